@@ -1,0 +1,1 @@
+"""The algorithms: numpy and scipy only, no Blender."""

@@ -1,0 +1,1 @@
+"""What every controller shares: intents, trajectories, inertialization, displacement, takes."""

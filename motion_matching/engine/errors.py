@@ -1,0 +1,21 @@
+"""Exceptions that a user can cause. Each message is a sentence that names the culprit and says what to do."""
+
+
+class MotionMatchingError(Exception):
+    """Base of everything a user can cause; the command line and operators show its text as it is."""
+
+
+class MotionDataError(MotionMatchingError):
+    """A motion file or clip cannot be used."""
+
+
+class RigError(MotionMatchingError):
+    """A skeleton lacks a bone that is needed, or skeletons do not agree."""
+
+
+class DatabaseError(MotionMatchingError):
+    """A database cannot be built, saved or loaded."""
+
+
+class SettingsError(MotionMatchingError):
+    """A setting, preset, script or source list is not valid."""

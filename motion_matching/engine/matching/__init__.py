@@ -1,0 +1,1 @@
+"""Motion matching: features, databases, search, and the method that plays them."""

@@ -1,0 +1,1 @@
+"""Plain functions on arrays: quaternions and springs."""

@@ -1,0 +1,215 @@
+"""Quaternions as arrays `(..., 4)`, components w x y z, unit length, vectorised over all leading dimensions.
+
+Products follow the matrix convention: `mul(a, b)` rotates by `b` first, then by `a`. An angular velocity is a
+scaled angle-axis per second in the parent's frame, `to_scaled_angle_axis(mul_inv(q[t + 1], q[t])) / dt`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+_TINY = 1e-30
+
+
+def mul(a: Array, b: Array) -> Array:
+    """Product `a * b` of `(..., 4)` and `(..., 4)`."""
+    aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    return np.stack(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ],
+        axis=-1,
+    )
+
+
+def inv(q: Array) -> Array:
+    """Inverse of unit quaternions `(..., 4)`."""
+    return q * np.array([1, -1, -1, -1], dtype=q.dtype)
+
+
+def mul_inv(a: Array, b: Array) -> Array:
+    """`a * inv(b)`: the rotation that leads from `b` to `a`, in the parent's frame."""
+    return mul(a, inv(b))
+
+
+def inv_mul(a: Array, b: Array) -> Array:
+    """`inv(a) * b`: `b` seen from the frame of `a`."""
+    return mul(inv(a), b)
+
+
+def mul_vec(q: Array, v: Array) -> Array:
+    """Rotate vectors `(..., 3)` by `(..., 4)`."""
+    t = 2.0 * np.cross(q[..., 1:], v)
+    return v + q[..., :1] * t + np.cross(q[..., 1:], t)
+
+
+def inv_mul_vec(q: Array, v: Array) -> Array:
+    """Rotate vectors `(..., 3)` by the inverse of `(..., 4)`."""
+    return mul_vec(inv(q), v)
+
+
+def normalize(q: Array) -> Array:
+    """Scale `(..., 4)` to unit length; a zero quaternion becomes the identity."""
+    length = np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
+    return np.where(length > _TINY, q / np.maximum(length, _TINY), IDENTITY.astype(q.dtype))
+
+
+def positive(q: Array) -> Array:
+    """The same rotations with w >= 0: the shorter way round."""
+    return np.where(q[..., :1] < 0, -q, q)
+
+
+def unroll(q: Array) -> Array:
+    """Flip signs along the first axis `(F, ..., 4)` so that neighbours lie on one hemisphere."""
+    if len(q) < 2:
+        return q
+    dots = np.sum(q[1:] * q[:-1], axis=-1)
+    signs = np.cumprod(np.where(dots < 0, -1, 1), axis=0).astype(q.dtype)
+    result = q.copy()
+    result[1:] *= signs[..., None]
+    return result
+
+
+def exp(v: Array) -> Array:
+    """Quaternion `(..., 4)` of half the angle-axis `(..., 3)`, exact near zero."""
+    half = np.sqrt(np.sum(v * v, axis=-1, keepdims=True))
+    return np.concatenate([np.cos(half), np.sinc(half / np.pi) * v], axis=-1)
+
+
+def log(q: Array) -> Array:
+    """Half angle-axis `(..., 3)` of a unit quaternion; the inverse of `exp` for angles below 2 pi."""
+    length = np.sqrt(np.sum(q[..., 1:] ** 2, axis=-1, keepdims=True))
+    angle = np.arctan2(length, q[..., :1])
+    # near the identity angle / length tends to 1 / w
+    scale = np.where(length > 1e-8, angle / np.maximum(length, 1e-8), np.sign(q[..., :1]) + (q[..., :1] == 0))
+    return scale * q[..., 1:]
+
+
+def from_scaled_angle_axis(v: Array) -> Array:
+    """Quaternion of an axis times its angle in radians, `(..., 3)`."""
+    return exp(0.5 * v)
+
+
+def to_scaled_angle_axis(q: Array) -> Array:
+    """Axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way round."""
+    return 2.0 * log(q)
+
+
+def from_angle_axis(angle: Array, axis: Array) -> Array:
+    """Quaternion of angles `(...)` in radians about unit axes `(..., 3)`."""
+    half = 0.5 * np.asarray(angle)[..., None]
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
+
+
+def from_yaw(angle: Array) -> Array:
+    """Rotation `(..., 4)` by `(...)` radians about the vertical Z axis."""
+    half = 0.5 * np.asarray(angle)
+    zero = np.zeros_like(half)
+    return np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1)
+
+
+def from_euler(angles: Array, order: str) -> Array:
+    """Quaternion of intrinsic rotations `(..., 3)` in radians, in the given order, such as 'zyx'."""
+    result = None
+    for i, axis in enumerate(order.lower()):
+        half = 0.5 * angles[..., i]
+        factor = np.zeros((*half.shape, 4), dtype=angles.dtype)
+        factor[..., 0] = np.cos(half)
+        factor[..., 1 + "xyz".index(axis)] = np.sin(half)
+        result = factor if result is None else mul(result, factor)
+    assert result is not None
+    return result
+
+
+def from_matrix(m: Array) -> Array:
+    """Quaternion `(..., 4)` of rotation matrices `(..., 3, 3)`, accurate at every angle."""
+    m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    # the four rows are the quaternion scaled by each of its components in turn; the longest is the most accurate
+    candidates = np.stack(
+        [
+            np.stack([1 + m00 + m11 + m22, m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0],
+                      m[..., 1, 0] - m[..., 0, 1]], -1),
+            np.stack([m[..., 2, 1] - m[..., 1, 2], 1 + m00 - m11 - m22, m[..., 1, 0] + m[..., 0, 1],
+                      m[..., 0, 2] + m[..., 2, 0]], -1),
+            np.stack([m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] + m[..., 0, 1], 1 - m00 + m11 - m22,
+                      m[..., 2, 1] + m[..., 1, 2]], -1),
+            np.stack([m[..., 1, 0] - m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2],
+                      1 - m00 - m11 + m22], -1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(np.sum(candidates**2, axis=-1), axis=-1)
+    return normalize(np.take_along_axis(candidates, best[..., None, None], axis=-2)[..., 0, :])
+
+
+def to_matrix(q: Array) -> Array:
+    """Rotation matrices `(..., 3, 3)`."""
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    return np.stack(
+        [
+            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
+            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
+            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
+        ],
+        axis=-2,
+    )
+
+
+def between(a: Array, b: Array) -> Array:
+    """Shortest rotation `(..., 4)` taking direction `a` to direction `b`, `(..., 3)`; opposite vectors turn by pi."""
+    a = a / np.maximum(np.linalg.norm(a, axis=-1, keepdims=True), _TINY)
+    b = b / np.maximum(np.linalg.norm(b, axis=-1, keepdims=True), _TINY)
+    w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
+    helper = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    axis = np.where(w > 1e-6, np.cross(a, b), np.cross(a, helper))
+    return normalize(np.concatenate([np.where(w > 1e-6, w, 0.0), axis], axis=-1))
+
+
+def slerp(a: Array, b: Array, t: Array) -> Array:
+    """Shortest spherical interpolation from `a` to `b` by `t` in 0..1."""
+    step = to_scaled_angle_axis(positive(mul_inv(b, a)))
+    return mul(from_scaled_angle_axis(np.asarray(t)[..., None] * step), a)
+
+
+def angle_between(a: Array, b: Array) -> Array:
+    """Angle in radians `(...)` between two rotations."""
+    return np.linalg.norm(to_scaled_angle_axis(positive(mul_inv(a, b))), axis=-1)
+
+
+def yaw(q: Array, forward: Array) -> Array:
+    """Heading `(...)` in radians about Z of a bone-local `forward` axis: 0 looks along -Y, as Blender's characters."""
+    direction = mul_vec(q, np.broadcast_to(forward, (*q.shape[:-1], 3)))
+    return np.arctan2(direction[..., 0], -direction[..., 1])
+
+
+def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
+    """World rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones; parents come before children."""
+    world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)
+    for bone, parent in enumerate(parents):
+        if parent < 0:
+            world_rotations[..., bone, :] = rotations[..., bone, :]
+            world_positions[..., bone, :] = positions[..., bone, :]
+            continue
+        above = world_rotations[..., parent, :]
+        world_rotations[..., bone, :] = mul(above, rotations[..., bone, :])
+        world_positions[..., bone, :] = mul_vec(above, positions[..., bone, :]) + world_positions[..., parent, :]
+    return world_rotations, world_positions
+
+
+def ik(world_rotations: Array, world_positions: Array, parents: Array) -> tuple[Array, Array]:
+    """Local rotations and positions of world ones: the inverse of `fk`."""
+    parents = np.asarray(parents)
+    above_rotations = world_rotations[..., parents, :]
+    rotations = inv_mul(above_rotations, world_rotations)
+    positions = inv_mul_vec(above_rotations, world_positions - world_positions[..., parents, :])
+    roots = parents < 0
+    rotations[..., roots, :] = world_rotations[..., roots, :]
+    positions[..., roots, :] = world_positions[..., roots, :]
+    return rotations, positions

@@ -1,0 +1,58 @@
+"""The bones of a character: names, hierarchy and rest pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..maths import quat
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Bones in an order where parents come before children, in Blender's axes (Z up), metres.
+
+    `parents` (B,) holds -1 for roots; `rest_positions` (B, 3) and `rest_rotations` (B, 4) are local to the parent.
+    `end_sites` are tips of chains: pairs of bone index and offset (3,) in that bone's frame.
+    """
+
+    names: tuple[str, ...]
+    parents: np.ndarray
+    rest_positions: np.ndarray
+    rest_rotations: np.ndarray
+    end_sites: tuple[tuple[int, tuple[float, float, float]], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        count = len(self.names)
+        if self.parents.shape != (count,):
+            raise ValueError(f"parents must have shape ({count},), not {self.parents.shape}")
+        if self.rest_positions.shape != (count, 3) or self.rest_rotations.shape != (count, 4):
+            raise ValueError("rest positions must be (B, 3) and rest rotations (B, 4)")
+        if np.any(self.parents >= np.arange(count)):
+            raise ValueError("parents must come before their children")
+
+    @property
+    def bone_count(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Index of the bone with that name; ValueError where there is none."""
+        return self.names.index(name)
+
+    def children(self, bone: int) -> list[int]:
+        return [int(i) for i in np.flatnonzero(self.parents == bone)]
+
+    def ancestors(self, bone: int) -> list[int]:
+        """Bones above, from the parent up to the root."""
+        chain = []
+        while (bone := int(self.parents[bone])) >= 0:
+            chain.append(bone)
+        return chain
+
+    def rest_world(self) -> tuple[np.ndarray, np.ndarray]:
+        """World rotations (B, 4) and positions (B, 3) of the rest pose."""
+        return quat.fk(self.rest_rotations, self.rest_positions, self.parents)
+
+    def renamed(self, names: tuple[str, ...]) -> Skeleton:
+        return replace(self, names=names)

@@ -1,0 +1,1 @@
+"""Blender data in and out; no operators, no drawing."""
