@@ -1,11 +1,31 @@
-"""Fixtures that every test folder shares."""
+"""What every test folder shares: where mocap lies, processes with Blender in them, and which skips are allowed."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
+
+# Runs a script file with bpy loaded and takes back whatever the script registered: Blender 4.2 and 4.5 crash or
+# hang at exit when a class, timer or handler is left behind.
+IN_BLENDER = """
+import sys
+import bpy
+import motion_matching
+sys.argv = sys.argv[1:]
+source = open(sys.argv[0], encoding="utf-8").read()
+try:
+    exec(compile(source, sys.argv[0], "exec"), {"__name__": "__main__", "__file__": sys.argv[0], "bpy": bpy})
+finally:
+    motion_matching.unregister()
+"""
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +35,73 @@ def mocap() -> Path:
     if not folder:
         pytest.skip("MOTION_MATCHING_MOCAP is not set")
     return Path(folder)
+
+
+@pytest.fixture
+def run_in_blender(tmp_path: Path) -> Callable[..., str]:
+    """Return `run(script, *args, timeout=60) -> str`: a Python script in a new process with bpy loaded.
+
+    The script finds `bpy` imported, its arguments in `sys.argv[1:]`, and the checkout as its working folder, so
+    `from motion_matching.scene import …` works. It gets an empty user folder of its own, and what it registered is
+    unregistered at its end, also after an error. What it prints is returned; an assertion that fails, any other
+    exception, a crash or a passed time limit (seconds) fails the test with the script's last words.
+    """
+
+    def run(script: str, *args: object, timeout: float = 60) -> str:
+        file = tmp_path / "in_blender.py"
+        file.write_text(script, encoding="utf-8")
+        command = [sys.executable, "-X", "faulthandler", "-c", IN_BLENDER, str(file), *map(str, args)]
+        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user")}
+        try:
+            done = subprocess.run(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, encoding="utf-8", errors="replace", timeout=timeout)
+        except subprocess.TimeoutExpired as stopped:
+            pytest.fail(f"the script in Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}")
+        if done.returncode != 0:
+            pytest.fail(f"the script in Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    return run
+
+
+class SkipGuard:
+    """With CI=true, fail a run in which a test was skipped for a reason that `.ci/allowed_skips` does not list."""
+
+    def __init__(self, allowed: list[str]) -> None:
+        self.allowed = allowed
+        self.offending: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.check(report.nodeid, report.longrepr)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.check(report.nodeid, report.longrepr)
+
+    def check(self, test: str, skip: object) -> None:
+        reason = str(skip[2] if isinstance(skip, tuple) else skip).removeprefix("Skipped: ")
+        if not any(text in reason for text in self.allowed):
+            self.offending.add(f"{test}: {reason}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.offending and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.offending:
+            terminalreporter.section("skips that .ci/allowed_skips does not list", red=True)
+            for line in sorted(self.offending):
+                terminalreporter.line(line)
+
+
+def allowed_skips(text: str) -> list[str]:
+    """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts for nothing."""
+    entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
+    return [reason.strip() for reason, _, why in entries if reason.strip() and why.strip()]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") == "true":
+        config.pluginmanager.register(SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8"))))

@@ -1,0 +1,96 @@
+"""Spring inertialization of a whole pose: jumps leave an offset that fades, so that nothing ever pops.
+
+Source: notebook 000, Player (spring inertializer); offsets of all bones and of the root's velocity are decayed by one
+2x2 matrix product. Rotation offsets are kept as scaled angle-axis in the parent's frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..maths.springs import decay_matrix
+
+# r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGN[j, i]: the quaternion product as take, sign, multiply, sum
+_ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+_SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[:, :, None]
+_TINY = np.float32(1e-12)
+_CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
+
+
+def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Quaternion product of component-first arrays (4, B)."""
+    terms = b.take(_ORDER, 0)
+    terms *= _SIGN
+    terms *= a[:, None, :]
+    return np.add.reduce(terms, 0)
+
+
+def exponential(v: np.ndarray) -> np.ndarray:
+    """Quaternions (4, B) of scaled angle-axis (3, B)."""
+    angle = np.sqrt(np.einsum("ij,ij->j", v, v))
+    half = angle * np.float32(0.5)
+    q = np.empty((4, v.shape[1]), np.float32)
+    np.cos(half, out=q[0])
+    np.sin(half, out=half)
+    angle += _TINY
+    half /= angle
+    np.multiply(v, half, out=q[1:])
+    return q
+
+
+def logarithm(q: np.ndarray) -> np.ndarray:
+    """Scaled angle-axis (3, B) of quaternions (4, B), the shorter way round."""
+    sign = np.where(q[0] < 0, np.float32(-1), np.float32(1))
+    length = np.sqrt(np.einsum("ij,ij->j", q[1:], q[1:]))
+    angle = np.arctan2(length, q[0] * sign)
+    angle *= 2 * sign
+    angle /= length + _TINY
+    return q[1:] * angle
+
+
+class Inertializer:
+    """Offsets of B bones (positions, rotations) and of the root's velocity (3), and how fast they change."""
+
+    def __init__(self, bone_count: int, halflife: float, dt: float) -> None:
+        self._bones = bone_count
+        self._size = 6 * bone_count
+        self._state = np.zeros((2, self._size + 3), np.float32)
+        self._next = np.zeros_like(self._state)
+        self.set_halflife(halflife, dt)
+
+    def set_halflife(self, halflife: float, dt: float) -> None:
+        self._decay = decay_matrix(halflife, dt).astype(np.float32)
+
+    def reset(self) -> None:
+        self._state[:] = 0
+
+    def transition(
+        self, left: np.ndarray, left_velocity: np.ndarray, left_root: np.ndarray,
+        entered: np.ndarray, entered_velocity: np.ndarray, entered_root: np.ndarray,
+    ) -> None:
+        """Take up the difference of a jump between two poses (7, B) of the same instant.
+
+        Velocities are (6, B), linear above angular; roots (3,) are the velocities of the simulation bone.
+        """
+        offset, speed = self._offsets()
+        offset[:3] += left[:3] - entered[:3]
+        shown = multiply(exponential(offset[3:]), left[3:])
+        offset[3:] = logarithm(multiply(shown, entered[3:] * _CONJUGATE))
+        speed += left_velocity - entered_velocity
+        # bone 0 lies in the world and is placed by the root's velocity alone
+        offset[:, 0] = speed[:, 0] = 0
+        self._state[0, self._size :] += left_root - entered_root
+
+    def _offsets(self) -> tuple[np.ndarray, np.ndarray]:
+        both = self._state[:, : self._size].reshape(2, 6, self._bones)
+        return both[0], both[1]
+
+    def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
+        """One tick on: the pose (7, B) with its offsets, newly allocated, and the offset of the root's velocity."""
+        np.dot(self._decay, self._state, out=self._next)
+        self._state, self._next = self._next, self._state
+        offset = self._state[0, : self._size].reshape(6, self._bones)
+        result = np.empty_like(pose)
+        np.add(pose[:3], offset[:3], out=result[:3])
+        result[3:] = multiply(exponential(offset[3:]), pose[3:])
+        return result, self._state[0, self._size :].tolist()

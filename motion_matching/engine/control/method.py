@@ -1,0 +1,70 @@
+"""What a controller's method takes and gives: the one interface that motion matching and motion fields share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..motion.skeleton import Skeleton
+from .settings import PerformerSettings
+from .trajectory import TrajectoryPoint
+
+
+class Goal(NamedTuple):
+    """What is wanted of the next tick, in the character's own frame.
+
+    `trajectory` has a point for each of the method's `trajectory_times`; `sharp` says that the wish has just changed
+    so much that a search should not wait.
+    """
+
+    trajectory: Sequence[TrajectoryPoint]
+    tags: frozenset[str] = frozenset()
+    jump_to: str | None = None
+    sharp: bool = False
+
+
+class Jump(NamedTuple):
+    """The two poses (7, B), their velocities (6, B) and root velocities (3,) of one instant that a jump connects."""
+
+    left: np.ndarray
+    left_velocity: np.ndarray
+    left_root: np.ndarray
+    entered: np.ndarray
+    entered_velocity: np.ndarray
+    entered_root: np.ndarray
+
+
+class Motion(NamedTuple):
+    """What the method plays next: a local pose (7, B) and how it got there.
+
+    `root` (3,) is the motion of the simulation bone over this tick in its own axes: x, y per second and turn rate.
+    `contacts` (L,), `frame` of the database and `cost` of the last decision are for those who look.
+    """
+
+    pose: np.ndarray
+    root: np.ndarray
+    contacts: np.ndarray
+    jump: Jump | None
+    frame: int
+    cost: float
+
+
+class Method(Protocol):
+    """A way to turn goals into motion."""
+
+    @property
+    def skeleton(self) -> Skeleton: ...
+
+    @property
+    def fps(self) -> float: ...
+
+    @property
+    def trajectory_times(self) -> tuple[float, ...]: ...
+
+    def apply(self, settings: PerformerSettings) -> None: ...
+
+    def reset(self) -> Motion: ...
+
+    def advance(self, goal: Goal) -> Motion: ...

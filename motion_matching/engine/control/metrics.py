@@ -1,0 +1,164 @@
+"""Physical measures of motion: the same for a take and for the clips it was made from.
+
+Everything about the body is computed from a clip of the source's bones, as it is read back from a file; what was
+wanted, and which frames were played, comes from the take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..motion.clip import Clip
+from ..motion.rig import Roles
+from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
+from .take import Take
+
+MANN_HEIGHT = 0.025
+FREEZE_SECONDS, FREEZE_SPEED, FREEZE_WANTED = 0.5, 0.1, 0.5
+_ANSWERED = 0.9
+
+
+@dataclass(frozen=True)
+class Body:
+    """World motion of a clip (F frames) that measures start from.
+
+    positions (F, B, 3) of all bones, toes (F, L, 3), and the track of the simulation bone.
+    """
+
+    fps: float
+    positions: np.ndarray
+    toes: np.ndarray
+    track: GroundTrack
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Ground velocity (F, 2) of the simulation bone."""
+        return np.gradient(self.track.positions, 1 / self.fps, axis=0)
+
+    @property
+    def turn_rate(self) -> np.ndarray:
+        """Absolute turn rate (F,) of the simulation bone, radians per second."""
+        return np.abs(np.gradient(self.track.yaw, 1 / self.fps))
+
+    @property
+    def toe_speed(self) -> np.ndarray:
+        """Horizontal speeds (F, L) of toes in m/s by central differences."""
+        return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """Largest acceleration (F,) among the bones, m/s², by second differences; 0 at both ends."""
+        a = np.zeros(len(self.positions))
+        second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
+        a[1:-1] = np.linalg.norm(second, axis=-1).max(axis=-1)
+        return a
+
+
+def body_of(clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings) -> Body:
+    """World motion of a clip of the source's bones, with the simulation bone found as for the database."""
+    _, positions = clip.world()
+    track = find_track(clip, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
+    toes = np.stack([positions[:, leg.toe] for leg in roles.legs], axis=1).astype(np.float64)
+    return Body(clip.fps, positions.astype(np.float64), toes, track)
+
+
+def toe_floors(bodies: Sequence[Body]) -> np.ndarray:
+    """Height (L,) that each toe joint has when it stands: the 2nd percentile of its heights in these clips."""
+    return np.percentile(np.concatenate([body.toes[..., 2] for body in bodies]), 2, axis=0)
+
+
+def mann_foot_slide(bodies: Sequence[Body], floors: np.ndarray) -> float:
+    """MANN's measure in m/s: mean over frames with toe height h < H of v (2 - 2^(h/H)), H = 2.5 cm above its floor."""
+    heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
+    slides = np.concatenate([body.toe_speed for body in bodies]) * (2 - 2 ** (heights / MANN_HEIGHT))
+    low = heights < MANN_HEIGHT
+    return float(slides[low].mean()) if low.any() else 0.0
+
+
+def contact_slide(bodies: Sequence[Body], contacts: Sequence[np.ndarray]) -> float:
+    """Mean horizontal toe speed in m/s over every frame whose source contact (F, L) is on."""
+    on = np.concatenate(contacts)
+    return float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
+
+
+def freezes(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> int:
+    """How often the character stays below 0.1 m/s for over half a second while more than 0.5 m/s is wanted."""
+    stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (np.linalg.norm(wanted, axis=-1) > FREEZE_WANTED)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], stuck, [False]]).astype(np.int8)))
+    lengths = edges[1::2] - edges[::2]
+    return int((lengths > FREEZE_SECONDS * fps).sum())
+
+
+def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list[float]:
+    """Seconds after each turn of the wish by over 120 degrees until nine tenths of the wanted speed are reached."""
+    speed = np.linalg.norm(wanted, axis=-1)
+    moving = (speed[1:] > FREEZE_WANTED) & (speed[:-1] > FREEZE_WANTED)
+    cosine = np.sum(wanted[1:] * wanted[:-1], axis=-1) / np.maximum(speed[1:] * speed[:-1], 1e-9)
+    turns = [*(np.flatnonzero(moving & (cosine < -0.5)) + 1), len(wanted)]
+    times = []
+    for start, stop in zip(turns[:-1], turns[1:], strict=True):
+        along = np.sum(velocity[start:stop] * wanted[start:stop], axis=-1)
+        full = np.sum(wanted[start:stop] ** 2, axis=-1)
+        answered = np.flatnonzero(along >= _ANSWERED * full)
+        times.append(float(answered[0] / fps) if len(answered) else float("inf"))
+    return times
+
+
+def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors: np.ndarray) -> dict[str, Any]:
+    """Measures of clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
+    turn = np.concatenate([body.turn_rate for body in bodies])
+    acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
+    return {
+        "seconds": sum(len(body.positions) / body.fps for body in bodies),
+        "foot_slide_mann": mann_foot_slide(bodies, floors),
+        "foot_slide_contacts": contact_slide(bodies, contacts),
+        "speed_mean": float(np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()),
+        "turn_rate_p99": float(np.percentile(turn, 99)),
+        "turn_rate_max": float(turn.max()),
+        "acceleration_p99": float(np.percentile(acceleration, 99)),
+        "acceleration_max": float(acceleration.max()),
+    }
+
+
+def measure_take(body: Body, take: Take, floors: np.ndarray, database_frames: int) -> dict[str, Any]:
+    """Measures of a take: those of a clip, and how it followed what was wanted."""
+    steady = _steady(take.desired_velocity, take.fps)
+    speed = np.linalg.norm(body.velocity, axis=-1)
+    wanted = np.linalg.norm(take.desired_velocity, axis=-1)
+    distance = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=-1)
+    angle = np.abs((take.character[:, 2] - take.simulation[:, 2] + np.pi) % (2 * np.pi) - np.pi)
+    # a jump lies between a tick and the one before: second differences about either see it
+    jumped = take.jumped | np.append(take.jumped[1:], False)
+    at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
+    answers = response_times(body.velocity, take.desired_velocity, take.fps)
+    return measure_clips([body], [take.contacts], floors) | {
+        "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),
+        "jump_acceleration_p99": float(np.percentile(at_jumps, 99)),
+        "jump_acceleration_max": float(at_jumps.max()),
+        "simulation_distance_mean": float(distance.mean()),
+        "simulation_distance_max": float(distance.max()),
+        "simulation_angle_mean": float(angle.mean()),
+        "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
+        "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
+        "response_times": [round(t, 3) for t in answers],
+        "response_time_median": float(np.median(answers)) if answers else None,
+        "freezes": freezes(body.velocity, take.desired_velocity, take.fps),
+        "database_share_used": len(np.unique(take.frames)) / database_frames,
+    }
+
+
+def _steady(wanted: np.ndarray, fps: float, settle: float = 1.0) -> np.ndarray:
+    """Ticks (T,) at which a speed above 0.1 m/s has been wanted, without a turn or a jump, for `settle` seconds."""
+    moving = np.linalg.norm(wanted, axis=-1) > 0.1
+    change = np.linalg.norm(np.diff(wanted, axis=0, prepend=wanted[:1]), axis=-1)
+    calm = moving & (change < 3.0 / fps)
+    frames = round(settle * fps)
+    counts = np.cumsum(np.concatenate([[0], calm]))
+    result = np.zeros(len(wanted), bool)
+    if len(wanted) > frames:
+        result[frames:] = counts[frames + 1 :] - counts[1:-frames] == frames
+    return result

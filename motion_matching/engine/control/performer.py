@@ -1,0 +1,131 @@
+"""A character that is steered: the one thing that sessions, bakes and panels know."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .displacement import synchronize
+from .inertialization import Inertializer
+from .intent import Intent
+from .method import Goal, Method, Motion
+from .settings import PerformerSettings
+from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint, turned, wrap
+
+
+class Placement(NamedTuple):
+    """Place on the ground and heading."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+class Frame(NamedTuple):
+    """One tick of a performance.
+
+    `pose` (7, B) is local, bone 0 being the character in the world; `contacts` (L,) are those of the source frame.
+    `frame`, `jumped` and `cost` say what was played and why.
+    """
+
+    pose: np.ndarray
+    character: Placement
+    simulation_object: Placement
+    desired_velocity: tuple[float, float]
+    desired_yaw: float
+    contacts: np.ndarray
+    frame: int
+    jumped: bool
+    cost: float
+
+
+class Performer:
+    """Turns intents into frames, one tick of 1 / fps at a time; see the architecture's tick."""
+
+    def __init__(self, method: Method, settings: PerformerSettings) -> None:
+        self.method = method
+        self.settings = settings
+        self.dt = 1.0 / method.fps
+        self._simulation = SimulationObject(settings)
+        self._inertializer = Inertializer(method.skeleton.bone_count, settings.inertialization_halflife, self.dt)
+        times = method.trajectory_times
+        self._future_times = tuple(t for t in times if t > 0)
+        self._past_times = tuple(t for t in times if t <= 0)
+        self._past = PastTrajectory(-min(self._past_times, default=0.0), method.fps)
+        self.reset((0.0, 0.0), 0.0)
+
+    def apply(self, settings: PerformerSettings) -> None:
+        """Use other settings from the next tick on; only what changed is built anew."""
+        if settings.inertialization_halflife != self.settings.inertialization_halflife:
+            self._inertializer.set_halflife(settings.inertialization_halflife, self.dt)
+        self.settings = settings
+        self._simulation.apply(settings)
+        self.method.apply(settings)
+
+    def reset(self, position: tuple[float, float], facing: float) -> Frame:
+        """Stand at a place, facing a heading in radians."""
+        motion = self.method.reset()
+        self._inertializer.reset()
+        self._place = (position[0], position[1], facing)
+        self._simulation.reset(*self._place)
+        self._past.reset(*self._place)
+        self._searched_wish = (0.0, 0.0, facing)
+        return self._frame(motion, motion.pose.copy())
+
+    def step(self, intent: Intent) -> Frame:
+        """One tick."""
+        simulation = self._simulation
+        simulation.steer(intent, self.dt)
+        goal = Goal(self._trajectory(), intent.tags, intent.jump_to, self._is_sharp())
+        motion = self.method.advance(goal)
+        if motion.jump is not None:
+            self._inertializer.transition(*motion.jump)
+        pose, offset = self._inertializer.update(motion.pose)
+        moved = self._moved(motion.root, offset)
+        simulation.step(self.dt)
+        self._place = synchronize(moved, simulation, self.settings.synchronization)
+        self._past.record(*self._place)
+        return self._frame(motion, pose)
+
+    def _is_sharp(self) -> bool:
+        """Whether the wish has changed too much to wait for the next search."""
+        simulation, settings = self._simulation, self.settings
+        vx, vy, yaw = self._searched_wish
+        change = math.hypot(simulation.desired_vx - vx, simulation.desired_vy - vy)
+        turn = abs(wrap(simulation.desired_yaw - yaw))
+        if change <= settings.sharp_velocity and turn <= settings.sharp_angle:
+            return False
+        self._searched_wish = (simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw)
+        return True
+
+    def _trajectory(self) -> list[TrajectoryPoint]:
+        """Past and future in the character's frame, in the order of the method's times."""
+        x, y, yaw = self._place
+        c, s = math.cos(yaw), math.sin(yaw)
+        points = [self._past.at(t) for t in self._past_times] + self._simulation.predict(self._future_times)
+        return [
+            TrajectoryPoint(
+                c * (p.x - x) + s * (p.y - y), c * (p.y - y) - s * (p.x - x), p.yaw - yaw,
+                c * p.vx + s * p.vy, c * p.vy - s * p.vx,
+            )
+            for p in points
+        ]
+
+    def _moved(self, root: np.ndarray, offset: list[float]) -> tuple[float, float, float]:
+        """Where the data leads the character in this tick."""
+        x, y, yaw = self._place
+        vx, vy, turn = root.tolist()
+        dx, dy = turned((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
+        return x + dx, y + dy, yaw + (turn + offset[2]) * self.dt
+
+    def _frame(self, motion: Motion, pose: np.ndarray) -> Frame:
+        x, y, yaw = self._place
+        half = 0.5 * yaw
+        pose[:, 0] = (x, y, 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
+        s = self._simulation
+        return Frame(
+            pose, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), (s.desired_vx, s.desired_vy), s.desired_yaw,
+            motion.contacts, motion.frame, motion.jump is not None, motion.cost,
+        )

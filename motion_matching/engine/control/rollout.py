@@ -1,0 +1,50 @@
+"""Solving a performance: the same ticks as live, one after the other, into a take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .performance import Performance
+from .performer import Performer
+from .take import Take
+
+Progress = Callable[[float], None]
+
+
+def solve(performer: Performer, performance: Performance, progress: Progress | None = None) -> Take:
+    """The take (T ticks) that a performance gives with this performer.
+
+    The performer's settings are changed as the performance says; on one machine the result is the same to the byte.
+    `progress` is told the part done, 0..1, about a hundred times, and may raise to cancel.
+    """
+    performance = performance.at_rate(performer.method.fps)
+    performer.apply(performer.settings.changed(performance.settings))
+    settings = performer.settings.to_dict()
+    performer.reset(performance.position, performance.facing)
+    changes = dict(performance.changes)
+    frames = []
+    count = len(performance.intents)
+    for tick, intent in enumerate(performance.intents):
+        if tick in changes:
+            performer.apply(performer.settings.changed(changes[tick]))
+        frames.append(performer.step(intent))
+        if progress and tick % max(count // 100, 1) == 0:
+            progress(tick / count)
+    return Take(
+        name=performance.name,
+        skeleton=performer.method.skeleton,
+        fps=performer.method.fps,
+        poses=np.stack([f.pose for f in frames]),
+        frames=np.array([f.frame for f in frames], np.int32),
+        jumped=np.array([f.jumped for f in frames]),
+        cost=np.array([f.cost for f in frames], np.float32),
+        character=np.array([f.character for f in frames]),
+        simulation=np.array([f.simulation_object for f in frames]),
+        desired_velocity=np.array([f.desired_velocity for f in frames]),
+        desired_yaw=np.array([f.desired_yaw for f in frames]),
+        contacts=np.stack([f.contacts for f in frames]),
+        performance=performance,
+        settings=settings,
+    )

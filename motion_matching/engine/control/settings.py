@@ -1,0 +1,82 @@
+"""Settings of a performer: frozen, so that a recorded performance can say with which ones it was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from ..errors import SettingsError
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Full speeds in m/s: forward, to the side, and back."""
+
+    forward: float
+    side: float
+    back: float
+
+
+@dataclass(frozen=True)
+class PerformerSettings:
+    """How a character answers; times in seconds, angles in radians.
+
+    Response: `velocity_halflife` and `rotation_halflife` smooth what is wanted (longer: calmer, slower); while nothing
+    is wanted the former is multiplied by `stop_factor`; `gait_halflife` blends walking and running.
+    Search: every `search_interval` (0: each tick), at once where the wanted velocity changes by more than
+    `sharp_velocity` m/s or the wanted facing by more than `sharp_angle`; never within `end_guard` of a range's end nor
+    within `surroundings` of the current frame; `continuing_bias` is taken off the cost of playing on.
+    Result: jumps fade with `inertialization_halflife`; `synchronization` places the character and the simulation
+    object from where the data leads (0) to where the code leads (1).
+    `weights` replaces those of the features, one each; None keeps the schema's.
+    """
+
+    walk: Speeds = Speeds(1.75, 1.5, 1.25)
+    run: Speeds = Speeds(4.0, 3.0, 2.5)
+    velocity_halflife: float = 0.27
+    rotation_halflife: float = 0.27
+    stop_factor: float = 1.0
+    gait_halflife: float = 0.1
+    search_interval: float = 0.1
+    sharp_velocity: float = 0.5
+    sharp_angle: float = math.radians(30.0)
+    end_guard: float = 1.0 / 3.0
+    surroundings: float = 1.0 / 3.0
+    continuing_bias: float = 0.0
+    inertialization_halflife: float = 0.1
+    synchronization: float = 0.0
+    weights: tuple[float, ...] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in _NOT_NEGATIVE:
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and value >= 0):
+                raise SettingsError(f"The setting '{name}' is {value!r}; it must be a number of zero or more.")
+        if self.synchronization > 1:
+            raise SettingsError(f"The setting 'synchronization' is {self.synchronization}; it lies between 0 and 1.")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def changed(self, changes: Mapping[str, Any]) -> PerformerSettings:
+        """These settings with some replaced, from JSON data; SettingsError names an unknown one."""
+        known = {f.name for f in fields(self)}
+        values = dict(changes)
+        for name, value in values.items():
+            if name not in known:
+                raise SettingsError(f"There is no setting '{name}'; known ones are {', '.join(sorted(known))}.")
+            if name in ("walk", "run") and isinstance(value, Mapping):
+                try:
+                    values[name] = Speeds(**value)
+                except TypeError:
+                    raise SettingsError(f"The setting '{name}' needs forward, side and back speeds.") from None
+            elif name == "weights" and value is not None:
+                values[name] = tuple(float(w) for w in value)
+        return replace(self, **values)
+
+
+_NOT_NEGATIVE = tuple(
+    f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "weights", "continuing_bias")
+)

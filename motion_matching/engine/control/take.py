@@ -1,0 +1,47 @@
+"""What a performer did: poses and where they came from, tick by tick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..maths import quat
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .performance import Performance
+
+
+@dataclass(frozen=True)
+class Take:
+    """T ticks: poses (T, 7, B) with bone 0 the character in the world, and what explains them.
+
+    frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw; desired_velocity
+    (T, 2) and desired_yaw (T,) as they were wanted; contacts (T, L) of the source frames.
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    poses: np.ndarray
+    frames: np.ndarray
+    jumped: np.ndarray
+    cost: np.ndarray
+    character: np.ndarray
+    simulation: np.ndarray
+    desired_velocity: np.ndarray
+    desired_yaw: np.ndarray
+    contacts: np.ndarray
+    performance: Performance
+    settings: dict[str, Any]
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.poses)
+
+    def clip(self) -> Clip:
+        """The poses as a clip whose bone 0 is the simulation bone."""
+        poses = self.poses.transpose(0, 2, 1)
+        rotations = quat.unroll(quat.normalize(poses[..., 3:]))
+        return Clip(self.name, self.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, self.fps)

@@ -1,0 +1,126 @@
+"""Writing and reading files so that nothing is ever half-written, and arrays are mapped where they lie."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .errors import MotionMatchingError
+
+_ALIGNMENT = 64
+_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+_PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carries zeros
+
+
+@contextmanager
+def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place at the end, or leaves no trace on an exception.
+
+    An OSError becomes `error` with a sentence naming the path.
+    """
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+    except OSError as cause:
+        raise error(f"{path} cannot be written ({cause.strerror}); choose a folder you may write to.") from cause
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes private files; a saved file gets what the user's umask says
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as cause:
+        reason = cause.strerror or str(cause)
+        raise error(f"{path} cannot be written ({reason}); free some space or choose another place.") from cause
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], error: type[MotionMatchingError]) -> None:
+    """Write an uncompressed `.npz` whose array data start at multiples of 64 bytes.
+
+    `numpy.load` reads it, and `map_arrays` maps it in place. Written to a temporary name and renamed.
+    """
+    with replacing(path, error) as temporary, open(temporary, "wb") as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+            for name, array in arrays.items():
+                _write_member(archive, stream, f"{name}.npy", np.ascontiguousarray(array))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _write_member(archive: zipfile.ZipFile, stream: IO[bytes], name: str, array: np.ndarray) -> None:
+    info = zipfile.ZipInfo(name)  # a fixed date: the same database is the same file
+    # large members get a zip64 field of 20 bytes in their header; 4 bytes open the padding field
+    zip64 = 20 if array.nbytes > zipfile.ZIP64_LIMIT - 4096 else 0
+    fixed = stream.tell() + _LOCAL_HEADER.size + len(name.encode()) + zip64 + 4
+    padding = -fixed % _ALIGNMENT
+    info.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
+    with archive.open(info, "w", force_zip64=bool(zip64)) as member:
+        # an .npy header is itself a multiple of 64 bytes long
+        np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:
+    """Arrays of an uncompressed `.npz`, memory-mapped read-only where they lie.
+
+    Raises `error` with one sentence where the file is missing, truncated or of another kind. Nothing is unpickled.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
+            size = os.fstat(stream.fileno()).st_size
+            return {
+                info.filename.removesuffix(".npy"): _map_member(path, stream, info, size)
+                for info in archive.infolist()
+            }
+    except FileNotFoundError:
+        raise error(f"{path} does not exist; build it first, or check the name.") from None
+    except OSError as cause:
+        raise error(f"{path} cannot be read ({cause.strerror}); check its permissions.") from cause
+    except (zipfile.BadZipFile, ValueError, struct.error, EOFError) as cause:
+        raise error(f"{path} is damaged or not a motion-matching file ({cause}); build it again.") from cause
+
+
+def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo, size: int) -> np.ndarray:
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"'{info.filename}' is compressed")
+    stream.seek(info.header_offset)
+    header = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
+    stream.seek(header[9] + header[10], os.SEEK_CUR)
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = read(stream)
+    if dtype.hasobject or fortran:
+        raise ValueError(f"'{info.filename}' holds {dtype}")
+    offset, count = stream.tell(), int(np.prod(shape, dtype=np.int64))
+    if offset + count * dtype.itemsize > size:
+        raise ValueError(f"'{info.filename}' is cut short")
+    if count == 0:
+        return np.empty(shape, dtype)
+    return np.memmap(path, dtype, "r", offset, shape)
+
+
+def expect_array(
+    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int | None, ...], path: Path | str,
+    error: type[MotionMatchingError],
+) -> np.ndarray:
+    """The array of that name if it has this type and shape (None: any size); `error` otherwise."""
+    array = arrays.get(name)
+    if array is None:
+        raise error(f"{path} has no array '{name}'; it is not a complete motion-matching file, build it again.")
+    fits = len(array.shape) == len(shape) and all(w in (None, h) for w, h in zip(shape, array.shape, strict=True))
+    if array.dtype != np.dtype(dtype) or not fits:
+        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}; build it again.")
+    return array

@@ -1,0 +1,312 @@
+"""From sources to a database: read, resample, mirror, find the simulation bone and contacts, compute features.
+
+All clips are laid end to end on one reel as soon as they are read, so that everything but the smoothing of a clip's
+own track runs over all frames at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import DatabaseError, RigError
+from ..maths import quat
+from ..motion import mirror, resampling, rig, simulation_bone
+from ..motion.clip import Clip
+from ..motion.contacts import ContactSettings, find_contacts
+from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from ..motion.skeleton import Skeleton
+from .database import Database, Range
+from .features import MotionTable, Schema, angular_velocity, compute, differentiate, load_schema
+from .sources import Source, TagRange
+
+Progress = Callable[[str, float], None]
+_MOVES = 1e-3  # metres a bone's place may vary before its translation counts as animated
+_LENGTH_TOLERANCE = 0.02  # part of a bone's length by which two sources may differ
+_SHORTEST = 5
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """How a database is built. `fps` None takes the sources' most common rate; axes and scale as for `bvh.load`."""
+
+    fps: float | None = None
+    speed: float = 1.0
+    mirror: bool = False
+    schema: Schema = field(default_factory=lambda: load_schema("holden"))
+    simulation_bone: SimulationBoneSettings = SimulationBoneSettings()
+    contacts: ContactSettings = ContactSettings()
+    roles: dict[str, str] = field(default_factory=dict)
+    up: str = "Y"
+    forward: str = "Z"
+    scale: float | None = None
+
+    def axes(self) -> dict[str, Any]:
+        return {"up": self.up, "forward": self.forward, "scale": self.scale}
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a user should hear: sources that were left out with the reason, and warnings."""
+
+    skipped: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One continuous piece of a source on the reel, in frames of the database."""
+
+    source: Source
+    clip: Clip
+    source_fps: float
+    mirrored: bool = False
+
+
+def build(
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None
+) -> tuple[Database, BuildReport]:
+    """The database of these sources, and a report. Progress is told a stage and the part done; it may raise to cancel.
+
+    Raises MotionDataError and SettingsError for bad sources, RigError where skeletons or roles do not fit, and
+    DatabaseError where nothing is left to build from.
+    """
+    tell = progress or (lambda stage, part: None)
+    clips = []
+    for number, source in enumerate(sources):
+        tell("Reading", number / len(sources))
+        clips.append(source.load(settings.axes()))
+    if not clips:
+        raise DatabaseError("There are no sources to build from; give at least one clip.")
+    _check_skeletons(clips)
+    tell("Resampling", 0.0)
+    parts, skipped = _parts(sources, clips, settings)
+    if not parts:
+        raise DatabaseError(
+            f"Every source is shorter than the {_needed(settings):.1f} s that the features look at; add longer clips."
+        )
+    warnings = [w for part in parts for w in part.clip.warnings]
+    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
+    forward = rig.hips_forward([part.clip for part in parts], roles)
+    tell("Mirroring", 0.2)
+    parts = _with_mirrored(parts, settings.mirror, roles)
+    tell("Finding simulation bones", 0.4)
+    tracks = [_track(part, roles, forward, settings) for part in parts]
+    if settings.simulation_bone.source == "spine":
+        pairs = [(p, t) for p, t in zip(parts, tracks, strict=True) if not (p.mirrored or p.source.loop)]
+        warnings += _standing_warnings(pairs)
+    parts, tracks = _opened(parts, tracks)
+    reel = _reel(parts, tracks, roles)
+    tell("Computing features", 0.6)
+    database = _assemble(parts, reel, tracks, roles, forward, settings)
+    return database, BuildReport(tuple(skipped), tuple(warnings))
+
+
+def _needed(settings: BuildSettings) -> float:
+    """Seconds that a source must last: the horizon of the features."""
+    return settings.schema.past + settings.schema.future
+
+
+# ---------------------------------------------------------------- skeletons
+
+
+def _check_skeletons(clips: Sequence[Clip]) -> None:
+    """RigError where names, parents, or lengths of bones without animated translation differ."""
+    first = clips[0]
+    animated = np.any([np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVES for clip in clips], axis=0)
+    # what hangs below a bone that moves by itself, such as a static root above the hips, has no length to compare
+    animated |= first.skeleton.parents < 0
+    lengths = np.linalg.norm(first.positions[0], axis=-1)
+    for clip in clips[1:]:
+        other = clip.skeleton
+        if other.names != first.skeleton.names or not np.array_equal(other.parents, first.skeleton.parents):
+            difference = sorted(set(other.names) ^ set(first.skeleton.names))
+            detail = f"'{difference[0]}' is only in one of them" if difference else "their hierarchies differ"
+            raise RigError(
+                f"The skeletons of '{first.name}' and '{clip.name}' are not the same ({detail}); "
+                "build a database for each, or retarget one."
+            )
+        apart = np.abs(np.linalg.norm(clip.positions[0], axis=-1) - lengths)
+        wrong = np.flatnonzero(~animated & (apart > _LENGTH_TOLERANCE * np.maximum(lengths, 0.05)))
+        if len(wrong):
+            bone = int(wrong[0])
+            raise RigError(
+                f"The bone '{other.names[bone]}' is {lengths[bone]:.3f} m long in '{first.name}' and "
+                f"{lengths[bone] + apart[bone]:.3f} m in '{clip.name}'; build a database for each performer, or retarget one."
+            )
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _parts(
+    sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
+) -> tuple[list[_Part], list[tuple[str, str]]]:
+    """Pieces at the database's rate, cut where frames may not be used, and the sources that are too short."""
+    fps = settings.fps or resampling.common_rate(clip.fps for clip in clips)
+    needed = max(round(_needed(settings) * fps), _SHORTEST)
+    parts, skipped = [], []
+    for source, clip in zip(sources, clips, strict=True):
+        resampled = resampling.resample(clip, fps, source.speed * settings.speed)
+        if resampled.frame_count < (4 if source.loop else needed):
+            skipped.append((source.name, f"{resampled.frame_count} frames are fewer than the {needed} that the features need"))
+        else:
+            parts.append(_Part(source, resampled, clip.fps))
+    return parts, skipped
+
+
+def _with_mirrored(parts: list[_Part], by_default: bool, roles: rig.Roles) -> list[_Part]:
+    """All parts, each followed later by its mirror image where that is wanted."""
+    wanted = [p for p in parts if (by_default if p.source.mirror is None else p.source.mirror)]
+    if not wanted:
+        return parts
+    skeleton = wanted[0].clip.skeleton
+    pairs = mirror.bone_pairs(skeleton, roles)
+    joined = mirror.mirror(_joined([p.clip for p in wanted]), pairs)
+    stops = np.cumsum([p.clip.frame_count for p in wanted])
+    images = [
+        replace(p, clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)), mirrored=True)
+        for p, stop in zip(wanted, stops, strict=True)
+    ]
+    return parts + images
+
+
+def _joined(clips: Sequence[Clip]) -> Clip:
+    """Clips of one skeleton end to end."""
+    return replace(
+        clips[0],
+        positions=np.concatenate([c.positions for c in clips]),
+        rotations=np.concatenate([c.rotations for c in clips]),
+    )
+
+
+def _track(part: _Part, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings) -> GroundTrack:
+    return simulation_bone.find_track(
+        part.clip, roles.hips, roles.spine, forward, settings.simulation_bone, root=roles.root, cyclic=part.source.loop
+    )
+
+
+def _opened(parts: Sequence[_Part], tracks: Sequence[GroundTrack]) -> tuple[list[_Part], list[GroundTrack]]:
+    """Loops without their last frame, which repeats the first: in a database the first follows the last."""
+    opened = [replace(p, clip=p.clip.sliced(0, p.clip.frame_count - 1)) if p.source.loop else p for p in parts]
+    shorter = [
+        GroundTrack(t.positions[:-1], t.yaw[:-1]) if p.source.loop else t for p, t in zip(parts, tracks, strict=True)
+    ]
+    return opened, shorter
+
+
+def _reel(parts: Sequence[_Part], tracks: Sequence[GroundTrack], roles: rig.Roles) -> Clip:
+    """All parts end to end with the simulation bone attached."""
+    track = GroundTrack(np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks]))
+    return simulation_bone.attach(_joined([part.clip for part in parts]), track, roles.hips)
+
+
+def _standing_warnings(pairs: Sequence[tuple[_Part, GroundTrack]]) -> list[str]:
+    """One sentence for all clips that do not start and end standing."""
+    moving = [part.source.name for part, track in pairs if simulation_bone.standing_report(part.clip, track)]
+    if not moving:
+        return []
+    named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
+    return [
+        f"{len(moving)} of {len(pairs)} clips do not start and end standing ({named}): their simulation bone is least "
+        "certain at their ends."
+    ]
+
+
+# ---------------------------------------------------------------- the database
+
+
+def _assemble(
+    parts: Sequence[_Part], reel: Clip, tracks: Sequence[GroundTrack], roles: rig.Roles, forward: np.ndarray,
+    settings: BuildSettings,
+) -> Database:
+    skeleton = reel.skeleton
+    roles = rig.Roles.from_names(skeleton, roles.to_names(_without_root(skeleton)))
+    lengths = np.array([p.clip.frame_count for p in parts])
+    stops = np.cumsum(lengths).astype(np.int32)
+    starts = (stops - lengths).astype(np.int32)
+    track = np.concatenate([np.column_stack([t.positions, t.yaw]) for t in tracks])
+    loops = np.array([p.source.loop for p in parts])
+    names, tags = _tags(parts)
+    table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
+    return Database(
+        skeleton=skeleton,
+        roles=roles,
+        hips_forward=tuple(float(c) for c in forward),  # type: ignore[arg-type]
+        fps=reel.fps,
+        schema=settings.schema,
+        ranges=tuple(_range(p, settings.speed) for p in parts),
+        starts=starts,
+        stops=stops,
+        poses=_component_first(reel.positions, reel.rotations),
+        velocities=_component_first(
+            differentiate(reel.positions, reel.fps, starts, stops),
+            angular_velocity(reel.rotations, reel.fps, starts, stops),
+        ),
+        track=track,
+        contacts=_contacts(reel, roles, starts, stops, settings.contacts),
+        tags=tags,
+        bias=np.zeros(len(track), np.float32),
+        features=compute(settings.schema, table),
+        tag_names=names,
+        settings={"simulation_bone": asdict(settings.simulation_bone), "contacts": asdict(settings.contacts)},
+    )
+
+
+def _without_root(skeleton: Skeleton) -> Skeleton:
+    return Skeleton(
+        skeleton.names[1:], np.maximum(skeleton.parents[1:] - 1, -1), skeleton.rest_positions[1:], skeleton.rest_rotations[1:]
+    )
+
+
+def _component_first(*arrays: np.ndarray) -> np.ndarray:
+    """Arrays (N, B, k) stacked to one (N, sum of k, B), contiguous float32: a frame is one read."""
+    return np.ascontiguousarray(np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32)
+
+
+def _range(part: _Part, speed: float) -> Range:
+    step = part.source_fps / part.clip.fps * part.source.speed * speed
+    first = slice(part.source.start, part.source.stop).indices(1 << 30)[0]
+    return Range(part.source.name, part.mirrored, float(first), step, part.source.loop)
+
+
+def _contacts(
+    reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
+) -> np.ndarray:
+    """Contacts (N, L) of every leg's toe, each range by itself."""
+    toes = np.stack([_world_position(reel, leg.toe) for leg in roles.legs], axis=1)
+    return np.concatenate(
+        [find_contacts(toes[a:b], reel.fps, settings) for a, b in zip(starts, stops, strict=True)]
+    )
+
+
+def _world_position(clip: Clip, bone: int) -> np.ndarray:
+    position = clip.positions[:, bone].astype(np.float64)
+    for parent in clip.skeleton.ancestors(bone):
+        position = quat.mul_vec(clip.rotations[:, parent], position) + clip.positions[:, parent]
+    return position
+
+
+def _tags(parts: Sequence[_Part]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of all tags, and their bits per frame; a mirrored part carries them with the sides swapped."""
+
+    def name_in(part: _Part, tag: TagRange) -> str:
+        return mirror.swap_side_tags([tag.name])[0] if part.mirrored else tag.name
+
+    names = tuple(sorted({name_in(p, t) for p in parts for t in p.source.tags}))
+    if len(names) > 32:
+        raise DatabaseError(f"The sources carry {len(names)} different tags and a database holds 32; merge some.")
+    bits = []
+    for part in parts:
+        frames = np.zeros(part.clip.frame_count, np.uint32)
+        first = slice(part.source.start, part.source.stop).indices(1 << 30)[0]
+        step = part.source_fps / part.clip.fps * part.source.speed
+        for tag in part.source.tags:
+            start = 0 if tag.start is None else round((tag.start - first) / step)
+            stop = len(frames) if tag.stop is None else round((tag.stop - first) / step)
+            frames[max(start, 0) : max(stop, 0)] |= np.uint32(1 << names.index(name_in(part, tag)))
+        bits.append(frames)
+    return names, np.concatenate(bits)

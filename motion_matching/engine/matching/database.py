@@ -1,0 +1,246 @@
+"""A database of poses and features: what the motion-matching method plays from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..errors import DatabaseError
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from .features import MotionTable, Normalization, Schema, compute, normalization_of, schema_from_dict
+
+FORMAT = "motion-matching database"
+VERSION = 1
+# tags that steer the search itself; all others are the user's
+NO_ENTRY, NO_USE = "no_entry", "no_use"
+
+
+@dataclass(frozen=True)
+class Range:
+    """Provenance of one range: the clip it came from and where in it."""
+
+    clip: str
+    mirrored: bool
+    first_source_frame: float
+    source_frames_per_frame: float
+    loop: bool = False
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """Where a frame comes from, for people."""
+
+    clip: str
+    frame: int
+    mirrored: bool
+
+
+@dataclass(frozen=True)
+class Database:
+    """Frames of all ranges one after the other; bone 0 is the simulation bone in the world.
+
+    poses (N, 7, B): local positions and rotations, component first; velocities (N, 6, B): linear and angular ones per
+    second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and stops (R,); contacts (N, L) of the
+    legs' toes; tags (N,) bits named by `tag_names`; bias (N,) is added to a frame's cost; features (D, N) are raw.
+    """
+
+    skeleton: Skeleton
+    roles: Roles
+    hips_forward: tuple[float, float, float]
+    fps: float
+    schema: Schema
+    ranges: tuple[Range, ...]
+    starts: np.ndarray
+    stops: np.ndarray
+    poses: np.ndarray
+    velocities: np.ndarray
+    track: np.ndarray
+    contacts: np.ndarray
+    tags: np.ndarray
+    bias: np.ndarray
+    features: np.ndarray
+    tag_names: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.poses)
+
+    @property
+    def seconds(self) -> float:
+        return self.frame_count / self.fps
+
+    @cached_property
+    def normalization(self) -> Normalization:
+        return normalization_of(self.schema, self.features)
+
+    @cached_property
+    def range_of_frame(self) -> np.ndarray:
+        """Index (N,) of the range that each frame belongs to."""
+        return np.repeat(np.arange(len(self.starts), dtype=np.int32), self.stops - self.starts)
+
+    @cached_property
+    def root_motion(self) -> np.ndarray:
+        """Motion (N, 3) from each frame to the next in its own axes: x, y per second and turn rate.
+
+        The last frame of a range repeats the one before; of a loop, too.
+        """
+        step = np.zeros_like(self.track)
+        step[:-1] = self.track[1:] - self.track[:-1]
+        last = self.stops - 1
+        step[last] = step[last - 1]
+        yaw = self.track[:, 2].copy()
+        yaw[last] = yaw[last - 1]
+        c, s = np.cos(yaw), np.sin(yaw)
+        x, y = step[:, 0].copy(), step[:, 1].copy()
+        step[:, 0], step[:, 1] = c * x + s * y, c * y - s * x
+        return step * self.fps
+
+    def tag_mask(self, tags: frozenset[str] | set[str]) -> np.ndarray:
+        """Frames (N,) that carry all of these tags; DatabaseError where a tag is unknown."""
+        bits = np.uint32(0)
+        for tag in sorted(tags):
+            if tag not in self.tag_names:
+                known = ", ".join(self.tag_names) or "none"
+                raise DatabaseError(f"No frame of the database is tagged '{tag}'; its tags are: {known}.")
+            bits |= np.uint32(1 << self.tag_names.index(tag))
+        return (self.tags & bits) == bits
+
+    def candidates(self, end_guard: float) -> np.ndarray:
+        """Frames (N,) that a search may choose: not within `end_guard` seconds of a range's end, not barred by a tag.
+
+        With past features in the schema the start of a range is left out as well.
+        """
+        allowed = np.ones(self.frame_count, bool)
+        guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
+        for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
+            if not origin.loop:
+                allowed[max(stop - guard, start) : stop] = False
+                allowed[start : start + past] = False
+        for tag in (NO_ENTRY, NO_USE):
+            if tag in self.tag_names:
+                allowed &= ~self.tag_mask({tag})
+        return allowed
+
+    def source_of(self, frame: int) -> FrameSource:
+        """Clip, source frame and mirroring of a frame of the database."""
+        r = int(self.range_of_frame[frame])
+        origin = self.ranges[r]
+        offset = (frame - int(self.starts[r])) * origin.source_frames_per_frame
+        return FrameSource(origin.clip, round(origin.first_source_frame + offset), origin.mirrored)
+
+    def with_schema(self, schema: Schema) -> Database:
+        """The same poses with other features."""
+        return replace(self, schema=schema, features=compute(schema, self.motion_table()))
+
+    def motion_table(self) -> MotionTable:
+        """The poses as features are computed from them."""
+        poses = self.poses.transpose(0, 2, 1)
+        loops = np.array([r.loop for r in self.ranges])
+        return MotionTable(
+            self.skeleton, self.roles, self.fps, poses[..., :3], poses[..., 3:], self.track, self.starts, self.stops, loops
+        )
+
+
+def save(database: Database, path: Path | str) -> None:
+    """Write the database as one uncompressed `.npz`; DatabaseError where that fails, and then nothing is written."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fps": database.fps,
+        "bones": database.skeleton.names,
+        "end_sites": database.skeleton.end_sites,
+        "roles": database.roles.to_names(database.skeleton),
+        "hips_forward": database.hips_forward,
+        "schema": database.schema.to_dict(),
+        "ranges": [vars(r) for r in database.ranges],
+        "tags": database.tag_names,
+        "settings": database.settings,
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    arrays = {
+        "header": np.frombuffer(text, np.uint8),
+        "parents": database.skeleton.parents.astype(np.int32),
+        "rest_positions": database.skeleton.rest_positions.astype(np.float32),
+        "rest_rotations": database.skeleton.rest_rotations.astype(np.float32),
+    }
+    arrays |= {name: getattr(database, name) for name in _ARRAYS}
+    files.save_arrays(path, arrays, DatabaseError)
+
+
+# name: (type, shape), where N frames, R ranges, B bones, L legs, D dimensions
+_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "starts": (np.int32, ("R",)),
+    "stops": (np.int32, ("R",)),
+    "poses": (np.float32, ("N", 7, "B")),
+    "velocities": (np.float32, ("N", 6, "B")),
+    "track": (np.float64, ("N", 3)),
+    "contacts": (np.bool_, ("N", "L")),
+    "tags": (np.uint32, ("N",)),
+    "bias": (np.float32, ("N",)),
+    "features": (np.float32, ("D", "N")),
+}
+
+
+def load(path: Path | str) -> Database:
+    """Map a saved database; DatabaseError names what is wrong with the file."""
+    arrays = files.map_arrays(path, DatabaseError)
+    header = _read_header(arrays, path)
+    try:
+        names = tuple(header["bones"])
+        schema = schema_from_dict(header["schema"], str(path))
+        ranges = tuple(Range(**r) for r in header["ranges"])
+        sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions, "N": len(arrays["tags"])}
+
+        def checked(name: str, dtype: Any, shape: tuple[Any, ...]) -> np.ndarray:
+            wanted = tuple(sizes.get(s, s) for s in shape)
+            return files.expect_array(arrays, name, dtype, wanted, path, DatabaseError)
+
+        ends = tuple((int(b), tuple(map(float, o))) for b, o in header["end_sites"])
+        skeleton = Skeleton(
+            names,
+            np.array(checked("parents", np.int32, ("B",))),
+            np.array(checked("rest_positions", np.float32, ("B", 3))),
+            np.array(checked("rest_rotations", np.float32, ("B", 4))),
+            ends,  # type: ignore[arg-type]
+        )
+        roles = Roles.from_names(skeleton, header["roles"])
+        sizes["L"] = len(roles.legs)
+        data = {name: checked(name, *kind) for name, kind in _ARRAYS.items()}
+        starts, stops = data["starts"], data["stops"]
+        contiguous = starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
+        if not contiguous or np.any(stops - starts < 3):
+            raise DatabaseError(f"{path} has ranges that do not follow one another; build it again.")
+        return Database(
+            skeleton=skeleton,
+            roles=roles,
+            hips_forward=tuple(header["hips_forward"]),
+            fps=float(header["fps"]),
+            schema=schema,
+            ranges=ranges,
+            tag_names=tuple(header["tags"]),
+            settings=header["settings"],
+            **data,
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as cause:
+        raise DatabaseError(f"{path} has a header that cannot be understood ({cause!r}); build it again.") from cause
+
+
+def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
+    raw = files.expect_array(arrays, "header", np.uint8, (None,), path, DatabaseError)
+    try:
+        header = json.loads(raw.tobytes())
+    except ValueError as cause:
+        raise DatabaseError(f"{path} has a damaged header; build it again.") from cause
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DatabaseError(f"{path} is not a motion-matching database; give a file made by 'build'.")
+    if header.get("version") != VERSION:
+        raise DatabaseError(f"{path} has format version {header.get('version')}, this program reads {VERSION}; build it again.")
+    return header

@@ -1,0 +1,246 @@
+"""Motion matching: play on from the current frame, or jump to the one that fits pose and goal best."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..control.method import Goal, Jump, Motion
+from ..control.settings import PerformerSettings
+from ..control.trajectory import TrajectoryPoint
+from ..errors import DatabaseError
+from ..motion.skeleton import Skeleton
+from .database import NO_USE, Database
+from .features import TRAJECTORY_KINDS, Schema
+from .search import FrameIndex, FrameMask
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A frame that a search looked at: its cost as a whole and by feature."""
+
+    frame: int
+    cost: float
+    by_feature: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The last search for people: what was played, the best candidates, and how long it took."""
+
+    labels: tuple[str, ...]
+    continuing: Candidate
+    candidates: tuple[Candidate, ...]
+    seconds: float
+
+
+class MotionMatching:
+    """Plays a database; see `Method`.
+
+    The pose part of a query comes from the features of the current frame, never from the blended pose: a search
+    compares like with like (notebook 000, Player; Holden's controller).
+    """
+
+    def __init__(self, database: Database, settings: PerformerSettings) -> None:
+        self.database = database
+        self.skeleton: Skeleton = database.skeleton
+        self.fps = database.fps
+        schema = database.schema
+        self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))
+        self._poses, self._velocities = database.poses, database.velocities
+        self._root_motion = database.root_motion.astype(np.float32)
+        self._contacts = database.contacts
+        self._successor = _successors(database)
+        self._goal_terms, self._goal_dims = _goal_terms(schema, self.trajectory_times)
+        self._settings: PerformerSettings | None = None
+        self._masks: dict[frozenset[str], _TagMask] = {}
+        self.apply(settings)
+        self.reset()
+
+    def apply(self, settings: PerformerSettings) -> None:
+        """Take settings over; new weights are seen by the next search."""
+        old, self._settings = self._settings, settings
+        self._search_ticks = max(round(settings.search_interval * self.fps), 1)
+        self._surroundings = round(settings.surroundings * self.fps)
+        if old is None or old.weights != settings.weights or old.end_guard != settings.end_guard:
+            self._rebuild(settings, old)
+
+    def _rebuild(self, settings: PerformerSettings, old: PerformerSettings | None) -> None:
+        schema, normalization = self.database.schema, self.database.normalization
+        weights = (schema if settings.weights is None else schema.with_weights(settings.weights)).weights
+        scale = normalization.scale(weights)
+        used = normalization.varies
+        dims = np.flatnonzero(used)
+        # a dimension that is the same everywhere says nothing: it is left out of rows and queries
+        place = np.full(len(used), -1)
+        place[dims] = np.arange(len(dims))
+        moving = [k for k, d in enumerate(self._goal_dims) if used[d]]
+        self._goal_pick = np.array(moving, np.intp)
+        self._goal_place = place[self._goal_dims[moving]]
+        self._goal_mean = normalization.mean[self._goal_dims[moving]]
+        self._goal_scale = scale[self._goal_dims[moving]]
+        self._feature_of_dim = np.repeat(np.arange(len(schema.features)), [f.dimensions for f in schema.features])[dims]
+        features = (self.database.features[dims] - normalization.mean[dims, None]) * scale[dims, None]
+        self._rows = np.ascontiguousarray(features.T)
+        only_weights = old is not None and old.end_guard == settings.end_guard
+        if only_weights:
+            self._index = self._index.reweighted(features)
+        else:
+            allowed = self.database.candidates(settings.end_guard)
+            if not allowed.any():
+                raise DatabaseError("No frame of the database may be entered; lower the end guard or add longer clips.")
+            self._index = FrameIndex(features, allowed, self.database.bias)
+
+    def reset(self) -> Motion:
+        """Start at the calmest frame that may be entered."""
+        allowed = np.flatnonzero(self.database.candidates(self._settings.end_guard))
+        motion = self._root_motion[allowed]
+        self._frame = int(allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)])
+        self._ticks_to_search = 0
+        self._last: _Search | None = None
+        self.last_cost = 0.0
+        return self._motion(self._frame, None)
+
+    def advance(self, goal: Goal) -> Motion:
+        """One frame on, after a search where one is due."""
+        frame = self._frame
+        successor = self._successor[frame]
+        mask = self._mask(goal.tags)
+        leave = successor < 0 or goal.jump_to is not None or (mask is not None and not mask.allowed[frame])
+        self._ticks_to_search -= 1
+        jump = None
+        if leave or goal.sharp or self._ticks_to_search <= 0:
+            self._ticks_to_search = self._search_ticks
+            best = self._search(goal, frame, mask, leave)
+            if best != frame:
+                jump = self._jump(frame, best)
+                frame, successor = best, self._successor[best]
+        self._frame = int(successor) if successor >= 0 else frame
+        return self._motion(frame, jump)
+
+    def _motion(self, played: int, jump: Jump | None) -> Motion:
+        frame = self._frame
+        return Motion(
+            self._poses[frame], self._root_motion[played], self._contacts[frame], jump, frame, self.last_cost
+        )
+
+    def _jump(self, left: int, entered: int) -> Jump:
+        return Jump(
+            self._poses[left], self._velocities[left], self._root_motion[left],
+            self._poses[entered], self._velocities[entered], self._root_motion[entered],
+        )
+
+    def _search(self, goal: Goal, frame: int, mask: _TagMask | None, leave: bool) -> int:
+        started = time.perf_counter()
+        query = self._query(goal.trajectory, frame)
+        difference = query - self._rows[frame]
+        continuing = float(difference.dot(difference)) + float(self.database.bias[frame])
+        bound = math.inf if leave else continuing - self._settings.continuing_bias
+        if goal.jump_to is not None:
+            mask = self._mask(frozenset({goal.jump_to}))
+        best, cost = self._index.nearest(
+            query, current=frame, bound=bound, surroundings=self._surroundings, mask=mask and mask.prepared
+        )
+        if best < 0 and leave:
+            # no frame with these tags, or nothing but the surroundings: anything is better than to stand still
+            best, cost = self._index.nearest(query)
+        if best < 0:
+            best, cost = frame, continuing
+        self.last_cost = cost
+        self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
+        return best
+
+    def _query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
+        values: list[float] = []
+        for kind, k in self._goal_terms:
+            point = trajectory[k]
+            if kind == "trajectory_position":
+                values += (point.x, point.y)
+            elif kind == "trajectory_direction":
+                values += (math.sin(point.yaw), -math.cos(point.yaw))
+            else:
+                values += (point.vx, point.vy)
+        goal = np.array(values, np.float32)
+        if len(self._goal_pick) < len(goal):
+            goal = goal[self._goal_pick]
+        goal -= self._goal_mean
+        goal *= self._goal_scale
+        query = self._rows[frame].copy()
+        query[self._goal_place] = goal
+        return query
+
+    def _mask(self, tags: frozenset[str]) -> _TagMask | None:
+        if not tags:
+            return None
+        mask = self._masks.get(tags)
+        if mask is None:
+            frames = self.database.tag_mask(tags)
+            mask = self._masks[tags] = _TagMask(frames, self._index.prepare_mask(frames))
+        return mask
+
+    def explain(self, count: int = 8) -> Explanation | None:
+        """The last search in full, or None before the first; not for every tick."""
+        if self._last is None:
+            return None
+        last = self._last
+        frames, _ = self._index.k_nearest(
+            last.query, count, current=last.frame, surroundings=self._surroundings, mask=last.mask and last.mask.prepared
+        )
+        labels = tuple(f.label for f in self.database.schema.features)
+        return Explanation(
+            labels,
+            self._candidate(last.query, last.frame),
+            tuple(self._candidate(last.query, int(f)) for f in frames),
+            last.seconds,
+        )
+
+    def _candidate(self, query: np.ndarray, frame: int) -> Candidate:
+        squares = (query - self._rows[frame]).astype(np.float64) ** 2
+        by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
+        return Candidate(frame, float(squares.sum() + self.database.bias[frame]), tuple(by_feature.tolist()))
+
+
+class _TagMask(NamedTuple):
+    """Frames (N,) that carry the wanted tags, and the same prepared for the index."""
+
+    allowed: np.ndarray
+    prepared: FrameMask
+
+
+class _Search(NamedTuple):
+    query: np.ndarray
+    frame: int
+    continuing: float
+    mask: _TagMask | None
+    seconds: float
+
+
+def _goal_terms(schema: Schema, times: tuple[float, ...]) -> tuple[list[tuple[str, int]], np.ndarray]:
+    """Which values of a trajectory enter a query, as (kind, index of the time), and the dimension (2 each) they go to.
+
+    A third axis is the ground's own: zero everywhere, so it is no part of a query.
+    """
+    terms, dims = [], []
+    for feature, where in zip(schema.features, schema.slices, strict=True):
+        if feature.kind in TRAJECTORY_KINDS:
+            for k, t in enumerate(feature.times):
+                first = where.start + k * len(feature.axes)
+                terms.append((feature.kind, times.index(t)))
+                dims += [first, first + 1]
+    return terms, np.array(dims, np.intp)
+
+
+def _successors(database: Database) -> np.ndarray:
+    """The frame played after each (N,): the next, a loop's first, or -1 at a range's end and before a barred frame."""
+    successor = np.arange(1, database.frame_count + 1)
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        successor[stop - 1] = start if origin.loop else -1
+    if NO_USE in database.tag_names:
+        barred = database.tag_mask(frozenset({NO_USE}))
+        successor[(successor >= 0) & barred[successor]] = -1
+    return successor

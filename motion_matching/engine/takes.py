@@ -1,0 +1,124 @@
+"""A take from start to end: settings that suit a database, a performance, the take, its files and its report."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import files
+from .control import metrics, performance, rollout, scripts
+from .control.metrics import Body
+from .control.performance import Performance
+from .control.performer import Performer
+from .control.settings import PerformerSettings
+from .control.take import Take
+from .errors import MotionDataError
+from .maths import quat
+from .matching.database import Database
+from .matching.method import MotionMatching
+from .matching.statistics import speeds_of
+from .motion import bvh
+from .motion.rig import Roles
+from .motion.simulation_bone import GroundTrack, SimulationBoneSettings, detach
+
+
+def default_settings(database: Database) -> PerformerSettings:
+    """The shipped settings, with full speeds as the data has them."""
+    walk, run = speeds_of(database)
+    return PerformerSettings(walk=walk, run=run)
+
+
+def performance_for(
+    database: Database, settings: PerformerSettings, script: str, *, gait: str, seconds: float, seed: int
+) -> Performance:
+    """A recorded performance where `script` ends in .json, else the script of that name."""
+    if script.endswith(".json"):
+        return performance.load(script)
+    return scripts.script(script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed)
+
+
+def perform(
+    database: Database, settings: PerformerSettings, wanted: Performance, progress: Callable[[float], None] | None = None
+) -> Take:
+    """The take that motion matching makes of a performance."""
+    return rollout.solve(Performer(MotionMatching(database, settings), settings), wanted, progress)
+
+
+def write_bvh(take: Take, path: Path | str) -> None:
+    """The take as motion capture comes: Y up, centimetres, the source's bones."""
+    bvh.save(detach(take.clip()), path)
+
+
+# ---------------------------------------------------------------- report
+
+
+def report(take: Take, database: Database, bvh_file: Path | str | None = None) -> dict[str, Any]:
+    """What a take measures, beside its sources and with its settings.
+
+    The body is measured from the take's BVH, read back from `bvh_file` or from one written for the purpose.
+    """
+    if bvh_file is None:
+        with tempfile.TemporaryDirectory() as folder:
+            write_bvh(take, Path(folder) / "take.bvh")
+            return report(take, database, Path(folder) / "take.bvh")
+    clip = bvh.load(bvh_file, scale=0.01)
+    roles = Roles.from_names(clip.skeleton, database.roles.to_names(database.skeleton))
+    settings = SimulationBoneSettings(**database.settings["simulation_bone"])
+    if settings.source == "root" and roles.root is None:
+        settings = replace(settings, source="spine")
+    body = metrics.body_of(clip, roles, np.array(database.hips_forward), settings)
+    sources, contacts = source_bodies(database)
+    floors = metrics.toe_floors(sources)
+    return {
+        "name": take.name,
+        "fps": take.fps,
+        "take": metrics.measure_take(body, take, floors, database.frame_count),
+        "sources": metrics.measure_clips(sources, contacts, floors),
+        "settings": take.settings,
+        "features": database.schema.to_dict(),
+    }
+
+
+def source_bodies(database: Database) -> tuple[list[Body], list[np.ndarray]]:
+    """World motion and contacts of every range that is not a mirror image."""
+    bodies, contacts = [], []
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        if origin.mirrored:
+            continue
+        poses = database.poses[start:stop].transpose(0, 2, 1).astype(np.float64)
+        _, positions = quat.fk(poses[..., 3:], poses[..., :3], database.skeleton.parents)
+        toes = positions[:, [leg.toe for leg in database.roles.legs]]
+        track = GroundTrack(database.track[start:stop, :2], database.track[start:stop, 2])
+        bodies.append(Body(database.fps, positions[:, 1:], toes, track))
+        contacts.append(np.asarray(database.contacts[start:stop]))
+    return bodies, contacts
+
+
+def write_report(data: dict[str, Any], path: Path | str) -> None:
+    with files.replacing(path, MotionDataError) as temporary:
+        temporary.write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def summary(data: dict[str, Any]) -> str:
+    """A report in a few lines for people."""
+    take, sources = data["take"], data["sources"]
+    response = take["response_time_median"]
+    lines = [
+        f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
+        f"{take['database_share_used']:.0%} of the database used",
+        f"  speed        {take['achieved_speed']:.2f} m/s achieved, {take['desired_speed']:.2f} wanted; "
+        f"freezes: {take['freezes']}" + (f"; answers a turn within {response:.2f} s" if response is not None else ""),
+        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); "
+        f"on source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
+        f"  turn rate    {take['turn_rate_p99']:.2f} rad/s at most in 99 % (sources {sources['turn_rate_p99']:.2f})",
+        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources {sources['acceleration_p99']:.0f})",
+        f"  simulation   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} "
+        "degrees from the character",
+    ]
+    return "\n".join(lines)

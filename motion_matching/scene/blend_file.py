@@ -1,0 +1,89 @@
+"""A take as a .blend file of its own: armature, body and action on a small stage."""
+
+from __future__ import annotations
+
+import stat
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ..engine.errors import MotionMatchingError
+from ..engine.files import replacing
+from ..engine.motion.clip import Clip
+from .armature import create_armature, standing_rest
+from .bake import bake
+from .body import create_body
+from .stage import build_stage
+
+FIRST_FRAME = 1
+SEEK_TABLE = 0x8F92EAB1  # the magic number at its end
+
+
+def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
+    """Write a clip or take as a .blend file whose armature, body and action bear the title.
+
+    For use without a window: the file that is open is replaced by an empty one. The .blend is written beside its
+    target and moved there when it is whole. MotionMatchingError, with nothing left behind, where that fails.
+    """
+    path = Path(path)
+    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+        raise MotionMatchingError(f"{path} is read-only; allow writing or choose another name.")
+    with replacing(path, MotionMatchingError) as unfinished:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        build_scene(clip, title)
+        unfinished.unlink()  # else Blender would keep it as a backup
+        _save(unfinished)
+
+
+def _save(path: Path) -> None:
+    """Save the open file as a compressed copy; OSError where the file does not arrive whole."""
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(path.absolute()), compress=True, copy=True, check_existing=False)
+    except RuntimeError as error:
+        raise OSError(" ".join(str(error).removeprefix("Error:").split())) from error
+    if not _is_whole(path):
+        raise OSError("no space left, or a limit to the size of files")
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a compressed .blend has all its parts: Blender reports no error where they did not fit on the disk.
+
+    The last part is zstd's seek table: 8 bytes of header, per part its sizes packed and unpacked, and a footer of 9
+    bytes (number of parts, flags, magic number).
+    """
+    data = path.read_bytes()
+    if len(data) < 17:
+        return False
+    count, flags, magic = struct.unpack("<IBI", data[-9:])
+    fields = 3 if flags & 0x80 else 2  # a checksum may follow the sizes
+    table = 4 * fields * count
+    if magic != SEEK_TABLE or len(data) < 17 + table:
+        return False
+    packed = np.frombuffer(data, "<u4", fields * count, len(data) - 9 - table)[::fields]
+    return int(packed.sum(dtype=np.int64)) + 17 + table == len(data)
+
+
+def build_scene(clip: Clip, title: str) -> bpy.types.Object:
+    """Fill the current, empty scene with the take at the clip's frame rate; return the armature object."""
+    scene = bpy.context.scene
+    scene.render.fps = max(1, round(clip.fps))
+    scene.render.fps_base = scene.render.fps / clip.fps
+    scene.frame_start, scene.frame_end = FIRST_FRAME, FIRST_FRAME + clip.frame_count - 1
+    scene.unit_settings.system = "METRIC"
+
+    clip = replace(clip, skeleton=standing_rest(clip))
+    armature = create_armature(clip.skeleton, title)
+    armature.show_in_front = True
+    armature.data.display_type = "STICK"
+    create_body(armature, clip.skeleton, f"{title} body")
+    bake(clip, armature, name=title, frame_start=FIRST_FRAME)
+
+    _, heads = clip.world()
+    build_stage(scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
+    scene.frame_set(FIRST_FRAME)
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    return armature

@@ -1,0 +1,114 @@
+"""What a take is seen with: ground, light, camera and a viewport that looks through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+Colour = tuple[float, float, float]
+
+VIEW = np.array([0.55, -1.0, 0.5])  # from where the camera looks: the character's front, its left, and above
+LENS_MM, SENSOR_MM = 35.0, 36.0
+RENDER_SIZE = (1280, 720)
+MARGIN = 1.12
+SKY = (0.5, 0.52, 0.55)
+MOST_TILES = 60  # along the longer side of the ground
+
+
+def material(name: str, colour: Colour, roughness: float = 0.7) -> bpy.types.Material:
+    """A plain material that shows its colour in solid view and when rendered."""
+    made = bpy.data.materials.new(name)
+    made.diffuse_color = (*colour, 1.0)
+    made.roughness = roughness
+    inputs = _inputs(made, "Principled BSDF")
+    inputs["Base Color"].default_value = (*colour, 1.0)
+    inputs["Roughness"].default_value = roughness
+    return made
+
+
+def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> None:
+    """Set up ground, light and camera so that all between two corners `(3,)`, in metres, can be seen."""
+    scene.collection.objects.link(_ground(low, high))
+    scene.collection.objects.link(_sun())
+    scene.world = _world()
+    scene.render.resolution_x, scene.render.resolution_y = RENDER_SIZE
+    scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]  # depends on the colour settings
+    camera = _camera(low, high)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    shading = scene.display.shading
+    shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            space: Any = area.spaces.active
+            if area.type == "VIEW_3D":
+                space.region_3d.view_perspective = "CAMERA"
+                space.clip_end = camera.data.clip_end
+
+
+def _ground(low: np.ndarray, high: np.ndarray) -> bpy.types.Object:
+    """A chequered plane at height zero whose tiles measure 1, 2, 5, 10 … metres."""
+    start, stop = low[:2] - 2.0, high[:2] + 2.0
+    tile = next(step * 10.0**power for power in range(9) for step in (1, 2, 5)
+                if np.max(stop - start) <= MOST_TILES * step * 10.0**power)
+    start, stop = np.floor(start / tile), np.ceil(stop / tile)
+    columns, rows = (stop - start).astype(int)
+    x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
+    points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
+    corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
+    faces = np.stack([corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1).reshape(-1, 4)
+    mesh = bpy.data.meshes.new("Ground")
+    mesh.from_pydata(points.tolist(), [], faces.tolist())
+    mesh.materials.append(material("Ground light", (0.36, 0.37, 0.38)))
+    mesh.materials.append(material("Ground dark", (0.29, 0.3, 0.31)))
+    chequer = np.add.outer(np.arange(rows), np.arange(columns)) % 2
+    mesh.polygons.foreach_set("material_index", chequer.ravel().astype(np.int32))
+    ground = bpy.data.objects.new("Ground", mesh)
+    ground.hide_select = True
+    return ground
+
+
+def _sun() -> bpy.types.Object:
+    light: Any = bpy.data.lights.new("Sun", "SUN")
+    light.energy, light.angle = 3.0, 0.1
+    sun = bpy.data.objects.new("Sun", light)
+    sun.rotation_euler = (0.7, 0.25, 0.5)
+    sun.location = (0.0, 0.0, 5.0)
+    return sun
+
+
+def _world() -> bpy.types.World:
+    world = bpy.data.worlds.new("World")
+    world.color = SKY
+    _inputs(world, "Background")["Color"].default_value = (*SKY, 1.0)
+    return world
+
+
+def _inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
+    """The inputs of a node of the default shader."""
+    if owner.node_tree is None:  # from 5.0 on there always is one, and use_nodes is deprecated
+        owner.use_nodes = True
+    return owner.node_tree.nodes[node].inputs
+
+
+def _camera(low: np.ndarray, high: np.ndarray) -> bpy.types.Object:
+    """A camera that stands still and sees the whole box."""
+    back = VIEW / np.linalg.norm(VIEW)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    axes = np.stack([right, np.cross(back, right), back])
+    centre = 0.5 * (low + high)
+    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
+    seen = (corners - centre) @ axes.T
+    half = 0.5 * SENSOR_MM / LENS_MM * np.array([1.0, RENDER_SIZE[1] / RENDER_SIZE[0]])
+    distance = float(np.max(seen[:, 2:] + MARGIN * np.abs(seen[:, :2]) / half))
+    data = bpy.data.cameras.new("Camera")
+    data.lens, data.sensor_width, data.clip_end = LENS_MM, SENSOR_MM, max(1000.0, 3.0 * distance)
+    camera = bpy.data.objects.new("Camera", data)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = axes.T, centre + distance * back
+    camera.matrix_world = Matrix(matrix.tolist())
+    return camera

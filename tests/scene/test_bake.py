@@ -1,0 +1,158 @@
+"""A baked action, evaluated by Blender, is the clip; what else is in the file stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+HEAD = """
+import sys
+from dataclasses import replace
+import numpy as np
+import bpy
+from motion_matching.engine.errors import RigError
+from motion_matching.engine.maths import quat
+from motion_matching.scene import actions
+from motion_matching.scene.armature import create_armature, standing_rest
+from motion_matching.scene.bake import bake
+from tests.scene.motions import *
+scene = bpy.context.scene
+scene.render.fps, scene.render.fps_base = 30, 1.0
+"""
+
+EVALUATED = HEAD + """
+for seed in range(3):
+    clip = random_clip(seed)
+    obj = create_armature(clip.skeleton, "Any")
+    bake(clip, obj, name="Any", frame_start=-3)
+    assert_moves_like(obj, clip, clip.skeleton, -3 + np.arange(clip.frame_count))
+"""
+
+OTHER_REST = HEAD + """
+clip = random_clip(4)
+skeleton = standing_rest(clip)
+obj = create_armature(skeleton, "Standing")
+bake(replace(clip, skeleton=skeleton), obj, name="Standing")
+assert_moves_like(obj, clip, skeleton, 1 + np.arange(clip.frame_count))
+"""
+
+OTHER_RATE = HEAD + """
+clip = random_clip(5, fps=50.0)
+obj = create_armature(clip.skeleton, "Any")
+scene.render.fps, scene.render.fps_base = 24, 1.001
+action = bake(clip, obj, name="Any", frame_start=10)
+frames = 10 + np.arange(clip.frame_count) * 24 / 1.001 / 50
+assert_moves_like(obj, clip, clip.skeleton, frames)
+
+# a rate that only differs by the rounding of fps_base has its keys on whole frames
+scene.render.fps, scene.render.fps_base = 30, 30 / 29.97
+action = bake(replace(clip, fps=29.97), obj, name="Film")
+for keys in actions.read_channels(action).values():
+    np.testing.assert_array_equal(keys[:, 0], 1 + np.arange(clip.frame_count))
+"""
+
+KEYS = HEAD + """
+clip = random_clip(6, moving=(0, 3))
+positions = clip.positions.copy()
+positions[:, 7] += [0.0, 0.0, 0.5]  # never moves, but is not where it rests
+clip = replace(clip, positions=positions)
+obj = create_armature(clip.skeleton, "Any")
+names = clip.skeleton.names
+obj.pose.bones[names[9]].location = (1, 2, 3)  # would stay so without a key
+action = bake(clip, obj, name="Any")
+channels = actions.read_channels(action)
+path = {name: f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in names}
+for bone, name in enumerate(names):
+    turn = np.stack([channels[path[name] + ".rotation_quaternion", i][:, 1] for i in range(4)], axis=-1)
+    assert len(turn) == clip.frame_count
+    assert np.all(np.sum(turn[1:] * turn[:-1], axis=-1) >= 0), "quaternions jump to the other hemisphere"
+    counts = [len(channels[path[name] + ".location", i]) for i in range(3)
+              if (path[name] + ".location", i) in channels]
+    assert counts == {0: [40] * 3, 3: [40] * 3, 7: [1] * 3, 9: [1] * 3}.get(bone, []), (bone, counts)
+bag = actions._bag(action)
+assert {curve.group.name for curve in bag.fcurves} == set(names)
+assert all(key.interpolation == "LINEAR" for curve in bag.fcurves for key in curve.keyframe_points)
+assert_moves_like(obj, clip, clip.skeleton, 1 + np.arange(clip.frame_count))
+if bpy.app.version >= (4, 4, 0):
+    assert [slot.name_display for slot in action.slots] == ["Slot"]
+    assert obj.animation_data.action_slot == action.slots[0]
+"""
+
+LEFT_ALONE = HEAD + """
+first, second = random_clip(7), random_clip(8)
+obj = create_armature(first.skeleton, "Any")
+mine = bake(first, obj, name="Mine")
+before = actions.read_channels(mine)
+obj.select_set(True)
+bpy.context.view_layer.objects.active = obj
+bpy.ops.object.mode_set(mode="POSE")
+scene.frame_set(17)
+rate = scene.render.fps, scene.render.fps_base
+
+new = bake(replace(second, skeleton=first.skeleton), obj, name="Mine")
+assert new != mine and new.name != mine.name and obj.animation_data.action == new
+after = actions.read_channels(mine)
+assert before.keys() == after.keys() and all(np.array_equal(before[key], after[key]) for key in before)
+assert (scene.frame_current, bpy.context.mode, obj.select_get()) == (17, "POSE", True)
+assert (scene.render.fps, scene.render.fps_base) == rate
+
+# the action that is no longer assigned is not lost when the file is saved and opened again
+bpy.ops.object.mode_set(mode="OBJECT")
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+assert {"Mine", "Mine.001"} <= set(bpy.data.actions.keys())
+"""
+
+FAILED = HEAD + """
+clip = random_clip(9)
+obj = create_armature(clip.skeleton, "Any")
+
+def failing_block():
+    try:
+        with actions.new_action("Broken", obj) as action:
+            actions.write_channel(action, "location", np.arange(3), np.zeros((3, 3)), "Object")
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+
+failing_block()
+assert obj.animation_data is None and not bpy.data.actions
+mine = bake(clip, obj, name="Mine")
+slot = obj.animation_data.action_slot if bpy.app.version >= (4, 4, 0) else None
+failing_block()
+assert obj.animation_data.action == mine and list(bpy.data.actions) == [mine]
+if slot:
+    assert obj.animation_data.action_slot == slot
+
+bone = clip.skeleton.names[4]
+obj.pose.bones[bone].rotation_mode = "XYZ"
+try:
+    bake(clip, obj, name="Euler")
+except RigError as error:
+    assert bone in str(error) and "Quaternion" in str(error)
+else:
+    raise AssertionError("keys of quaternions would not move this bone")
+assert list(bpy.data.actions) == [mine]
+"""
+
+
+@pytest.mark.parametrize("script", [
+    pytest.param(EVALUATED, id="any rest pose, every bone with six channels"),
+    pytest.param(OTHER_REST, id="another rest pose than the clip's"),
+    pytest.param(OTHER_RATE, id="another frame rate than the clip's"),
+])
+def test_the_evaluated_action_is_the_clip(run_in_blender: Callable[..., str], script: str) -> None:
+    run_in_blender(script)
+
+
+def test_keys_lie_where_they_are_needed(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(KEYS)
+
+
+def test_actions_frame_mode_and_selection_are_left_alone(run_in_blender: Callable[..., str], tmp_path) -> None:
+    run_in_blender(LEFT_ALONE, tmp_path / "kept.blend")
+
+
+def test_a_failed_bake_leaves_nothing(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(FAILED)

@@ -1,0 +1,212 @@
+"""build.py: it says which Python it needs, trusts only a set-up that ran to its end, and minds its exit codes."""
+
+from __future__ import annotations
+
+import ast
+import ensurepip
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import CHECKOUT, allowed_skips
+
+import build
+
+BUILD = CHECKOUT / "build.py"
+
+
+def run_as(version: tuple[int, ...], *arguments: str, path: str = "") -> subprocess.CompletedProcess:
+    """Run build.py with arguments, as if the running Python were of this version, with a PATH of its own."""
+    script = ("import runpy, sys; "
+              f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', *{arguments!r}]; "
+              f"runpy.run_path({str(BUILD)!r}, run_name='__main__')")
+    return subprocess.run([sys.executable, "-c", script], env={**os.environ, "PATH": path}, capture_output=True,
+                          text=True, timeout=60)
+
+
+def test_an_old_python_can_read_build():
+    ast.parse(BUILD.read_text(encoding="utf-8"), feature_version=(3, 8))
+
+
+@pytest.mark.parametrize("version", [(3, 8), (3, 12), (3, 14)])
+def test_a_wrong_python_gets_one_sentence(version, tmp_path):
+    done = run_as(version, "test", path=str(tmp_path))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    for part in (f"This is Python 3.{version[1]}", "3.11", "3.13"):
+        assert part in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="writes a shell script for a Python on PATH")
+def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(tmp_path, monkeypatch, capsys):
+    version = "{}.{}".format(*sys.version_info[:2])
+    for name in ("python3.11", "python3.13"):
+        found = tmp_path / name
+        works = name == f"python{version}"
+        found.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n" if works else "#!/bin/sh\nexit 127\n")
+        found.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "version_info", (3, 12, 0, "final", 0))
+    assert build.choose_python() == (version, sys.executable)
+    assert f"working with Python {version}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("lint", "more")])
+def test_an_unknown_command_gets_the_list_of_commands(arguments):
+    done = run_as((3, 11), *arguments)
+    assert done.returncode == 2
+    assert "build.py bench" in done.stderr
+
+
+def test_every_pin_is_there_for_both_pythons():
+    for version in build.PYTHONS:
+        assert len(build.requirements(version)) == len(build.PINS)
+    assert build.stamp_text("3.11") != build.stamp_text("3.13")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """build.py in an empty folder, with one pin that every virtual environment has already: no network is needed."""
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(build, "STAMP", tmp_path / ".venv" / build.STAMP.name)
+    monkeypatch.setattr(build, "LOCK", tmp_path / build.LOCK.name)
+    version = ensurepip.version()
+    monkeypatch.setattr(build, "PINS", (("pip", dict.fromkeys(build.PYTHONS, version), "comes with venv"),))
+    return tmp_path
+
+
+def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(elsewhere, monkeypatch, capsys):
+    version, _ = build.choose_python()
+    leftover = build.VENV / "half-unpacked"
+    run_quietly = build.run_quietly
+
+    def interrupted(command, advice):
+        if "pip" in command:
+            leftover.write_text("x")
+            raise KeyboardInterrupt
+        run_quietly(command, advice)
+
+    monkeypatch.setattr(build, "run_quietly", interrupted)
+    assert build.main(["lint"]) == 130
+    assert leftover.exists()
+    assert not build.is_complete(version)
+
+    monkeypatch.setattr(build, "run_quietly", run_quietly)
+    assert build.set_up() == build.venv_python()
+    assert build.is_complete(version)
+    assert not leftover.exists()
+    assert capsys.readouterr().out.count("Setting up") == 2
+    command = [build.venv_python(), "-c", "import sys; print(sys.prefix)"]
+    assert Path(subprocess.check_output(command, text=True).strip()) == build.VENV
+
+    leftover.write_text("kept by a run that finds everything in place")
+    build.set_up()
+    assert leftover.exists()
+    assert capsys.readouterr().out == ""
+
+    build.venv_python().unlink()
+    assert not build.is_complete(version), "the Python it was made from may be gone"
+
+
+def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
+    build.venv_python().parent.mkdir(parents=True)
+    build.venv_python().write_text("")
+    build.STAMP.write_text(build.stamp_text("3.11"))
+    assert build.is_complete("3.11")
+    assert not build.is_complete("3.13")
+    monkeypatch.setattr(build, "PINS", (("pip", dict.fromkeys(build.PYTHONS, "1.0"), "another"),))
+    assert not build.is_complete("3.11")
+
+
+def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
+    made = []
+    first_is_in, second_waits = threading.Event(), threading.Event()
+
+    def make_venv(version, python):
+        made.append(version)
+        first_is_in.set()
+        second_waits.wait(30)
+
+    monkeypatch.setattr(build, "make_venv", make_venv)
+    monkeypatch.setattr(build, "is_complete", lambda version: second_waits.is_set())
+    monkeypatch.setattr(build.time, "sleep", lambda seconds: second_waits.set())
+    first = threading.Thread(target=build.set_up)
+    first.start()
+    assert first_is_in.wait(30)
+    build.set_up()
+    first.join(30)
+    assert len(made) == 1
+    assert "waiting" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="writes a shell script that stands for a Python without venv")
+def test_a_python_without_venv_is_told_the_package(elsewhere):
+    python = elsewhere / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(build.SetUpError, match=r"install the package python3\.11-venv"):
+        build.make_venv("3.11", str(python))
+    assert not build.is_complete("3.11")
+
+
+def test_a_failed_step_ends_in_its_last_lines_and_one_sentence(elsewhere):
+    failing = "print('\\n'.join(map(str, range(100)))); raise SystemExit(1)"
+    with pytest.raises(build.SetUpError) as failed:
+        build.run_quietly([sys.executable, "-c", failing], "Do this.")
+    lines = str(failed.value).splitlines()
+    assert lines[-2:] == ["99", "Do this."]
+    assert len(lines) < 20
+
+
+def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
+    monkeypatch.setattr(build, "venv_python", lambda: Path(sys.executable))
+    monkeypatch.setattr(build, "set_up", build.venv_python)
+    (elsewhere / "tests").mkdir()
+    (elsewhere / "tests" / "benchmarks.py").write_text("import sys; sys.exit(len(sys.argv))")
+    assert build.main(["bench"]) == 1
+    assert build.main(["bench", "search", "tick"]) == 3
+    if os.name != "nt":
+        (elsewhere / "tests" / "benchmarks.py").write_text("import os; os.kill(os.getpid(), 9)")
+        assert build.main(["bench"]) == 137
+
+
+def test_an_allowed_skip_says_why():
+    text = "# a comment — of two parts\n\nno device — there is none here\nbecause\n — why\n"
+    assert allowed_skips(text) == ["no device"]
+
+
+SKIPPING = """
+import pytest
+def test_one(): pytest.skip("no device here")
+@pytest.mark.skip(reason="the moon is full")
+def test_two(): pass
+@pytest.mark.xfail
+def test_three(): assert False
+def test_four(): pass
+"""
+
+
+@pytest.mark.parametrize(("ci", "listed", "code"), [
+    ("true", "", 1),
+    ("true", "no device — there is none here\n", 1),
+    ("true", "no device — there is none here\nthe moon — it is what it is\n", 0),
+    ("", "", 0),
+])
+def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    shutil.copy(CHECKOUT / "tests" / "conftest.py", tests)
+    (tests / "test_skipping.py").write_text(SKIPPING)
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "allowed_skips").write_text(listed, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=tmp_path,
+                          env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, done.stdout
+    assert ("test_two: the moon is full" in done.stdout) == (code == 1)
+    assert "2 skipped" in done.stdout.splitlines()[-1]
