@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import struct
 import tempfile
 import zipfile
@@ -27,6 +28,10 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
     An OSError becomes `error` with a sentence naming the path.
     """
     path = Path(path)
+    if path.is_dir():
+        raise error(f"{path} is a folder; give the name of a file.")
+    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+        raise error(f"{path} is read-only; allow writing or choose another name.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)

@@ -68,7 +68,7 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
             write_bvh(take, Path(folder) / "take.bvh")
             return report(take, database, Path(folder) / "take.bvh")
     clip = bvh.load(bvh_file, scale=0.01)
-    roles = Roles.from_names(clip.skeleton, database.roles.to_names(database.skeleton))
+    roles = Roles.from_names(clip.skeleton, database.role_names)
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")

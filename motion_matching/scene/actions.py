@@ -52,16 +52,16 @@ def new_action(name: str, obj: bpy.types.Object) -> Iterator[bpy.types.Action]:
 def write_channel(
     action: bpy.types.Action, data_path: str, frames: np.ndarray, values: np.ndarray, group: str
 ) -> None:
-    """Write the curves of a property: `values` (F, C) at rising `frames` (F,), one linear curve per component."""
+    """Write the curves of a property: `values` (C, F) at rising `frames` (F,), one linear curve per component."""
     bag = _bag(action)
     folder = bag.groups.get(group) or bag.groups.new(group)
     keys = np.empty((len(frames), 2), dtype=np.float32)
     keys[:, 0] = frames
     linear = np.full(len(frames), _LINEAR, dtype=np.int32)
-    for component in range(values.shape[1]):
+    for component, value in enumerate(values):
         curve = bag.fcurves.new(data_path, index=component)
         curve.group = folder
-        keys[:, 1] = values[:, component]
+        keys[:, 1] = value
         curve.keyframe_points.add(len(frames))
         curve.keyframe_points.foreach_set("co", keys.ravel())
         # also spares `update()`: sorted linear keys need no handles

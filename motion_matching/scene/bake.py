@@ -25,23 +25,29 @@ def bake(clip: Clip, obj: bpy.types.Object, *, name: str, frame_start: float = 1
     fitted = bone_map(obj, clip.skeleton)
     _check_rotation_modes(obj, fitted)
     rotations, locations = fitted.to_basis(clip.rotations.astype(np.float64), clip.positions.astype(np.float64))
-    rotations = quat.unroll(rotations)
+    turns, shifts = _by_bone(quat.unroll(rotations)), _by_bone(locations)
     frames = frame_start + np.arange(clip.frame_count) * _frames_per_sample(clip.fps)
-    moves = np.max(np.ptp(locations, axis=0), axis=-1, initial=0.0) > STILL
-    keyed = moves | (np.max(np.abs(locations[0]), axis=-1) > STILL) | _displaced(obj, fitted)
+    moves = np.max(np.ptp(shifts, axis=-1), axis=-1) > STILL
+    away = np.max(np.abs(shifts[..., 0]), axis=-1) > STILL
+    keyed = moves | away | _displaced(obj, fitted)
     with actions.new_action(name, obj) as action:
         for i, bone in enumerate(fitted.bones):
             path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
             if keyed[i]:
                 count = clip.frame_count if moves[i] else 1
-                actions.write_channel(action, f"{path}.location", frames[:count], locations[:count, i], bone)
-            actions.write_channel(action, f"{path}.rotation_quaternion", frames, rotations[:, i], bone)
+                actions.write_channel(action, f"{path}.location", frames[:count], shifts[i, :, :count], bone)
+            actions.write_channel(action, f"{path}.rotation_quaternion", frames, turns[i], bone)
     return action
 
 
 def scene_fps(scene: bpy.types.Scene) -> float:
     """Frames per second of a scene."""
     return scene.render.fps / scene.render.fps_base
+
+
+def _by_bone(values: np.ndarray) -> np.ndarray:
+    """Curves side by side `(B, C, F)` as float32, of frames `(F, B, C)`."""
+    return np.ascontiguousarray(values.transpose(1, 2, 0), dtype=np.float32)
 
 
 def _frames_per_sample(fps: float) -> float:

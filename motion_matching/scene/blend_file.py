@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,6 @@ def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
     target and moved there when it is whole. MotionMatchingError, with nothing left behind, where that fails.
     """
     path = Path(path)
-    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
-        raise MotionMatchingError(f"{path} is read-only; allow writing or choose another name.")
     with replacing(path, MotionMatchingError) as unfinished:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         build_scene(clip, title)

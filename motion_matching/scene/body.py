@@ -83,7 +83,7 @@ def _piece(head: np.ndarray, tail: np.ndarray, sideways: np.ndarray, wide: float
     if np.linalg.norm(forward) < 1e-3 * np.linalg.norm(axis):  # a bone that points sideways
         forward = np.array([0.0, -1.0, 0.0])
     forward = forward / np.linalg.norm(forward)
-    across = np.cross(axis, forward) / np.linalg.norm(axis)
+    across = np.cross(forward, axis) / np.linalg.norm(axis)
     angles = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
     circle = wide * np.cos(angles)[:, None] * across + deep * np.sin(angles)[:, None] * forward
     rings = head + ALONG[1:-1, None, None] * axis + WIDTH[1:-1, None, None] * circle

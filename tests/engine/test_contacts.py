@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, find_contacts
 
 RAW = ContactSettings(median=0.0)
@@ -102,8 +103,6 @@ def test_settings_that_make_no_sense_are_refused(wrong):
 
 
 def test_feet_of_a_real_walk_stand_and_swing_in_turns(mocap):
-    from motion_matching.engine.motion import bvh
-
     clip = bvh.load(mocap / "bandai-namco" / "dataset-1_walk_normal_001.bvh")
     toes = [clip.skeleton.names.index(name) for name in ("Toes_L", "Toes_R")]
     contacts = find_contacts(clip.world()[1][:, toes], clip.fps, ContactSettings())

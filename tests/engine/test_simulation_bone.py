@@ -11,7 +11,7 @@ from scipy.signal import savgol_coeffs, savgol_filter
 
 from motion_matching.engine.errors import MotionDataError, RigError, SettingsError
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import simulation_bone
+from motion_matching.engine.motion import bvh, simulation_bone
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -225,11 +225,9 @@ def test_the_axes_of_the_hips_bone_do_not_matter():
 
 @BOTH
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-@pytest.mark.parametrize("duration", [0.034, 0.07, 0.15, 0.3, 0.6])
+@pytest.mark.parametrize("duration", [0.05, 0.07, 0.15, 0.3, 0.6])
 @pytest.mark.parametrize("turn", [-np.pi, 0.98 * np.pi, 1.2 * np.pi])
 def test_a_fast_half_turn_goes_round_once_and_the_right_way(settings, fps, duration, turn):
-    if abs(turn) / (duration * fps) >= np.pi:
-        pytest.skip("more than half a turn between two frames has no direction")
     t = seconds(5, fps)
     share = np.clip((t - 2.5) / duration + 0.5, 0, 1)
     raw = 0.4 + turn * share
@@ -242,6 +240,19 @@ def test_a_fast_half_turn_goes_round_once_and_the_right_way(settings, fps, durat
     # nor does it turn faster than the kernel's own bound on the hips' turning
     gain = np.abs(savgol_coeffs(simulation_bone.odd_frames(1.0, fps), 3)).sum()
     assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(raw)).max()
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(20))
+def test_however_wildly_hips_turn_the_heading_never_jumps_or_loses_a_turn(settings, seed):
+    rng = np.random.default_rng(seed)
+    stretches = rng.integers(3, 18, 40)
+    rates = np.repeat(rng.normal(size=40) * rng.uniform(1, 14), stretches)[:150]
+    yaw = np.cumsum(rates) / FPS
+    track = find(make_clip(np.zeros((len(yaw), 2)), yaw), settings)
+    gain = np.abs(savgol_coeffs(31, 3)).sum()
+    assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(yaw)).max()
+    assert abs(np.ptp(track.yaw[[0, -1]]) - np.ptp(yaw[[0, -1]])) < 1e-4
 
 
 @BOTH
@@ -545,7 +556,6 @@ def test_clips_that_do_not_start_and_end_standing_are_reported(starts, ends, exp
 
 
 def load_real(path: Path) -> tuple[Clip, int, int, np.ndarray]:
-    bvh = pytest.importorskip("motion_matching.engine.motion.bvh")
     clip = bvh.load(path)
     names = clip.skeleton.names
     hips = names.index("Hips")

@@ -67,11 +67,12 @@ assert rest[:, 2].min() > -0.1 and 1.5 < np.ptp(rest[:, 2]) < 2.0, np.ptp(rest, 
 assert np.ptp(rest[:, 1]) < 0.6  # faces -Y: its arms lie along X
 
 sided = dict(zip(person.names, sides(person), strict=True))
+centres = {name: rest[np.array(owners) == name].mean(axis=0) for name in person.names}
 for polygon in mesh.polygons:
-    side = sided[owners[polygon.vertices[0]]]
+    owner = owners[polygon.vertices[0]]
+    side = sided[owner]
     assert mesh.materials[polygon.material_index].name.endswith({"": "middle", "L": "left", "R": "right"}[side])
-    outward = np.array(polygon.normal) @ (np.array(polygon.center) - rest[[o == owners[polygon.vertices[0]] for o in owners]].mean(0))
-    assert outward > 0
+    assert np.array(polygon.normal) @ (np.array(polygon.center) - centres[owner]) > 0, "a face looks inwards"
 
 moved = evaluated_from_rest(armature, person.names, np.arange(1, 6))
 bones = np.array([person.names.index(owner) for owner in owners])

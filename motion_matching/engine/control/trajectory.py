@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..maths.springs import LN2, halflife_to_damping
-from .intent import Intent
+from .intent import FuturePath, Intent
 from .settings import PerformerSettings, Speeds
 
 _STILL = 1e-3
+# x, y, yaw, velocity, acceleration and yaw rate
+State = tuple[float, float, float, float, float, float, float, float]
 
 
 def wrap(angle: float) -> float:
@@ -94,7 +96,7 @@ class SimulationObject:
         """The trajectory at ascending future times, the wish seen anew from each predicted heading."""
         if self._intent.path is not None:
             return [_on_path(self._intent.path, t) for t in times]
-        state = (self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate)
+        state = self._state()
         points, now = [], 0.0
         for time in times:
             state = self._moved(state, time - now)
@@ -106,8 +108,8 @@ class SimulationObject:
         """Move on by `dt`."""
         path = self._intent.path
         if path is None:
-            state = (self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate)
-            self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = self._moved(state, dt)
+            moved = self._moved(self._state(), dt)
+            self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = moved
             return
         point = _on_path(path, dt)
         self.yaw_rate = wrap(point.yaw - self.yaw) / dt
@@ -115,7 +117,10 @@ class SimulationObject:
         self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
         self.ax = self.ay = 0.0
 
-    def _moved(self, state: tuple[float, ...], dt: float) -> tuple[float, ...]:
+    def _state(self) -> State:
+        return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
+
+    def _moved(self, state: State, dt: float) -> State:
         px, py, yaw, vx, vy, ax, ay, rate = state
         gx, gy = self._desired(yaw)
         y = self._velocity_y if gx * gx + gy * gy > _STILL * _STILL else self._stopping_y
@@ -138,13 +143,13 @@ def _values(speeds: Speeds) -> tuple[float, float, float]:
     return speeds.forward, speeds.side, speeds.back
 
 
-def _on_path(path, time: float) -> TrajectoryPoint:
+def _on_path(path: FuturePath, time: float) -> TrajectoryPoint:
     """A path at a time, linear between its samples and resting at its ends."""
     times = path.times
     if time <= times[0] or len(times) == 1:
-        return TrajectoryPoint(*path.positions[0], path.yaws[0], 0.0, 0.0)
+        return _resting(path, 0)
     if time > times[-1]:
-        return TrajectoryPoint(*path.positions[-1], path.yaws[-1], 0.0, 0.0)
+        return _resting(path, -1)
     k = next(i for i, t in enumerate(times) if t >= time)
     span = times[k] - times[k - 1]
     mix = (time - times[k - 1]) / span
@@ -153,11 +158,16 @@ def _on_path(path, time: float) -> TrajectoryPoint:
     return TrajectoryPoint(ax + (bx - ax) * mix, ay + (by - ay) * mix, yaw, (bx - ax) / span, (by - ay) / span)
 
 
+def _resting(path: FuturePath, end: int) -> TrajectoryPoint:
+    x, y = path.positions[end]
+    return TrajectoryPoint(x, y, path.yaws[end], 0.0, 0.0)
+
+
 class PastTrajectory:
     """The last places of the character, newest last, for features that look back."""
 
     def __init__(self, longest: float, fps: float) -> None:
-        self._size = int(math.ceil(longest * fps)) + 2
+        self._size = math.ceil(longest * fps) + 2
         self._fps = fps
         self._points: list[tuple[float, float, float]] = []
 

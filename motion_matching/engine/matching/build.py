@@ -27,6 +27,7 @@ Progress = Callable[[str, float], None]
 _MOVES = 1e-3  # metres a bone's place may vary before its translation counts as animated
 _LENGTH_TOLERANCE = 0.02  # part of a bone's length by which two sources may differ
 _SHORTEST = 5
+_NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class _Part:
     source: Source
     clip: Clip
     source_fps: float
+    track: GroundTrack
     mirrored: bool = False
 
 
@@ -91,17 +93,15 @@ def build(
     warnings = [w for part in parts for w in part.clip.warnings]
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
     forward = rig.hips_forward([part.clip for part in parts], roles)
-    tell("Mirroring", 0.2)
-    parts = _with_mirrored(parts, settings.mirror, roles)
-    tell("Finding simulation bones", 0.4)
-    tracks = [_track(part, roles, forward, settings) for part in parts]
+    tell("Finding simulation bones", 0.2)
+    parts = _with_tracks(parts, roles, forward, settings)
     if settings.simulation_bone.source == "spine":
-        pairs = [(p, t) for p, t in zip(parts, tracks, strict=True) if not (p.mirrored or p.source.loop)]
-        warnings += _standing_warnings(pairs)
-    parts, tracks = _opened(parts, tracks)
-    reel = _reel(parts, tracks, roles)
+        warnings += _standing_warnings([p for p in parts if not p.source.loop])
+    tell("Mirroring", 0.4)
+    parts = _with_mirrored([_opened(p) for p in parts], settings.mirror, roles)
+    reel = _reel(parts, roles)
     tell("Computing features", 0.6)
-    database = _assemble(parts, reel, tracks, roles, forward, settings)
+    database = _assemble(parts, reel, roles, forward, settings)
     return database, BuildReport(tuple(skipped), tuple(warnings))
 
 
@@ -154,7 +154,7 @@ def _parts(
         if resampled.frame_count < (4 if source.loop else needed):
             skipped.append((source.name, f"{resampled.frame_count} frames are fewer than the {needed} that the features need"))
         else:
-            parts.append(_Part(source, resampled, clip.fps))
+            parts.append(_Part(source, resampled, clip.fps, _NO_TRACK))
     return parts, skipped
 
 
@@ -168,7 +168,7 @@ def _with_mirrored(parts: list[_Part], by_default: bool, roles: rig.Roles) -> li
     joined = mirror.mirror(_joined([p.clip for p in wanted]), pairs)
     stops = np.cumsum([p.clip.frame_count for p in wanted])
     images = [
-        replace(p, clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)), mirrored=True)
+        replace(p, clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)), track=p.track.mirrored(), mirrored=True)
         for p, stop in zip(wanted, stops, strict=True)
     ]
     return parts + images
@@ -183,35 +183,51 @@ def _joined(clips: Sequence[Clip]) -> Clip:
     )
 
 
-def _track(part: _Part, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings) -> GroundTrack:
-    return simulation_bone.find_track(
-        part.clip, roles.hips, roles.spine, forward, settings.simulation_bone, root=roles.root, cyclic=part.source.loop
-    )
+def _with_tracks(
+    parts: Sequence[_Part], roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
+) -> list[_Part]:
+    """All parts with the track of their simulation bone: smoothed clip by clip from one raw track of all."""
+    joined, bone = _joined([p.clip for p in parts]), settings.simulation_bone
+    if bone.source == "root":
+        raw = simulation_bone.root_track(joined, roles.hips, forward, roles.root)
+    else:
+        raw = simulation_bone.raw_track(joined, roles.hips, roles.spine, forward)
+    result, start = [], 0
+    for part in parts:
+        stop = start + part.clip.frame_count
+        track = raw.sliced(start, stop)
+        if part.source.track is not None:
+            track = part.source.track.resampled(part.clip.frame_count)
+        elif bone.source == "spine":
+            track = simulation_bone.smoothed_track(track, part.clip.fps, bone, part.source.loop)
+        result.append(replace(part, track=track))
+        start = stop
+    return result
 
 
-def _opened(parts: Sequence[_Part], tracks: Sequence[GroundTrack]) -> tuple[list[_Part], list[GroundTrack]]:
-    """Loops without their last frame, which repeats the first: in a database the first follows the last."""
-    opened = [replace(p, clip=p.clip.sliced(0, p.clip.frame_count - 1)) if p.source.loop else p for p in parts]
-    shorter = [
-        GroundTrack(t.positions[:-1], t.yaw[:-1]) if p.source.loop else t for p, t in zip(parts, tracks, strict=True)
-    ]
-    return opened, shorter
+def _opened(part: _Part) -> _Part:
+    """A loop without its last frame, which repeats the first: in a database the first follows the last."""
+    if not part.source.loop:
+        return part
+    last = part.clip.frame_count - 1
+    return replace(part, clip=part.clip.sliced(0, last), track=part.track.sliced(0, last))
 
 
-def _reel(parts: Sequence[_Part], tracks: Sequence[GroundTrack], roles: rig.Roles) -> Clip:
+def _reel(parts: Sequence[_Part], roles: rig.Roles) -> Clip:
     """All parts end to end with the simulation bone attached."""
+    tracks = [part.track for part in parts]
     track = GroundTrack(np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks]))
     return simulation_bone.attach(_joined([part.clip for part in parts]), track, roles.hips)
 
 
-def _standing_warnings(pairs: Sequence[tuple[_Part, GroundTrack]]) -> list[str]:
+def _standing_warnings(parts: Sequence[_Part]) -> list[str]:
     """One sentence for all clips that do not start and end standing."""
-    moving = [part.source.name for part, track in pairs if simulation_bone.standing_report(part.clip, track)]
+    moving = [part.source.name for part in parts if simulation_bone.standing_report(part.clip, part.track)]
     if not moving:
         return []
     named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
     return [
-        f"{len(moving)} of {len(pairs)} clips do not start and end standing ({named}): their simulation bone is least "
+        f"{len(moving)} of {len(parts)} clips do not start and end standing ({named}): their simulation bone is least "
         "certain at their ends."
     ]
 
@@ -220,15 +236,14 @@ def _standing_warnings(pairs: Sequence[tuple[_Part, GroundTrack]]) -> list[str]:
 
 
 def _assemble(
-    parts: Sequence[_Part], reel: Clip, tracks: Sequence[GroundTrack], roles: rig.Roles, forward: np.ndarray,
-    settings: BuildSettings,
+    parts: Sequence[_Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
 ) -> Database:
     skeleton = reel.skeleton
     roles = rig.Roles.from_names(skeleton, roles.to_names(_without_root(skeleton)))
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
-    track = np.concatenate([np.column_stack([t.positions, t.yaw]) for t in tracks])
+    track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
     loops = np.array([p.source.loop for p in parts])
     names, tags = _tags(parts)
     table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)

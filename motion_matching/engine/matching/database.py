@@ -81,6 +81,12 @@ class Database:
     def normalization(self) -> Normalization:
         return normalization_of(self.schema, self.features)
 
+    @property
+    def role_names(self) -> dict[str, str]:
+        """Bone names by role, as the source's skeleton has them: without the simulation bone."""
+        names = self.roles.to_names(self.skeleton)
+        return {role: bone for role, bone in names.items() if bone != self.skeleton.names[0]}
+
     @cached_property
     def range_of_frame(self) -> np.ndarray:
         """Index (N,) of the range that each frame belongs to."""
@@ -157,7 +163,7 @@ def save(database: Database, path: Path | str) -> None:
         "fps": database.fps,
         "bones": database.skeleton.names,
         "end_sites": database.skeleton.end_sites,
-        "roles": database.roles.to_names(database.skeleton),
+        "roles": database.role_names,
         "hips_forward": database.hips_forward,
         "schema": database.schema.to_dict(),
         "ranges": [vars(r) for r in database.ranges],
@@ -165,7 +171,7 @@ def save(database: Database, path: Path | str) -> None:
         "settings": database.settings,
     }
     text = json.dumps(header, separators=(",", ":")).encode()
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         "header": np.frombuffer(text, np.uint8),
         "parents": database.skeleton.parents.astype(np.int32),
         "rest_positions": database.skeleton.rest_positions.astype(np.float32),

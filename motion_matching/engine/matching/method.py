@@ -57,7 +57,8 @@ class MotionMatching:
         self._contacts = database.contacts
         self._successor = _successors(database)
         self._goal_terms, self._goal_dims = _goal_terms(schema, self.trajectory_times)
-        self._settings: PerformerSettings | None = None
+        self._settings = settings
+        self._index = self._new_index(settings)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self.apply(settings)
         self.reset()
@@ -67,10 +68,24 @@ class MotionMatching:
         old, self._settings = self._settings, settings
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._surroundings = round(settings.surroundings * self.fps)
-        if old is None or old.weights != settings.weights or old.end_guard != settings.end_guard:
-            self._rebuild(settings, old)
+        if old.end_guard != settings.end_guard:
+            self._index = self._new_index(settings)
+        elif old.weights != settings.weights:
+            self._weigh(settings)
+            self._index = self._index.reweighted(self._rows.T)
+        else:
+            return
+        self._masks = {}
 
-    def _rebuild(self, settings: PerformerSettings, old: PerformerSettings | None) -> None:
+    def _new_index(self, settings: PerformerSettings) -> FrameIndex:
+        self._weigh(settings)
+        allowed = self.database.candidates(settings.end_guard)
+        if not allowed.any():
+            raise DatabaseError("No frame of the database may be entered; lower the end guard or add longer clips.")
+        return FrameIndex(self._rows.T, allowed, self.database.bias)
+
+    def _weigh(self, settings: PerformerSettings) -> None:
+        """Normalise and weight the features: rows (N, D) to fetch a frame's, and how a goal enters a query."""
         schema, normalization = self.database.schema, self.database.normalization
         weights = (schema if settings.weights is None else schema.with_weights(settings.weights)).weights
         scale = normalization.scale(weights)
@@ -87,14 +102,6 @@ class MotionMatching:
         self._feature_of_dim = np.repeat(np.arange(len(schema.features)), [f.dimensions for f in schema.features])[dims]
         features = (self.database.features[dims] - normalization.mean[dims, None]) * scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
-        only_weights = old is not None and old.end_guard == settings.end_guard
-        if only_weights:
-            self._index = self._index.reweighted(features)
-        else:
-            allowed = self.database.candidates(settings.end_guard)
-            if not allowed.any():
-                raise DatabaseError("No frame of the database may be entered; lower the end guard or add longer clips.")
-            self._index = FrameIndex(features, allowed, self.database.bias)
 
     def reset(self) -> Motion:
         """Start at the calmest frame that may be entered."""
@@ -143,9 +150,8 @@ class MotionMatching:
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._mask(frozenset({goal.jump_to}))
-        best, cost = self._index.nearest(
-            query, current=frame, bound=bound, surroundings=self._surroundings, mask=mask and mask.prepared
-        )
+        index, prepared = (self._index, None) if mask is None else mask.ready()
+        best, cost = index.nearest(query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared)
         if best < 0 and leave:
             # no frame with these tags, or nothing but the surroundings: anything is better than to stand still
             best, cost = self._index.nearest(query)
@@ -180,7 +186,7 @@ class MotionMatching:
         mask = self._masks.get(tags)
         if mask is None:
             frames = self.database.tag_mask(tags)
-            mask = self._masks[tags] = _TagMask(frames, self._index.prepare_mask(frames))
+            mask = self._masks[tags] = _TagMask(frames, self._index)
         return mask
 
     def explain(self, count: int = 8) -> Explanation | None:
@@ -189,7 +195,7 @@ class MotionMatching:
             return None
         last = self._last
         frames, _ = self._index.k_nearest(
-            last.query, count, current=last.frame, surroundings=self._surroundings, mask=last.mask and last.mask.prepared
+            last.query, count, current=last.frame, surroundings=self._surroundings, mask=last.mask.prepared if last.mask else None
         )
         labels = tuple(f.label for f in self.database.schema.features)
         return Explanation(
@@ -205,11 +211,28 @@ class MotionMatching:
         return Candidate(frame, float(squares.sum() + self.database.bias[frame]), tuple(by_feature.tolist()))
 
 
-class _TagMask(NamedTuple):
-    """Frames (N,) that carry the wanted tags, and the same prepared for the index."""
+class _TagMask:
+    """Frames (N,) that carry the wanted tags, to be searched under a mask at first, on an index of their own later.
 
-    allowed: np.ndarray
-    prepared: FrameMask
+    The index is made at the second search: a wish of one tick is not worth it. A very large one would hold up the
+    tick that makes it, so there the mask stays.
+    """
+
+    _LARGEST = 60_000
+
+    def __init__(self, allowed: np.ndarray, index: FrameIndex) -> None:
+        self.allowed = allowed
+        self.prepared = index.prepare_mask(allowed)
+        self._whole = index
+        self._own: FrameIndex | None = None
+        self._uses = 0
+
+    def ready(self) -> tuple[FrameIndex, FrameMask | None]:
+        """The index to search, and the mask to search it under."""
+        self._uses += 1
+        if self._own is None and self._uses == 2 and int(self.allowed.sum()) <= self._LARGEST:
+            self._own = self._whole.restricted_to(self.allowed)
+        return (self._whole, self.prepared) if self._own is None else (self._own, None)
 
 
 class _Search(NamedTuple):

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import SettingsError
 from ..motion import bvh
 from ..motion.clip import Clip
+from ..motion.simulation_bone import GroundTrack
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Source:
     """A clip, or the file that holds it, and how to use it.
 
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves it to the build;
-    a `loop` is a cycle whose last frame repeats its first.
+    a `loop` is a cycle whose last frame repeats its first. A `track` for the chosen frames is taken as the simulation
+    bone in place of one that is found.
     """
 
     file: Path | None = None
@@ -38,6 +42,7 @@ class Source:
     mirror: bool | None = None
     loop: bool = False
     tags: tuple[TagRange, ...] = ()
+    track: GroundTrack | None = None
 
     @property
     def name(self) -> str:
@@ -73,11 +78,11 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
     return sources
 
 
-_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags"}
+_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track"}
 
 
 def read_source_list(path: Path) -> list[Source]:
-    """Sources of a JSON list of objects with 'file' and, if wanted, start, stop, speed, mirror, loop and tags.
+    """Sources of a JSON list of objects with 'file' and, if wanted, start, stop, speed, mirror, loop, tags and track.
 
     Files are relative to the list. SettingsError names the entry that is wrong.
     """
@@ -114,5 +119,18 @@ def _source(entry: Any, path: Path, number: int) -> Source:
         raise SettingsError(f"{where} has tags that are not a list of objects with a 'name'.") from None
     return Source(
         file=file, start=entry.get("start"), stop=entry.get("stop"), speed=float(speed), mirror=entry.get("mirror"),
-        loop=bool(entry.get("loop", False)), tags=tags,
+        loop=bool(entry.get("loop", False)), tags=tags, track=_track(entry.get("track"), where),
     )
+
+
+def _track(rows: Any, where: str) -> GroundTrack | None:
+    """A simulation track from rows of x, y and yaw."""
+    if rows is None:
+        return None
+    try:
+        values = np.array(rows, np.float64).reshape(-1, 3)
+    except (TypeError, ValueError):
+        values = np.empty((0, 3))
+    if len(values) == 0 or not np.isfinite(values).all():
+        raise SettingsError(f"{where} has a track that is not a list of [x, y, yaw], metres and radians, one for each frame.")
+    return GroundTrack(values[:, :2], np.unwrap(values[:, 2]))

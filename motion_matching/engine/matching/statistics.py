@@ -10,7 +10,7 @@ from .database import Database
 # people change from walking to running near 2.1 m/s
 WALK_TO_RUN = 2.1
 _MOVING = 0.3
-_FULL = 70.0  # percentile of the speeds in a direction that counts as its full speed
+_FULL = 50.0  # percentile of the speeds in a direction that counts as its full speed
 _ENOUGH_SECONDS = 1.0
 
 
@@ -52,7 +52,7 @@ def describe(database: Database) -> str:
         f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {len(database.ranges)} ranges of "
         f"{len(clips)} clips{', mirrored too' if any(r.mirrored for r in database.ranges) else ''}; {candidates} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
-        + ", ".join(f"{role} {bone}" for role, bone in database.roles.to_names(database.skeleton).items()),
+        + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
         f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} back; "

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,8 @@ def fast_negexp(x: Array | float) -> Array | float:
     return 1.0 / (1.0 + x + 0.48 * x * x + 0.235 * x * x * x)
 
 
-NegExp = Callable[[float], float]
+# an exponential of floats or of arrays
+NegExp = Callable[..., Any]
 
 
 def decay_matrix(halflife: float, dt: float) -> Array:

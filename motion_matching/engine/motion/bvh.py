@@ -7,27 +7,26 @@ position p becomes C p. So rest rotations stay the identity, and the rest pose i
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import takewhile
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from ..errors import MotionDataError, SettingsError
+from ..files import replacing
 from ..maths import quat
 from .clip import Clip
 from .skeleton import Skeleton
 
 _AXES = "XYZ"
 _CHANNELS = {f"{axis}{kind}".lower(): (kind, i) for kind in ("position", "rotation") for i, axis in enumerate(_AXES)}
+_FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
 _RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300,
           360, 480, 500, 1000)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
@@ -39,6 +38,7 @@ _RARE_UNITS = {"decimetres": 0.1, "inches": 0.0254, "feet": 0.3048, "units of th
 _REACH = 2.3  # metres from a toe over the hips to the far hand, of an adult
 _PLAUSIBLE_REACH = (1.2, 3.6)
 
+_PLAIN = b"+-.0123456789"  # all that most numbers are made of
 _LARGEST_VALUE = 1e9  # nothing in degrees or millimetres comes near; keeps float32 finite
 _STILL = 1e-6  # metres that a bone may be off its rest position and still do without position channels
 _ROWS_PER_WRITE = 256
@@ -68,9 +68,10 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
     values, fps = _read_motion(path, data, motion.end(), hierarchy.joints, notes)
     joints, parents = _largest_character(hierarchy.joints, notes)
     offsets = np.array([joint.offset for joint in joints])
-    positions = _local_positions(joints, offsets, values)
+    positions = _local_positions(joints, axes, values)
     if scale is None:
         scale = _detected_scale(parents, positions, notes)
+    positions *= np.float32(scale)
     to_blender = scale * axes.T
     skeleton = Skeleton(
         names=_unique([joint.name for joint in joints], notes),
@@ -80,13 +81,10 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
         end_sites=tuple((bone, tuple((np.array(site) @ to_blender).tolist()))
                         for bone, joint in enumerate(joints) for site in joint.end_sites),
     )
-    # the axes only permute and negate, and a fancy index is quicker than a product with a matrix
-    source = np.argmax(np.abs(axes), axis=1)
-    factors = (scale * axes[np.arange(3), source]).astype(np.float32)
     return Clip(
         name=path.stem,
         skeleton=skeleton,
-        positions=positions[..., source] * factors,
+        positions=positions,
         rotations=quat.unroll(_local_rotations(joints, axes, values)).astype(np.float32),
         fps=fps,
         warnings=tuple(f"'{path.name}' {note}" for note in notes),
@@ -109,18 +107,22 @@ def save(
     _check_scale(scale)
     if sorted(order.upper()) != list(_AXES):
         raise SettingsError(f"The order of rotations must hold X, Y and Z once each, such as ZXY, not '{order}'")
+    if not clip.frame_count or not (np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()):
+        raise MotionDataError(f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; make it anew")
     skeleton = clip.skeleton
     bones, depths = _depth_first(skeleton)
-    moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2), initial=0.0) > _STILL
+    moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
     six = (moved | (skeleton.parents < 0))[bones]
     rows = np.concatenate([clip.positions[:, bones] @ axes / scale,
                            _euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order)], axis=-1)
     written = np.stack([six] * 3 + [np.ones_like(six)] * 3, axis=-1).ravel()
     rows = rows.reshape(clip.frame_count, -1)[:, written]
-    if not len(rows) or not np.isfinite(rows).all():
-        raise MotionDataError(f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; sample it anew")
     header = "\n".join(_hierarchy_lines(skeleton, bones, depths, six, axes / scale, order.upper()))
-    _write(path, _motion_text(header, rows, clip.fps))
+    with replacing(path, MotionDataError) as temporary, open(temporary, "wb") as file:
+        for part in _motion_text(header, rows, clip.fps):
+            file.write(part.encode("utf-8"))
+        file.flush()
+        os.fsync(file.fileno())  # a full disk shows here at the latest
 
 
 # --------------------------------------------------------------------------------------------------- axes and units
@@ -284,9 +286,13 @@ class _Hierarchy:
 
     def _rest_of(self, line: int) -> list[str]:
         """The words up to a bracket or the end of the line."""
-        rest = list(takewhile(lambda item: item[1] == line and item[0] not in "{}", self.words[self.next :]))
-        self.next += len(rest)
-        return [word for word, _ in rest]
+        rest = []
+        while self.next < len(self.words) and self.words[self.next][1] == line:
+            if (word := self.words[self.next][0]) in "{}":
+                break
+            rest.append(word)
+            self.next += 1
+        return rest
 
     def _name(self, line: int) -> str:
         name = " ".join(self._rest_of(line))
@@ -370,10 +376,10 @@ def _read(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
+    data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
+    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
         raise MotionDataError(f"Cannot read '{path}': the file is empty")
-    if data.split(maxsplit=1)[0].upper() != b"HIERARCHY":
+    if word[1].upper() != b"HIERARCHY":
         raise MotionDataError(f"Cannot read '{path}': it is no BVH file, whose line 1 is expected to be HIERARCHY")
     return data if b"\n" in data else data.replace(b"\r", b"\n")
 
@@ -390,8 +396,8 @@ def _read_motion(
 ) -> tuple[np.ndarray, float]:
     """Channel values (F, C), float64, and the frame rate, from the lines after MOTION at byte `start`."""
     fields: dict[str, str] = {}
-    while found := re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE).match(data, start):
-        name, value = found[1][:6].decode().lower(), found[2].decode("latin-1").strip()
+    while found := _FIELD.match(data, start):
+        name, value = found[1].lower().split()[-1].decode(), found[2].decode("latin-1").strip()
         try:
             float(value)
         except ValueError:
@@ -404,7 +410,7 @@ def _read_motion(
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames and holds {len(values)}, which are used")
-    fps = _frame_rate(fields["frame "]) if "frame " in fields else None
+    fps = _frame_rate(fields["time"]) if "time" in fields else None
     if fps is None:
         notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
     return values, fps or _ASSUMED_RATE
@@ -420,12 +426,10 @@ class _Table:
     def values(self) -> np.ndarray:
         """The numbers (F, C), checked."""
         starts, ends, lines = self._whole_rows()
-        flat = _fixed_point(self.body, starts, ends)
-        if flat is None:
-            flat = _floating_point(self.body, len(starts))
-        if flat is None:
-            self._fail_at_a_word()
-        values = flat.reshape(-1, len(self.channels))
+        try:
+            values = _numbers(self.body, starts, ends).reshape(-1, len(self.channels))
+        except ValueError:
+            self._fail_at_a_word(starts, ends, lines)
         usable = np.abs(values) < _LARGEST_VALUE
         if not usable.all():
             frame, column = np.argwhere(~usable)[0]
@@ -459,58 +463,96 @@ class _Table:
                                   f"where one for each of the {wanted} channels was expected")
         return starts, ends, rows + self.first_line
 
-    def _fail_at_a_word(self) -> NoReturn:
-        for line, row in enumerate(self.body.split(b"\n"), self.first_line):
-            for word, (joint, channel) in zip(row.split(), self.channels, strict=False):
-                try:
-                    float(word)
-                except ValueError:
-                    raise MotionDataError(
-                        f"Cannot read '{self.path}': line {line} has {word[:40].decode('latin-1')!r} for {channel} "
-                        f"of joint '{joint}' where a number was expected") from None
-        raise MotionDataError(f"Cannot read '{self.path}': its frames hold more than numbers; write it anew")
+    def _fail_at_a_word(self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray) -> NoReturn:
+        for i, word in enumerate(_words(self.body, starts, ends)):
+            try:
+                float(word)
+            except ValueError:
+                frame, column = divmod(i, len(self.channels))
+                joint, channel = self.channels[column]
+                raise MotionDataError(
+                    f"Cannot read '{self.path}': line {lines[frame]} has {word[:40].decode('latin-1')!r} for "
+                    f"{channel} of joint '{joint}' where a number was expected") from None
+        # each word is a number to Python, but not to numpy: control characters between words, or underscores
+        stray = re.search(rb"[^-+.0-9eE\s]", self.body)
+        line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
+        raise MotionDataError(f"Cannot read '{self.path}': line {line} holds more than numbers; write the file anew")
 
 
-def _fixed_point(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
-    """Numbers like -12.345 without exponents, or None where others are among them.
+def _words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
+    return (body[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
-    Read as integers with the points left out, then divided by powers of ten: as exact as the usual way while a number
-    has up to 15 digits, and five times as fast.
+
+def _numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The values of all words, float64; ValueError where one is no number.
+
+    Words like -12.345 go the quick way; few others, with exponents, are read one by one and stand there as zeros.
     """
-    if body.translate(None, b"+-.0123456789 \t\r\n\v\f") or (ends - starts).max() > 18:
-        return None
+    odd = _odd_words(body, starts, ends)
+    if len(odd) > 0.4 * len(starts):
+        return _parsed(body, np.float64, len(starts))
+    plain = bytearray(body)
+    for start, end in zip(starts[odd].tolist(), ends[odd].tolist(), strict=True):
+        plain[start:end] = b"0" * (end - start)
+    values = _fixed_point(plain, starts, ends)
+    values[odd] = [float(word) for word in _words(body, starts[odd], ends[odd])]
+    return values
+
+
+def _odd_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Indices of the words that are more than sign, digits and point, or too long for an integer of 64 bits."""
+    odd = np.flatnonzero(ends - starts > 18)
+    if body.translate(None, _PLAIN + b" \t\r\n\v\f"):
+        plain = np.zeros(256, dtype=bool)
+        plain[list(_PLAIN)] = True
+        plain[:33] = True
+        places = np.flatnonzero(~plain[np.frombuffer(body, dtype=np.uint8)])
+        odd = np.union1d(odd, np.searchsorted(ends, places, side="right"))
+    return odd
+
+
+def _fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Numbers like -12.345, read as integers with the points left out and divided by powers of ten.
+
+    As exact as the usual way while a number has up to 15 digits, and five times as fast.
+    """
     points = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord("."))
-    if len(points) < len(starts):  # whole numbers among them: as if their point came last
+    if len(points) == len(ends):
+        decimals = ends - points - 1
+        single = (points >= starts).all() and (points < ends).all()
+    else:
         words = np.searchsorted(ends, points, side="right")
-        points, found = ends - 1, points
-        points[words], whole = found, np.ones(len(starts), dtype=bool)
+        decimals = np.zeros(len(ends), dtype=np.int64)
+        decimals[words] = ends[words] - points - 1
+        single = (words[1:] > words[:-1]).all()
+    if not single:
+        raise ValueError("two points in one word")
+    return _parsed(bytes(body.translate(None, b".")), np.int64, len(ends)) / (10.0 ** np.arange(19))[decimals]
 
 
-def _floating_point(body: bytes, count: int) -> np.ndarray | None:
-    """Any notation, and nan or inf."""
-    return _parsed(body, np.float64, count)
-
-
-def _parsed(body: bytes, dtype: type, count: int) -> np.ndarray | None:
-    """The numbers of a text, or None where it does not hold `count` of them and nothing else."""
+def _parsed(text: bytes, dtype: type, count: int) -> np.ndarray:
+    """The numbers of a text; ValueError where it does not hold `count` of them and nothing else."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what numpy says of text that is no number
+        warnings.simplefilter("error", DeprecationWarning)  # what numpy gives for text that is no number
         try:
-            numbers: np.ndarray = np.fromstring(body, dtype=dtype, sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
-    return numbers if len(numbers) == count else None
+            numbers: np.ndarray = np.fromstring(text, dtype=dtype, sep=" ")
+        except DeprecationWarning as warning:
+            raise ValueError(str(warning)) from warning
+    if len(numbers) != count:
+        raise ValueError(f"{len(numbers)} numbers in {count} words")
+    return numbers
 
 
-def _local_positions(joints: list[_Joint], offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Positions (F, B, 3), float32, in the file's axes and units: the OFFSETs, replaced where channels say so."""
+def _local_positions(joints: list[_Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced by channels."""
     positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
-    positions[:] = offsets
-    pairs = [(3 * bone + axis, column)
-             for bone, joint in enumerate(joints) for axis, column in joint.columns("position")]
-    if pairs:
-        targets, columns = np.array(pairs).T
-        positions.reshape(len(values), -1)[:, targets] = values[:, columns]
+    positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
+    triples = [(bone, axis, column)
+               for bone, joint in enumerate(joints) for axis, column in joint.columns("position")]
+    if triples:
+        bones, source, columns = np.array(triples).T
+        target = np.argmax(np.abs(axes), axis=0)[source]  # axes permute and negate, no more
+        positions.reshape(len(values), -1)[:, 3 * bones + target] = values[:, columns] * axes[target, source]
     return positions
 
 
@@ -617,32 +659,3 @@ def _motion_text(header: str, rows: np.ndarray, fps: float) -> Iterator[str]:
     for start in range(0, len(rows), _ROWS_PER_WRITE):
         block = rows[start : start + _ROWS_PER_WRITE]
         yield (row * len(block)) % tuple(block.ravel().tolist())
-
-
-def _write(path: Path, parts: Iterable[str]) -> None:
-    """Write under another name beside the target, then rename: what was there stays until all is written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            for part in parts:
-                file.write(part.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise MotionDataError(f"Cannot write '{path}': {_advice(error)}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def _advice(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "there is no room left for it; free some space or choose another place"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "its folder or the file is read-only; choose another place"
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return "its folder does not exist; create it first"
-    if error.errno == errno.EISDIR:
-        return "it is a folder; give the name of a file"
-    return error.strerror or str(error)

@@ -18,6 +18,8 @@ SIDES = (1.0, -1.0)  # left, right: the side on which a foot stands, along the c
 TOE_AHEAD = 0.13  # metres from the ankle forward to the toe joint
 HEEL_BEHIND_TOE = 0.18
 TOE_HEIGHT = 0.025  # of the toe joint over the ground in a flat foot
+_CLEARANCE = 0.13  # metres between the middles of the feet as they pass or stand beside each other
+_TOE_OUT = np.radians(7)
 _CLOSING = 0.2  # seconds that the last step may come after the body
 _SHORTEST_PAUSE = 0.4  # seconds; a shorter halt does not interrupt the steps
 
@@ -29,7 +31,7 @@ def smoothstep(x: Array | float) -> Array:
 
 
 def ease(x: Array | float) -> Array:
-    """Cubic step from 0 to 1 over 0 <= x <= 1 with zero slope at both ends: slower at its fastest than `smoothstep`."""
+    """Cubic step from 0 to 1 over 0 <= x <= 1 with zero slope at both ends; less steep than `smoothstep`."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * (3.0 - 2.0 * x)
 
@@ -85,12 +87,6 @@ class Path:
             return np.interp(times, self.times, values)
         return np.stack([np.interp(times, self.times, column) for column in values.T], axis=-1)
 
-    def place(self, times: Array, ahead: Array, left: Array) -> Array:
-        """Ground points `(..., 2)` that lie `ahead` and `left` of the body at `times`."""
-        yaw = self.sample(self.yaw, times)
-        return (self.sample(self.position, times) + forward(yaw) * np.asarray(ahead)[..., None]
-                + leftward(yaw) * np.asarray(left)[..., None])
-
 
 @dataclass(frozen=True)
 class Swings:
@@ -116,10 +112,13 @@ class Foot:
 
 
 def step_rate(path: Path) -> Array:
-    """Steps per second (F,); turning on the spot takes steps too."""
-    pace, running = path.pace, path.running
-    walk = np.clip(1.61 * np.sqrt(np.hypot(pace, 0.6 * path.turn_rate)), 1.35, 2.2)
-    return walk + running * (2.2 + 0.18 * pace - walk)
+    """Steps per second (F,): turning on the spot takes steps too; setting off, braking and steps aside are quick."""
+    pace, aside, turning = path.pace, np.abs(path.aside), np.abs(path.turn_rate)
+    push = 0.3 * np.linalg.norm(np.gradient(path.velocity, path.times, axis=0), axis=-1)
+    walk = np.clip(1.61 * np.sqrt(np.sqrt(pace**2 + turning**2 + push**2)), 1.35, 2.2)
+    walk = walk + 0.35 * aside + 0.35 * np.maximum(turning - 1.0, 0.0)
+    run = 2.2 + 0.18 * pace + 0.25 * aside
+    return walk + path.running * (run - walk)
 
 
 def duty_factor(path: Path) -> Array:
@@ -136,14 +135,15 @@ def footsteps(path: Path, rng: np.random.Generator) -> tuple[Swings, Swings]:
     lands: tuple[list, list] = ([], [])
     ends: tuple[list, list] = ([], [])
     for start, stop in _moving(path):
-        times, phase = path.times[start:stop], _integral(rate[start:stop], path.times[start:stop])
+        times, phase = path.times[start:stop], integral(rate[start:stop], path.times[start:stop])
+        lead, close = _first_and_last_foot(path, start, stop, rng)
         count = max(2, round(phase[-1]))
+        count += close is not None and (count - 1 + lead) % 2 != close
         phase *= count / phase[-1]
         middle = np.arange(count) + 0.5
         half = 1.0 - np.interp(np.interp(middle, phase, times), path.times, duty)
         lift = np.interp(np.maximum(middle - half, 0.0), phase, times)
         land = np.interp(np.minimum(middle + half, count), phase, times)
-        lead = _leading_foot(path, start, stop, rng)
         for foot in (0, 1):
             own = slice((foot + lead) % 2, None, 2)
             lifts[foot].append(lift[own])
@@ -171,40 +171,49 @@ def _moving(path: Path) -> list[tuple[int, int]]:
     return list(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def _integral(values: Array, times: Array) -> Array:
+def integral(values: Array, times: Array) -> Array:
     """Cumulative trapezoid of `(F,)` or `(F, D)` from zero."""
     steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1)) * 0.5 * (values[1:] + values[:-1])
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(steps, axis=0)])
 
 
-def _leading_foot(path: Path, start: int, stop: int, rng: np.random.Generator) -> int:
-    """0 where the left foot steps first: the foot on the side to which the body sets out, else by chance."""
-    end = min(stop, start + max(1, round(0.6 / (path.times[1] - path.times[0]))))
-    tendency = float(np.mean(path.aside[start:end] + 0.5 * path.turn_rate[start:end]))
+def _first_and_last_foot(path: Path, start: int, stop: int, rng: np.random.Generator) -> tuple[int, int | None]:
+    """Which foot (0 left) steps first and which last (None where it does not matter) in a range of frames.
+
+    The foot on the side to which the body moves or turns sets out first, and the other one closes.
+    """
+    span = min(stop - start, max(1, round(0.6 / (path.times[1] - path.times[0]))))
+    tendency = path.aside + 0.5 * path.turn_rate
+    first, last = float(np.mean(tendency[start : start + span])), float(np.mean(tendency[stop - span : stop]))
     chance = int(rng.integers(2))
-    return chance if abs(tendency) < 0.1 else int(tendency < 0)
+    return chance if abs(first) < 0.1 else int(first < 0), None if abs(last) < 0.1 else int(last > 0)
 
 
-def move_foot(path: Path, swings: Swings, side: float) -> Foot:
-    """The motion of the foot on that side (1 left, -1 right) through its swings."""
+def move_feet(path: Path, left: Swings, right: Swings) -> tuple[Foot, Foot]:
+    """The motion of both feet through their swings."""
+    swings = left, right
+    stances = [_stances(path, own, side) for own, side in zip(swings, SIDES, strict=True)]
+    _keep_apart(swings, stances)
+    feet = [_move_foot(path, swings[foot], *stances[foot], _waiting(swings[foot], swings[1 - foot], stances[1 - foot][0]),
+                       SIDES[foot]) for foot in (0, 1)]
+    return feet[0], feet[1]
+
+
+def _move_foot(path: Path, swings: Swings, points: Array, headings: Array, other: Array, side: float) -> Foot:
+    """One foot: its stances `points` (N + 1, 2) and `headings` (N + 1,), and where the other foot is meanwhile."""
     times = path.times
-    points, headings = _stances(path, swings, side)
-    strike = _heel_strike(path, swings)
-
     now = np.searchsorted(swings.lift, times, side="right") - 1  # the swing begun last, or -1
     if len(swings.lift) == 0:
-        now, u = np.full(len(times), -1), np.zeros(len(times))
-        heel = u
+        u = heel = np.zeros(len(times))
     else:
         u = np.clip((times - swings.lift[now]) / (swings.land - swings.lift)[now], 0.0, 1.0) * (now >= 0)
-        heel = ease(u / strike[now])
-    arrived = np.maximum(now + 1, 0)
-    departed = np.maximum(now, 0)
+        heel = ease(u / _heel_strike(path, swings)[now])
+    departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
     base = points[departed] + (points[arrived] - points[departed]) * heel[:, None]
+    base += _detour(path, swings, points, other, side)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
     yaw = headings[departed] + (headings[arrived] - headings[departed]) * ease(u)
-    yaw = yaw + _pivot(path.yaw + side * np.radians(7) - yaw)
+    yaw = yaw + _pivot(path.yaw + side * _TOE_OUT - yaw)
     height, pitch, bend = _roll(path, swings, points)
-    base += _detour(path, swings, points, side)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
     # from heel strike on the heel rests: the falling sole carries the toe forward a little
     base -= forward(yaw) * (HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0))))[:, None] * (u < 1)[:, None]
     planted = (now < 0) | (u >= 1.0)
@@ -215,18 +224,43 @@ def move_foot(path: Path, swings: Swings, side: float) -> Foot:
 def _stances(path: Path, swings: Swings, side: float) -> tuple[Array, Array]:
     """Toe points (N + 1, 2) and headings (N + 1,) of the stances before, between and after the swings.
 
-    A stance lies halfway between the places under the body where it begins and where it ends.
+    A stance lies under the point halfway between where the body is when it begins and where when it ends. While the
+    body turns the leading foot opens and the trailing one closes, so both turn out.
     """
-    begin = np.concatenate([path.times[:1], np.where(swings.last, path.times[-1], swings.land)])
+    begin = np.concatenate([path.times[:1], swings.land])
     end = np.append(swings.lift, path.times[-1])
-    begin[0] = end[0] = path.times[0]
+    end[0] = begin[0]
     halts = np.append(False, swings.last)
-    still = np.minimum(np.append(0.0, swings.land) + 0.6, path.times[-1])
+    still = np.minimum(begin + 0.6, path.times[-1])
     begin, end = np.where(halts, still, begin), np.where(halts, still, end)
     middle = 0.5 * (begin + end)
-    offset = _stance_offset(path, middle, side)
-    points = 0.5 * (path.place(begin, *offset) + path.place(end, *offset))
-    return points, path.sample(path.yaw, middle) + side * np.radians(7)
+    turned = np.abs(path.sample(path.turn_rate, middle)) / path.sample(step_rate(path), middle)
+    yaw = path.sample(path.yaw, middle)
+    body = 0.5 * (path.sample(path.position, begin) + path.sample(path.position, end))
+    ahead, left = _stance_offset(path, middle, side)
+    open_yaw = yaw + side * 0.4 * np.minimum(turned, 1.2)
+    points = body + forward(open_yaw) * ahead[:, None] + leftward(open_yaw) * left[:, None]
+    return points, open_yaw + side * _TOE_OUT
+
+
+def _keep_apart(swings: tuple[Swings, Swings], stances: list[tuple[Array, Array]]) -> None:
+    """Move each stance, in the order of landing, to its own side of where the other foot stands."""
+    landings = sorted((time, foot, number) for foot in (0, 1) for number, time in enumerate(swings[foot].land.tolist()))
+    standing = [0, 0]
+    for _, foot, number in landings:
+        standing[foot] = number + 1
+        points, headings = stances[foot]
+        gap = points[number + 1] - stances[1 - foot][0][standing[1 - foot]]
+        missing = _CLEARANCE - SIDES[foot] * gap @ leftward(headings[number + 1])
+        missing = min(missing, 0.1 if swings[foot].last[number] else 0.25)  # nobody rests with legs wide apart
+        if missing > 0 and abs(gap @ forward(headings[number + 1])) < 0.25:
+            points[number + 1] += SIDES[foot] * missing * leftward(headings[number + 1])
+
+
+def _waiting(swings: Swings, other: Swings, points: Array) -> Array:
+    """Where (N, 2) the other foot stands or is bound for in the middle of each swing."""
+    middle = 0.5 * (swings.lift + swings.land)
+    return points[np.searchsorted(0.5 * (other.lift + other.land), middle, side="right")]
 
 
 def _heel_strike(path: Path, swings: Swings) -> Array:
@@ -251,14 +285,13 @@ def _pivot(twist: Array) -> Array:
     return twist - 0.6 * np.tanh(twist / 0.6)
 
 
-def _detour(path: Path, swings: Swings, points: Array, side: float) -> Array:
-    """Ground vectors (N, 2) that lead each swing around the other leg, at least one for feet that never swing."""
+def _detour(path: Path, swings: Swings, points: Array, other: Array, side: float) -> Array:
+    """Ground vectors (N, 2) that lead each swing past the other leg, at least one for feet that never swing."""
     if len(swings.lift) == 0:
         return np.zeros((1, 2))
-    middle = 0.5 * (swings.lift + swings.land)
-    left = leftward(path.sample(path.yaw, middle))
-    offset = 0.5 * (points[1:] + points[:-1]) - path.sample(path.position, middle)
-    missing = 0.06 - side * np.sum(offset * left, axis=-1)
+    left = leftward(path.sample(path.yaw, 0.5 * (swings.lift + swings.land)))
+    beside = 0.5 * (points[1:] + points[:-1]) - other
+    missing = _CLEARANCE - side * np.sum(beside * left, axis=-1)
     return left * (side * np.clip(missing, 0.0, 0.3))[:, None]
 
 

@@ -64,19 +64,21 @@ def pose_body(skeleton: Skeleton, path: Path, left: Foot, right: Foot,
     """Local positions (F, B, 3) and rotations (F, B, 4) in float32 of the humanoid on that path over those feet."""
     rate = 1.0 / (path.times[1] - path.times[0])
     acceleration = _smooth(np.gradient(path.velocity, path.times, axis=0), 0.10 * rate)
+    running = _smooth(path.running, 0.12 * rate)  # arms and trunk take their time to change the gait
     tilt = np.clip(acceleration / _GRAVITY, -0.6, 0.6)
-    lean_ahead = 0.55 * np.sum(tilt * forward(path.yaw), axis=-1) + 0.02 * path.ahead + 0.05 * path.running
+    lean_ahead = 0.55 * np.sum(tilt * forward(path.yaw), axis=-1) + 0.02 * path.ahead + 0.05 * running
     lean_left = 0.55 * np.sum(tilt * leftward(path.yaw), axis=-1)
-    stride = _smooth(_stride(path, left, right), 0.05 * rate)
+    stride = _smooth(_stride(path, left, right), 0.07 * rate)
     load = _smooth(left.planted.astype(float) - right.planted, 0.09 * rate)
     sway, look, breath = _wander(path.times, rng), _wander(path.times, rng), np.sin(1.6 * path.times)
     still = 1.0 - np.clip(path.pace / 0.5, 0.0, 1.0)
 
     rotations = np.tile(quat.IDENTITY, (len(path.times), skeleton.bone_count, 1))
-    twist = -0.16 * stride * (1.0 - 0.3 * path.running)
+    twist = -0.16 * stride * (1.0 - 0.3 * running)
     hips = _turn(path.yaw + twist, _Z, 0.4 * lean_ahead, _X, 0.3 * lean_left - 0.05 * load, _Y)
-    ground = path.position + leftward(path.yaw) * (0.022 * load + 0.012 * still * sway)[:, None] + 0.012 * acceleration
-    height = _pelvis_height(path, hips, ground, (left, right))
+    aside = 0.022 * load + 0.012 * still * sway
+    ground = path.position + leftward(path.yaw) * aside[:, None] + 0.012 * acceleration
+    height = _pelvis_height(path, running, hips, ground, (left, right))
     positions = np.tile(np.asarray(skeleton.rest_positions, dtype=float), (len(path.times), 1, 1))
     positions[:, 0] = np.concatenate([ground, height[:, None]], axis=-1)
     rotations[:, 0] = hips
@@ -92,7 +94,7 @@ def pose_body(skeleton: Skeleton, path: Path, left: Foot, right: Foot,
     for name, (yaw, pitch, roll) in trunk.items():
         rotations[:, skeleton.index(name)] = _turn(yaw, _Z, pitch, _X, roll, _Y)
     for side, sign in (("Left", 1.0), ("Right", -1.0)):
-        _pose_arm(rotations, skeleton, side, sign, path, -sign * stride, sway)
+        _pose_arm(rotations, skeleton, side, sign, path, running, -sign * stride, sway)
     for side, sign, foot in (("Left", 1.0, left), ("Right", -1.0, right)):
         _pose_leg(rotations, skeleton, side, sign, path, positions[:, 0], hips, foot)
     return positions.astype(np.float32), quat.unroll(quat.normalize(rotations)).astype(np.float32)
@@ -136,7 +138,7 @@ def _ankles(foot: Foot) -> Array:
     return foot.toe - quat.mul_vec(turn, np.tile([0.0, -TOE_AHEAD, TOE_HEIGHT - ANKLE_HEIGHT], (len(turn), 1)))
 
 
-def _pelvis_height(path: Path, hips: Array, ground: Array, feet: tuple[Foot, Foot]) -> Array:
+def _pelvis_height(path: Path, running: Array, hips: Array, ground: Array, feet: tuple[Foot, Foot]) -> Array:
     """Height of the hips (F,): a bob of two beats per stride, lowered to where both legs reach.
 
     A walk vaults over the standing leg; in a run the body falls freely between steps, so the bob's acceleration
@@ -147,11 +149,11 @@ def _pelvis_height(path: Path, hips: Array, ground: Array, feet: tuple[Foot, Foo
     rate = 1.0 / (path.times[1] - path.times[0])
     swinging = _smooth(np.maximum(~feet[0].planted, ~feet[1].planted).astype(float), 0.07 * rate)
     down = _smooth(np.maximum(feet[0].planted, feet[1].planted).astype(float), 0.05 * rate)
-    moving = (1.0 - path.running) * np.clip(path.pace / 0.5, 0.0, 1.0)
+    moving = (1.0 - running) * np.clip(path.pace / 0.5, 0.0, 1.0)
     flight = 0.75 * _GRAVITY / (2.0 * np.pi * step_rate(path)) ** 2
     stand = ANKLE_HEIGHT + HIP_DROP + 0.987 * (THIGH + SHIN)
-    wanted = stand + 0.02 * moving * (swinging - 1.0) - 0.045 * path.running
-    wanted = _smooth(wanted, 0.03 * rate) + path.running * flight * (1.5 - 2.0 * down)
+    wanted = stand + 0.02 * moving * (swinging - 1.0) - 0.045 * running
+    wanted = _smooth(wanted, 0.03 * rate) + running * flight * (1.5 - 2.0 * down)
     for sign, foot in zip((1.0, -1.0), feet, strict=True):
         joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
         ankle = _ankles(foot)
@@ -165,12 +167,12 @@ def _pelvis_height(path: Path, hips: Array, ground: Array, feet: tuple[Foot, Foo
     return np.convolve(np.pad(lowest, radius, mode="edge"), window / window.sum(), mode="valid")
 
 
-def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, ahead: Array,
-              sway: Array) -> None:
+def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, running: Array,
+              ahead: Array, sway: Array) -> None:
     """Arms hang and swing against the legs: `ahead` is how far the other foot leads, in metres."""
-    swing = ahead * (0.55 + 0.15 * path.running) - 0.05 + 0.02 * sway
-    drop = np.radians(78) - 0.10 * path.running
-    elbow = 0.25 + 0.25 * np.clip(path.pace / 1.5, 0.0, 1.0) + 1.1 * path.running + 0.35 * np.maximum(swing, 0.0)
+    swing = 0.6 * np.tanh(ahead / 0.6) * (0.6 + 0.25 * running) - 0.05 + 0.02 * sway
+    drop = np.radians(78) - 0.10 * running
+    elbow = 0.25 + 0.25 * np.clip(path.pace / 1.5, 0.0, 1.0) + 1.1 * running + 0.35 * np.maximum(swing, 0.0)
     rotations[:, skeleton.index(side + "Arm")] = _turn(-swing, _X, sign * drop, _Y)
     rotations[:, skeleton.index(side + "ForeArm")] = _turn(-sign * elbow, _Z)
     rotations[:, skeleton.index(side + "Hand")] = _turn(np.full(len(swing), -0.1 * sign), _Z)
@@ -178,7 +180,7 @@ def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path
 
 def _pose_leg(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, pelvis: Array, hips: Array,
               foot: Foot) -> None:
-    """Two-bone solution from hip to ankle by the law of cosines, the knee toward the mean heading of body and foot."""
+    """Two-bone solution from hip to ankle by the law of cosines; the knee points between body and foot."""
     hip = pelvis + quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
     span = _ankles(foot) - hip
     length = np.clip(np.linalg.norm(span, axis=-1), abs(THIGH - SHIN) + 0.05, THIGH + SHIN - 1e-4)

@@ -21,9 +21,11 @@ from .rig import Roles, find_roles
 from .rig_shape import above, pairs_by_shape, sample
 from .skeleton import Skeleton
 
+_REFLECTION = np.diag([-1.0, 1.0, 1.0])
 _WORLD = np.array([0.0, 1.0, 0.0, 0.0])  # minus the reflection in X is the half-turn about X
 _SYMMETRIC = 0.02  # largest deviation of a symmetric rest pose, as part of its size
 _ALIGNED = np.cos(np.radians(0.5))  # offsets on a rig whose bones share axes up to signs differ less
+_NEVER_TURNS = 1.0 - 1e-6  # smallest singular value of the mean rotation of a bone that stands still
 _FIRM = 1e4  # offsets decide where a bone points, the average pose only how it rolls about them
 
 
@@ -67,8 +69,8 @@ def find_symmetry(
 ) -> Symmetry:
     """The symmetry of the skeleton that all `clips` share.
 
-    A rest pose that is symmetric about some plane gives it exactly. Otherwise the offsets of bones do, and the average
-    pose decides the roll of bones that offsets leave open. RigError where two bones of a pair differ in shape.
+    A rest pose that is symmetric about some plane gives it exactly. Otherwise the offsets of bones do, and the
+    average pose decides the roll of bones that offsets leave open. RigError where the bones of a pair differ.
     """
     skeleton = clips[0].skeleton
     roles = find_roles(skeleton, clips) if roles is None else roles
@@ -78,7 +80,7 @@ def find_symmetry(
     offsets = np.mean([clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count], axis=0)
     offsets[above_hips] = 0.0
     across = _across(roles, pairs, positions)
-    one_sided = _one_sided(skeleton, pairs, positions, across)
+    one_sided = _one_sided(skeleton, pairs, above_hips, positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
     fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, quat.to_matrix(local).mean(axis=0),
                quat.to_matrix(rotations).mean(axis=0), _directions(offsets))
@@ -94,10 +96,11 @@ def find_symmetry(
 def swapped_legs(roles: Roles, pairs: np.ndarray) -> np.ndarray:
     """For every leg the index (L,) of the leg that takes its part, and its contacts, when mirrored."""
     feet = [leg.foot for leg in roles.legs]
-    missing = [foot for foot in feet if int(pairs[foot]) not in feet]
-    if missing:
-        raise RigError(f"Bone number {missing[0]}, a foot, has no counterpart on the other side; "
-                       "name both legs in the rig's roles or do not mirror.")
+    for leg in roles.legs:
+        if int(pairs[leg.foot]) not in feet or (leg.side and pairs[leg.foot] == leg.foot):
+            side = {"L": "left", "R": "right"}.get(leg.side, "middle")
+            raise RigError(f"The {side} foot has no counterpart on the other side; "
+                           "name both legs in the rig's roles, or do not mirror.")
     return np.array([feet.index(int(pairs[foot])) for foot in feet], dtype=np.int64)
 
 
@@ -121,7 +124,8 @@ def bone_pairs(skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[C
         roles = roles or find_roles(skeleton, clips)
         left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
         if not left or not right:
-            raise RigError("The rig cannot be mirrored: it has no left or no right leg; name both in the rig's roles.")
+            raise RigError("The rig cannot be mirrored: no left and right leg are known; "
+                           "name both in the rig's roles, or do not mirror.")
         return pairs_by_shape(skeleton, (left, right), clips)
     for bone, parent in enumerate(skeleton.parents):
         other = skeleton.parents[pairs[bone]]
@@ -142,13 +146,13 @@ def _across(roles: Roles, pairs: np.ndarray, positions: np.ndarray) -> np.ndarra
 
 
 def _one_sided(
-    skeleton: Skeleton, pairs: np.ndarray, positions: np.ndarray, across: np.ndarray
+    skeleton: Skeleton, pairs: np.ndarray, above_hips: Sequence[int], positions: np.ndarray, across: np.ndarray
 ) -> np.ndarray:
     """Which bones (B,) have no counterpart although they sit on a side, and those below them."""
     lateral = across / np.linalg.norm(across, axis=-1, keepdims=True)
     result = np.zeros(len(pairs), dtype=bool)
     for bone, parent in enumerate(int(p) for p in skeleton.parents):
-        if parent < 0:
+        if parent < 0 or bone in above_hips:
             continue
         offset = positions[:, bone] - positions[:, parent]
         aside = abs(float(np.mean(np.sum(offset * lateral, axis=-1))))
@@ -205,12 +209,15 @@ class _Fit:
         return self._descend(across, _nearest_signed) if self._is_aligned() else free
 
     def above(self, axes: np.ndarray) -> np.ndarray:
-        """`axes` with S of the bones above the hips: what the hips say, and, for one that stands still, the world."""
+        """`axes` with S of the bones above the hips: what the hips say, or the world where a bone never turns."""
         axes = axes.copy()
         choose = _nearest_signed if self._is_aligned() else _nearest
         for bone, over in zip(self.above_hips, self.above_hips[1:], strict=False):
-            mapped = self.local[bone] @ axes[bone] @ self.local[bone].T
-            axes[over] = choose(mapped + 0.1 * self.world[over].T @ np.diag([-1.0, 1.0, 1.0]) @ self.world[over], True)
+            still = self.world[over].T @ _REFLECTION @ self.world[over]
+            if np.linalg.svd(self.world[over], compute_uv=False).min() > _NEVER_TURNS:
+                axes[over] = _nearest(still, True)
+            else:
+                axes[over] = choose(self.local[bone] @ axes[bone] @ self.local[bone].T + 0.1 * still, True)
         return axes
 
     def _descend(self, across: np.ndarray, choose: Callable[[np.ndarray, bool], np.ndarray]) -> np.ndarray:
@@ -223,7 +230,7 @@ class _Fit:
             if bone in done or not self.body[bone]:
                 continue
             parent = int(self.parents[bone])
-            over = axes[parent] if parent >= 0 else np.diag([-1.0, 1.0, 1.0])
+            over = axes[parent] if parent >= 0 else _REFLECTION
             wanted = self.local[bone].T @ over @ self.local[other] + _FIRM * self._children(bone)
             axes[bone] = choose(wanted, bone == other)
             axes[other] = axes[bone].T
@@ -275,7 +282,7 @@ def _nearest(wanted: np.ndarray, centre: bool) -> np.ndarray:
 
 
 def _turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Rotations Q = -S (B, 4), with signs such that a bone's times its counterpart's is -1, so that twice is nothing."""
+    """Rotations Q = -S (B, 4), signed so that a bone's times its counterpart's is -1: twice is no change."""
     turns = quat.from_matrix(-axes)
     centre = pairs == np.arange(len(pairs))
     turns[centre, 0] = 0.0
@@ -294,5 +301,6 @@ def _check(skeleton: Skeleton, pairs: np.ndarray, body: np.ndarray, offsets: np.
         error > 0.02 + 0.2 * np.linalg.norm(offsets, axis=-1))
     if wrong.any():
         bone = int(np.argmax(np.where(wrong, error, 0.0)))
-        raise RigError(f"Bones '{skeleton.names[bone]}' and '{skeleton.names[pairs[bone]]}' are no mirror images: "
-                       f"they differ by {100 * error[bone]:.0f} cm; check the rig's left and right, or do not mirror.")
+        left, right = sorted((skeleton.names[bone], skeleton.names[pairs[bone]]))
+        raise RigError(f"Bones '{left}' and '{right}' are no mirror images: "
+                       f"they differ by {100 * error[bone]:.0f} cm; check the rig's sides, or do not mirror.")

@@ -16,7 +16,7 @@ from ..errors import RigError
 from ..maths import quat
 from .bone_names import candidates
 from .clip import Clip
-from .rig_shape import LEG_PARTS, above, below, lowest_common, roles_by_shape, sample
+from .rig_shape import LEG_PARTS, above, below, lowest_common, planted_direction, roles_by_shape, sample
 from .skeleton import Skeleton
 
 _SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
@@ -69,53 +69,54 @@ def find_roles(skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mappin
     with the bones that are likely, or an unknown bone with the names nearest to it.
     """
     given = _bones_of(skeleton, overrides or {})
-    found = _roles_by_name(skeleton, given)
+    named = _roles_by_name(skeleton, given)
     try:
-        return _assemble(skeleton, found)
+        return _assemble(skeleton, named)
     except RigError as by_name:
-        shaped = roles_by_shape(skeleton, clips)
-        if "left_foot" in shaped or "middle_foot" in shaped:
-            return _assemble(skeleton, shaped | given)
-        # names that go some way say best what is missing; without any the shape's findings do
-        if any(role.endswith("_thigh") for role in found):
-            raise by_name
-        return _assemble(skeleton, shaped | given)
+        try:
+            return _assemble(skeleton, roles_by_shape(skeleton, clips) | given)
+        except RigError:
+            # names that go some way say best what is missing
+            if any(role.endswith("_thigh") for role in named):
+                raise by_name from None
+            raise
 
 
 def hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
     """Unit axis (3,) of the hips bone's own frame that points forward, level on average.
 
     It is perpendicular to the line between the thighs and to the mean vertical as the hips see it, so a tilted pelvis
-    does not matter. Toes, or the direction of travel on rigs without, decide where front and back are.
+    does not matter. Toes that clearly point back overrule names of left and right; where these are missing, toes or
+    the direction of travel decide alone. RigError where nothing does.
     """
     _, positions, rotations, velocities = sample(clips[0].skeleton, clips, roles.hips)
     hips = rotations[:, roles.hips]
-    up = _direction(np.mean(quat.inv_mul_vec(hips, np.array([[0.0, 0.0, 1.0]])), axis=0))
-    ahead = _ahead(positions, velocities, roles)
-    hint = np.mean(quat.inv_mul_vec(hips, ahead), axis=0)
-    sides = {side: [leg.thigh for leg in roles.legs if leg.side == side] for side in "LR"}
-    if sides["L"] and sides["R"]:
-        across = positions[:, sides["L"]].mean(axis=1) - positions[:, sides["R"]].mean(axis=1)
-        forward = np.cross(np.mean(quat.inv_mul_vec(hips, across), axis=0), up)
-        # swapped names of left and right give a backward axis that feet or travel contradict
-        if np.linalg.norm(forward) > 1e-6:
-            return _direction(forward) * (-1.0 if _direction(forward) @ hint < -0.2 else 1.0)
-    level = hint - (hint @ up) * up
-    if np.linalg.norm(level) < 1e-6:
+
+    def seen_by_hips(vectors: np.ndarray) -> np.ndarray:
+        return np.mean(quat.inv_mul_vec(hips, vectors), axis=0)
+
+    up = _direction(seen_by_hips(np.array([[0.0, 0.0, 1.0]])))
+    legs = [leg for leg in roles.legs if leg.toe != leg.foot]
+    feet = velocities
+    if legs:
+        feet = planted_direction([positions[:, leg.foot] for leg in legs], [positions[:, leg.toe] for leg in legs])
+    left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
+    if left and right:
+        forward = np.cross(seen_by_hips(positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)), up)
+        # feet that clearly point back tell that the names of left and right are swapped
+        backward = bool(legs) and forward @ seen_by_hips(feet) < -0.2 * np.linalg.norm(forward) * _length(feet)
+        forward = -forward if backward else forward
+    else:
+        ahead = seen_by_hips(feet)
+        forward = ahead - (ahead @ up) * up
+    if np.linalg.norm(forward) < 1e-6:
         raise RigError(f"Bone '{clips[0].skeleton.names[roles.hips]}' has no recognisable front; "
                        "name a left and a right leg in the rig's roles.")
-    return _direction(level)
+    return _direction(forward)
 
 
-def _ahead(positions: np.ndarray, velocities: np.ndarray, roles: Roles) -> np.ndarray:
-    """World direction (F, 3) that feet point to; where there are no toes, the travel relative to its usual speed."""
-    toes = [leg for leg in roles.legs if leg.toe != leg.foot]
-    if toes:
-        ahead = sum(positions[:, leg.toe] - positions[:, leg.foot] for leg in toes)
-        ahead = ahead * np.array([1.0, 1.0, 0.0])
-        return ahead / np.maximum(np.linalg.norm(ahead, axis=-1, keepdims=True), 1e-9)
-    speed = np.linalg.norm(velocities, axis=-1)
-    return velocities / max(float(np.percentile(speed, 90)), 0.1)
+def _length(vectors: np.ndarray) -> float:
+    return float(np.linalg.norm(vectors, axis=-1).mean())
 
 
 def _direction(vector: np.ndarray) -> np.ndarray:
@@ -193,15 +194,18 @@ def _roles_by_name(skeleton: Skeleton, given: Mapping[str, int]) -> dict[str, in
     bones: dict[str, int] = {}
     for side in "LR":
         bones |= _leg_by_name(skeleton, side, given)
-    thighs = [bone for role, bone in (bones | given).items() if role.endswith("_thigh")]
+    thighs = [bone for role, bone in {**bones, **given}.items() if role.endswith("_thigh")]
     arms = [next((bone for bone, side in candidates(skeleton.names, "arm") if side == wanted), -1) for wanted in "LR"]
     head = next((bone for bone, side in candidates(skeleton.names, "head") if not side), None)
-    if head is not None:
-        bones["head"] = head
+    spines = [bone for bone, side in candidates(skeleton.names, "spine") if not side]
+    top = max(spines, key=lambda bone: len(skeleton.ancestors(bone)), default=None)
     chest = lowest_common(skeleton, arms) if min(arms) >= 0 else None
     if chest is None:
-        spines = [bone for bone, side in candidates(skeleton.names, "spine") if not side]
-        chest = max(spines, key=lambda bone: len(skeleton.ancestors(bone)), default=head)
+        chest = head if top is None else top
+    elif head is None and top is not None and chest in skeleton.ancestors(top):
+        head = top  # Rigify counts its spine up to the head
+    if head is not None:
+        bones["head"] = head
     if thighs:
         hips = _hips_by_name(skeleton, thighs, chest)
         if hips is not None:

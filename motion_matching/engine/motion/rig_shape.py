@@ -22,7 +22,7 @@ LEG_PARTS = ("thigh", "shin", "foot", "toe")
 _MOST_FRAMES = 4000
 _MOST_CLIPS = 40
 _REACH = 0.1  # a chain reaches the ground where its end comes below this part of the body's height
-_LOW = 0.2  # chains that join below this part of the body's height are one foot: its toes and heel
+_LOW = 0.2  # bones below this part of the body's height belong to a foot, its toes and heel
 _LONG_SEGMENT = 0.2  # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
 _LONG_BRANCH = 0.25  # of the body's height: an arm is longer, a lock of hair or a coat's tail rarely
 _STRAIGHT = np.radians(3.0)  # a joint that never bends more is a twist segment, not a knee
@@ -66,7 +66,7 @@ def sample(
     chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
     share = max(2, _MOST_FRAMES // len(chosen))
-    local, placed, turned, moved = [], [], [], []
+    parts: list[tuple[np.ndarray, ...]] = []
     for clip in chosen:
         start = max(0, (clip.frame_count - share) // 2)
         part = clip.sliced(start, start + share)
@@ -76,11 +76,9 @@ def sample(
         velocity = np.zeros((len(positions), 3))
         if len(positions) > 1:
             velocity[:, :2] = np.gradient(positions[:, anchor, :2], 1.0 / clip.fps, axis=0)
-        local.append(part.rotations.astype(np.float64))
-        placed.append(positions)
-        turned.append(rotations)
-        moved.append(velocity)
-    return np.concatenate(local), np.concatenate(placed), np.concatenate(turned), np.concatenate(moved)
+        parts.append((part.rotations.astype(np.float64), positions, rotations, velocity))
+    local, positions, rotations, velocities = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return local, positions, rotations, velocities
 
 
 def roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, int]:
@@ -93,7 +91,7 @@ def roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, int]:
     body = float(np.median(positions[..., 2].max(axis=1)))
     feet = _feet(skeleton, ends, positions, body)
     if len(feet) < 2:
-        raise RigError("No legs can be recognised on the rig: fewer than two chains of bones come down to the ground; "
+        raise RigError("No legs can be recognised on the rig: fewer than two chains of bones reach the ground; "
                        "name hips, thighs, shins and feet in the rig's roles.")
     forks = {foot: _fork(skeleton, foot, feet) for foot in feet}
     # a fork on the ground belongs to targets and other helpers, not to a body
@@ -123,23 +121,32 @@ def _chain_ends(skeleton: Skeleton, positions: np.ndarray, rotations: np.ndarray
 
 def _feet(skeleton: Skeleton, ends: dict[int, np.ndarray], positions: np.ndarray, body: float) -> list[int]:
     """The last bone of every chain that stands on the ground; of several toes and a heel, the one farthest out."""
-    feet: list[list[int]] = []
-    for bone, end in ends.items():
-        if np.percentile(end[:, 2], 20) > _REACH * body or not _stands(end, positions):
-            continue
-        for foot in feet:
-            joint = lowest_common(skeleton, [bone, foot[0]])
-            if joint is not None and np.median(positions[:, joint, 2]) < _LOW * body:
-                foot.append(bone)
-                break
-        else:
-            feet.append([bone])
+    grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < _REACH * body]
+    height = np.median(positions[..., 2], axis=0)
+    feet = _grouped(skeleton, [bone for bone in grounded if _stands(ends[bone], positions)], height < _LOW * body)
+    if len(feet) < 2:
+        # on a treadmill, or skating, no foot stands
+        feet = _grouped(skeleton, grounded, height < _LOW * body)
     chosen = []
     for foot in feet:
         joint = lowest_common(skeleton, foot)
         reach = {bone: np.mean(np.linalg.norm((ends[bone] - positions[:, joint])[:, :2], axis=-1)) for bone in foot}
         chosen.append(max(reach, key=lambda bone: reach[bone]))
     return chosen
+
+
+def _grouped(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> list[list[int]]:
+    """The ends of chains by foot: those that join in a bone with nothing but `low` (B,) bones below."""
+    feet: list[list[int]] = []
+    for bone in ends:
+        for foot in feet:
+            joint = lowest_common(skeleton, [bone, foot[0]])
+            if joint is not None and low[[joint, *below(skeleton, joint)]].all():
+                foot.append(bone)
+                break
+        else:
+            feet.append([bone])
+    return feet
 
 
 def _stands(end: np.ndarray, positions: np.ndarray) -> bool:
@@ -267,18 +274,28 @@ def _sided(
 def _facing(
     legs: Sequence[dict[str, int]], positions: np.ndarray, ends: dict[int, np.ndarray], velocities: np.ndarray
 ) -> np.ndarray:
-    """Ground directions (F, 3) that the character faces, by its toes, else by its travel, else Blender's -Y."""
-    ahead = np.zeros((len(positions), 3))
-    for leg in legs:
-        if "foot" in leg:
-            toe = positions[:, leg["toe"]] if "toe" in leg else ends.get(leg["foot"], positions[:, leg["foot"]])
-            ahead += (toe - positions[:, leg["foot"]]) * [1.0, 1.0, 0.0]
-    if np.median(np.linalg.norm(ahead, axis=-1)) < 0.02:
+    """Ground vectors (F, 3) to where the character faces, by its toes, else by its travel, else Blender's -Y."""
+    heels = [positions[:, leg["foot"]] for leg in legs if "foot" in leg]
+    toes = [positions[:, leg["toe"]] if "toe" in leg else ends.get(leg["foot"], positions[:, leg["foot"]])
+            for leg in legs if "foot" in leg]
+    ahead = planted_direction(heels, toes) if toes else velocities
+    if np.linalg.norm(ahead, axis=-1).max() < 0.02:
         ahead = velocities
-    length = np.linalg.norm(ahead, axis=-1, keepdims=True)
-    if length.max() < 0.1:
+    if np.linalg.norm(ahead, axis=-1).max() < 0.02:
         return np.broadcast_to([0.0, -1.0, 0.0], ahead.shape)
-    return ahead / np.maximum(length, 1e-9)
+    return ahead
+
+
+def planted_direction(heels: Sequence[np.ndarray], toes: Sequence[np.ndarray]) -> np.ndarray:
+    """Sum (F, 3) of the ways on the ground from heel to toe, each (F, 3), of the feet that are down.
+
+    A foot in the air says little: a runner's points down and back. Zero where no foot is down.
+    """
+    ahead = np.zeros_like(toes[0])
+    for heel, toe in zip(heels, toes, strict=True):
+        down = toe[:, 2] <= np.percentile(toe[:, 2], 40)
+        ahead += (toe - heel) * down[:, None] * np.array([1.0, 1.0, 0.0])
+    return ahead
 
 
 def pairs_by_shape(
@@ -331,8 +348,9 @@ class _Likeness:
             rows, columns = linear_sum_assignment(cost)
             alone = [ours[i] for i in set(range(len(ours))) - set(rows)]
             alone += [theirs[j] for j in set(range(len(theirs))) - set(columns)]
-            self.known[one, two] = (abs(float(self.lengths[one] - self.lengths[two])) + float(cost[rows, columns].sum())
-                                    + sum(self.total(bone) + 0.01 for bone in alone))
+            own = abs(float(self.lengths[one] - self.lengths[two]))
+            unmatched = sum(self.total(bone) + 0.01 for bone in alone)
+            self.known[one, two] = own + float(cost[rows, columns].sum()) + unmatched
         return self.known[one, two]
 
     def surroundings(self, one: int, two: int) -> float:

@@ -24,7 +24,7 @@ HEADINGS = ("direction", "angle")
 SOURCES = ("spine", "root")
 
 # Below the first length a smoothed direction says nothing about the heading, above the second it is trusted alone.
-_SHORT_DIRECTION = (0.3, 0.9)
+_TRUSTED_DIRECTION = (0.3, 0.9)
 # Cosine of half the tilt beyond which hips count as upside down and have no heading of their own: about 163 degrees.
 _UPSIDE_DOWN = 0.15
 # Seconds at either end of a clip that are looked at to tell whether the character stands there.
@@ -84,6 +84,20 @@ class GroundTrack:
     def frame_count(self) -> int:
         return len(self.yaw)
 
+    def sliced(self, start: int, stop: int) -> GroundTrack:
+        """Frames start <= f < stop."""
+        return GroundTrack(self.positions[start:stop], self.yaw[start:stop])
+
+    def mirrored(self) -> GroundTrack:
+        """The track of the clip's mirror image, X -> -X."""
+        return GroundTrack(self.positions * [-1.0, 1.0], -self.yaw)
+
+    def resampled(self, count: int) -> GroundTrack:
+        """The same path in `count` frames, linear between those at hand."""
+        place = np.linspace(0, self.frame_count - 1, count)
+        columns = [np.interp(place, np.arange(self.frame_count), c) for c in (*self.positions.T, self.yaw)]
+        return GroundTrack(np.column_stack(columns[:2]), columns[2])
+
     @property
     def forward(self) -> np.ndarray:
         """Unit directions (F, 2) on the ground."""
@@ -119,12 +133,16 @@ def find_track(
     if override is not None:
         return _checked_override(clip, override)
     if settings.source == "root":
-        return _root_track(clip, hips, forward, root)
-    raw = raw_track(clip, hips, spine, forward)
+        return root_track(clip, hips, forward, root)
+    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
+
+
+def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False) -> GroundTrack:
+    """A raw track of one clip, smoothed as `find_track` does."""
     cyclic = cyclic and raw.frame_count > 1
     longest = None if cyclic else raw.frame_count
-    position_window = _window(settings.position_window, clip.fps, longest)
-    direction_window = _window(settings.direction_window, clip.fps, longest)
+    position_window = _window(settings.position_window, fps, longest)
+    direction_window = _window(settings.direction_window, fps, longest)
     margin = max(position_window, direction_window) // 2
     longer = _played_on(raw, margin) if cyclic else _mirrored_on(raw, margin)
     inside = slice(margin, margin + raw.frame_count)
@@ -152,7 +170,7 @@ def _checked_override(clip: Clip, override: GroundTrack) -> GroundTrack:
     return override
 
 
-def _root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
+def root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
     """An existing root bone as it is, looking along that of its axes which the hips follow over the clip."""
     if root is None:
         raise RigError(f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
@@ -240,21 +258,23 @@ def _smoothed(values: np.ndarray, window: int, order: int) -> np.ndarray:
     """Savitzky-Golay along the first axis; a window too short for its order, as tiny clips have, changes nothing."""
     from scipy.signal import savgol_filter
 
-    return savgol_filter(values, window, order, axis=0) if window > order + 1 else values
+    # what is done at the ends is cut off with the margin: the cheapest will do
+    return savgol_filter(values, window, order, axis=0, mode="nearest") if window > order + 1 else values
 
 
 def _along(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Yaw (F,) of smoothed `directions` (F, 2), helped by smoothed unwrapped `angles` (F,).
 
     A fast turn makes the smoothed direction pass close to zero, where it may go round the wrong way or jump; there
-    the angle leads, which knows the way the character turned, and both are blended by the direction's length.
+    the angle leads, which knows the way the character turned. Both are blended by how much of the direction lies
+    along the angle, so that neither a short direction nor one that contradicts the turning has a say.
     """
-    low, high = _SHORT_DIRECTION
-    trust = np.clip((np.linalg.norm(directions, axis=-1) - low) / (high - low), 0.0, 1.0)
-    trust = trust * trust * (3.0 - 2.0 * trust)
-    offset = np.arctan2(directions[:, 0], -directions[:, 1]) - angles
-    offset = offset - 2.0 * np.pi * np.round(offset / (2.0 * np.pi))
-    return angles + trust * offset
+    sin, cos = np.sin(angles), np.cos(angles)
+    along = directions[:, 0] * sin - directions[:, 1] * cos
+    across = directions[:, 0] * cos + directions[:, 1] * sin
+    low, high = _TRUSTED_DIRECTION
+    trust = np.clip((along - low) / (high - low), 0.0, 1.0)
+    return angles + trust * trust * (3.0 - 2.0 * trust) * np.arctan2(across, along)
 
 
 # ---------------------------------------------------------------- attaching it and taking it off

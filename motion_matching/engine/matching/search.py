@@ -1,0 +1,379 @@
+"""The exact nearest frame: bounding boxes in two levels over frames in kd order, tested in a few array operations.
+
+Source: the bounding boxes of Holden's Motion-Matching demo, laid over a kd order of the normalised features instead
+of over time. Axes are the principal ones: Euclidean distance is kept, and the first few carry most of it.
+
+Why nothing is missed although all is float32: the point of a box nearest to the query differs from the query by no
+more, axis by axis, than any frame in the box, and rounding keeps that order. Only the order of summation can differ,
+and `_slack` covers it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .kd_order import kd_order
+
+Array = np.ndarray
+Ranges = Sequence[tuple[int, int]]
+
+_BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
+_GROUP = _BLOCK * _BLOCK
+_BLOCKS_ONLY = 25_000  # up to so many frames, testing the boxes of all blocks at once is quicker than two levels
+_FIRST_AXES = 12  # principal axes that the first test of all boxes looks at
+_FIRST_BATCH = 16  # boxes opened before the others are tested again against the best cost so far
+_LARGEST_BATCH = 512
+_SAMPLE = 20_000  # frames that principal axes are computed from
+_CHUNK = 4_096  # frames whose coordinates are computed at a time, within the cache
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class FrameMask(NamedTuple):
+    """A mask made ready by `FrameIndex.prepare_mask`: what is added to the cost of frames and to the bounds of boxes.
+
+    `frames` (B, 16) holds the bias of every frame, or infinity where it is masked; `blocks` (B,) and `groups` (G,)
+    the smallest in each box. `order` is the frame order of the indexes that the mask fits.
+    """
+
+    frames: Array
+    blocks: Array
+    groups: Array
+    order: Array
+
+
+class FrameIndex:
+    """Exact nearest neighbours among the frames of a database, by squared Euclidean distance plus bias.
+
+    Between equal costs the lowest frame number wins, so an index, the same under a mask, and the index of a subset
+    agree to the bit. Coordinates, distances and costs are float32: a distance is good to about one part in a million
+    of the frame's distance from the mean. One query at a time: the buffers are the index's own, so it is not for
+    sharing between threads.
+    """
+
+    def __init__(self, features: Array, candidates: Array | None = None, bias: Array | None = None) -> None:
+        """Index the frames of normalised, weighted `features` (D, N), which are not kept.
+
+        `candidates` (N,) is False for frames that are never an answer (none by default); `bias` (N,), finite and of
+        any sign, is added to the cost of a frame. ValueError where shapes disagree.
+        """
+        count = features.shape[1]
+        candidates = np.ones(count, bool) if candidates is None else np.asarray(candidates, bool)
+        bias = np.zeros(count, np.float32) if bias is None else np.asarray(bias, np.float32)
+        if candidates.shape != (count,) or bias.shape != (count,):
+            raise ValueError(f"candidates and bias need one entry for each of the {count} frames")
+        frames = np.flatnonzero(candidates)
+        # boxes are bounded by a sum of squares plus the bias, which must not be negative
+        self._offset = float(bias[frames].min(initial=0.0))
+        space = _principal_space(features, frames)
+        self._lay_out(space, space.points(features, frames), frames, bias[frames] - np.float32(self._offset))
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames that can be an answer."""
+        return self._count
+
+    def reweighted(self, features: Array) -> FrameIndex:
+        """An index of the same frames and biases under other weights, soon: `features` (D, N) as for a new index.
+
+        It keeps the order of frames, so masks prepared for this index serve both. Boxes lie along the features' own
+        axes: searching it is as exact as on a new index, and slower.
+        """
+        other = FrameIndex.__new__(FrameIndex)
+        other._offset, other._count = self._offset, self._count
+        space, points = _points_along_features(features, self._order)
+        other._arrange(space, points, self._order, self._bias)
+        return other
+
+    def restricted_to(self, mask: Array) -> FrameIndex:
+        """An index of the frames where `mask` (N,) is True: the answers of the prepared mask, sooner."""
+        other = FrameIndex.__new__(FrameIndex)
+        other._offset = self._offset
+        kept = np.flatnonzero(mask[self._order])
+        frames, first = np.unique(self._order[kept], return_index=True)
+        kept = kept[first]
+        points = self._points.reshape(len(self._order), len(self._space.mean))
+        other._lay_out(self._space, points[kept], frames, self._bias[kept])
+        return other
+
+    def prepare_mask(self, mask: Array) -> FrameMask:
+        """What a query needs to look only at frames where `mask` (N,) is True; prepared once, it serves many."""
+        return self._frame_mask(np.where(mask[self._order], self._bias, np.float32(np.inf)))
+
+    def nearest(
+        self,
+        query: Array,
+        *,
+        current: int = -1,
+        bound: float = math.inf,
+        surroundings: int = 0,
+        barred: Ranges = (),
+        mask: FrameMask | None = None,
+    ) -> tuple[int, float]:
+        """The frame of the smallest cost, and that cost; (-1, bound) where none is below `bound`.
+
+        `query` (D,) is normalised and weighted as the features are. `bound` is the cost of going on as before: only
+        what is better is looked for. Frames less than `surroundings` away from `current`, frames in `barred` ranges
+        [start, stop) and frames outside `mask` are no answer. ValueError where the mask is another index's.
+        """
+        mask = self._mask(mask)
+        best = _Best(bound - self._offset, self._slack, _ranges(current, surroundings, barred))
+        if self._count:
+            self._search(query, mask, best)
+        return (-1, bound) if best.frame < 0 else (best.frame, best.cost + self._offset)
+
+    def k_nearest(
+        self,
+        query: Array,
+        k: int,
+        *,
+        current: int = -1,
+        bound: float = math.inf,
+        surroundings: int = 0,
+        barred: Ranges = (),
+        mask: FrameMask | None = None,
+    ) -> tuple[Array, Array]:
+        """Up to `k` frames of the smallest costs, best first, and their costs (both (K,)); else as `nearest`."""
+        mask = self._mask(mask)
+        best = _Best(bound - self._offset, self._slack, _ranges(current, surroundings, barred))
+        frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
+        bounds = self._top_bounds(query, mask) if self._count and k > 0 else np.empty(0, np.float32)
+        ranked = bounds.argsort(kind="stable")
+        start, batch = 0, self._boxes_per_group
+        while start < len(ranked) and bounds[ranked[start]] <= best.limit:
+            blocks = self._promising_blocks(ranked[start : start + batch], mask, best.limit)
+            found, cost = self._frames.take(blocks, axis=0).ravel(), self._costs(blocks, mask)
+            usable = (cost <= best.limit) & (cost < bound - self._offset) & ~best.bars(found)
+            # each frame once: fillers repeat some
+            frames, first = np.unique(np.concatenate([frames, found[usable]]), return_index=True)
+            costs = np.concatenate([costs, cost[usable]])[first]
+            leading = costs.argsort(kind="stable")[:k]
+            frames, costs = frames[leading], costs[leading]
+            if len(costs) == k:
+                best.lower(float(costs[-1]))
+            start, batch = start + batch, min(4 * batch, _LARGEST_BATCH)
+        return frames, costs.astype(np.float64) + self._offset
+
+    # -- layout
+
+    def _lay_out(self, space: _Space, points: Array, frames: Array, bias: Array) -> None:
+        """Put points (n, D), their frames (n,) in ascending order, and biases (n,) into kd order."""
+        self._count = len(frames)
+        order = kd_order(points, _GROUP, _BLOCK) if len(frames) else np.empty(0, np.intp)
+        self._arrange(space, points[order], frames[order], bias[order])
+
+    def _arrange(self, space: _Space, points: Array, order: Array, bias: Array) -> None:
+        """Take over points (M, D), frame numbers (M,) and biases (M,) in kd order, and draw the boxes round them."""
+        dimensions = points.shape[1]
+        blocks = points.reshape(-1, _BLOCK, dimensions)
+        low, high = blocks.min(axis=1), blocks.max(axis=1)
+        self._space, self._order, self._bias = space, order, bias
+        self._slack = 1.0 + (dimensions + 8) * float(np.finfo(np.float32).eps)
+        # one row a block, so that subtracting the query, repeated, is one run over memory
+        self._points = points.reshape(-1, _BLOCK * dimensions)
+        self._frames = order.reshape(-1, _BLOCK)
+        self._block_low = low.reshape(-1, _BLOCK * dimensions)
+        self._block_high = high.reshape(-1, _BLOCK * dimensions)
+        self._two_levels = self._count > _BLOCKS_ONLY
+        self._boxes_per_group = 1 if self._two_levels else _BLOCK  # on the top level
+        if self._two_levels:
+            low = low.reshape(-1, _BLOCK, dimensions).min(axis=1)
+            high = high.reshape(-1, _BLOCK, dimensions).max(axis=1)
+        self._top_low = np.ascontiguousarray(low[:, :_FIRST_AXES].T)
+        self._top_high = np.ascontiguousarray(high[:, :_FIRST_AXES].T)
+        self._default_mask = self._frame_mask(bias) if bias.any() else None
+        self._make_buffers(dimensions)
+
+    def _make_buffers(self, dimensions: int) -> None:
+        """What every query writes to."""
+        self._repeated = np.empty((_BLOCK, dimensions), np.float32)
+        self._query_row = self._repeated.reshape(1, -1)
+        self._query_column = self._repeated[0, :_FIRST_AXES, None]
+        self._gaps = np.empty_like(self._top_low)
+        self._bounds = np.empty(self._top_low.shape[1], np.float32)
+        self._block_numbers = np.arange(len(self._points))
+
+    def _frame_mask(self, penalties: Array) -> FrameMask:
+        frames = penalties.reshape(-1, _BLOCK)
+        blocks = frames.min(axis=1)
+        return FrameMask(frames, blocks, blocks.reshape(-1, _BLOCK).min(axis=1), self._order)
+
+    def _mask(self, mask: FrameMask | None) -> FrameMask | None:
+        if mask is None:
+            return self._default_mask
+        if mask.order is not self._order:
+            raise ValueError("this mask was prepared for another index")
+        return mask
+
+    # -- search
+
+    def _search(self, query: Array, mask: FrameMask | None, best: _Best) -> None:
+        """Look into the most promising boxes, then into those that could still hold something better."""
+        bounds = self._top_bounds(query, mask)
+        first = int(bounds.argmin())
+        if not bounds[first] <= best.limit:
+            return
+        group = first // self._boxes_per_group
+        self._scan_group(group, mask, best)
+        bounds[group * self._boxes_per_group : (group + 1) * self._boxes_per_group] = np.inf
+        boxes = (bounds <= best.limit).nonzero()[0]
+        batch = _FIRST_BATCH
+        while len(boxes) > 3 * batch:
+            ranked = bounds.take(boxes).argpartition(batch)
+            self._scan_boxes(boxes.take(ranked[:batch]), mask, best)
+            boxes = boxes.take(ranked[batch:])
+            boxes = boxes[bounds.take(boxes) <= best.limit]
+            batch = min(8 * batch, _LARGEST_BATCH)
+        if len(boxes):
+            self._scan_boxes(boxes, mask, best)
+
+    def _top_bounds(self, query: Array, mask: FrameMask | None) -> Array:
+        """What a frame in each box of the top level costs at least (boxes,), seen along the first axes; a buffer."""
+        self._repeated[:] = self._space.point(query)
+        gaps, column = self._gaps, self._query_column
+        np.maximum(self._top_low, column, out=gaps)
+        np.minimum(gaps, self._top_high, out=gaps)
+        np.subtract(gaps, column, out=gaps)
+        np.multiply(gaps, gaps, out=gaps)
+        bounds = np.add.reduce(gaps, axis=0, out=self._bounds)
+        if mask is not None:
+            bounds += mask.groups if self._two_levels else mask.blocks
+        return bounds
+
+    def _scan_boxes(self, boxes: Array, mask: FrameMask | None, best: _Best) -> None:
+        """Look into boxes of the top level (n,)."""
+        blocks = self._promising_blocks(boxes, mask, best.limit)
+        if len(blocks):
+            best.offer(self._costs(blocks, mask), blocks, self._frames)
+
+    def _promising_blocks(self, boxes: Array, mask: FrameMask | None, limit: float) -> Array:
+        """Blocks in boxes of the top level (n,) that may hold a frame within the limit, judged along all axes."""
+        if not self._two_levels:
+            return boxes
+        nearest = self._block_low.take(boxes, axis=0)
+        np.maximum(nearest, self._query_row, out=nearest)
+        np.minimum(nearest, self._block_high.take(boxes, axis=0), out=nearest)
+        nearest -= self._query_row
+        bounds = self._squared_lengths(nearest)
+        if mask is not None:
+            bounds += mask.blocks.reshape(-1, _BLOCK).take(boxes, axis=0).ravel()
+        inside = (bounds <= limit).nonzero()[0]
+        return (boxes * _BLOCK).take(inside // _BLOCK) + inside % _BLOCK
+
+    def _scan_group(self, group: int, mask: FrameMask | None, best: _Best) -> None:
+        """Look at all frames of a group, which are one piece of memory."""
+        inside = slice(group * _BLOCK, (group + 1) * _BLOCK)
+        costs = self._squared_lengths(self._points[inside] - self._query_row)
+        if mask is not None:
+            costs += mask.frames[inside].ravel()
+        best.offer(costs, self._block_numbers[inside], self._frames)
+
+    def _costs(self, blocks: Array, mask: FrameMask | None) -> Array:
+        """Cost of every frame in blocks (n,), as (16 n,)."""
+        differences = self._points.take(blocks, axis=0)
+        differences -= self._query_row
+        costs = self._squared_lengths(differences)
+        if mask is not None:
+            costs += mask.frames.take(blocks, axis=0).ravel()
+        return costs
+
+    def _squared_lengths(self, differences: Array) -> Array:
+        rows = differences.reshape(-1, self._repeated.shape[1])
+        return np.einsum("ij,ij->i", rows, rows)
+
+
+class _Best:
+    """The best frame of a search so far, what it costs, and what a box may cost at least to be looked into."""
+
+    __slots__ = ("_barred", "_slack", "cost", "frame", "limit")
+
+    def __init__(self, bound: float, slack: float, barred: Ranges) -> None:
+        self._slack, self._barred = slack, barred
+        self.frame = -1
+        self.lower(bound)
+
+    def lower(self, cost: float) -> None:
+        self.cost = cost
+        # finite, so that what is masked by infinity is never looked into
+        self.limit = min(cost * self._slack, _LARGEST)
+
+    def bars(self, frames: Array) -> Array:
+        """Which of `frames` (n,) are no answer."""
+        barred = np.zeros(len(frames), bool)
+        for start, stop in self._barred:
+            barred |= (frames >= start) & (frames < stop)
+        return barred
+
+    def offer(self, costs: Array, blocks: Array, frames: Array) -> None:
+        """Take the best of `costs` (16 n,) in `blocks` (n,), if it is better; `frames` (B, 16) numbers all frames.
+
+        Barred frames are only looked for when one of them would win. Overwrites the costs of those.
+        """
+        while True:
+            k = int(costs.argmin())
+            cost = costs.item(k)
+            if not (cost < self.cost or (cost == self.cost and self.frame >= 0)):
+                return
+            frame = frames.item(blocks.item(k // _BLOCK), k % _BLOCK)
+            after = costs[k + 1 :]
+            if any(start <= frame < stop for start, stop in self._barred) or (
+                len(after) and after.item(after.argmin()) == cost
+            ):
+                among = frames.take(blocks, axis=0).ravel()
+                costs[self.bars(among)] = np.inf
+                if costs[k] != cost:
+                    continue
+                frame = int(among[costs == cost].min())
+            if cost < self.cost or frame < self.frame:
+                self.frame = frame
+                self.lower(cost)
+            return
+
+
+def _ranges(current: int, surroundings: int, barred: Ranges) -> Ranges:
+    """All barred ranges, the surroundings of the current frame among them."""
+    if current < 0 or surroundings <= 0:
+        return barred
+    return [(current - surroundings + 1, current + surroundings), *barred]
+
+
+class _Space(NamedTuple):
+    """Coordinates that keep distances: (x - mean) @ axes with mean (D,) and orthonormal axes (D, D), both float64."""
+
+    mean: Array
+    axes: Array
+
+    def point(self, query: Array) -> Array:
+        """Coordinates (D,) of a query (D,)."""
+        return np.dot(query - self.mean, self.axes)
+
+    def points(self, features: Array, frames: Array) -> Array:
+        """Coordinates (n, D), float32, of frames (n,) of features (D, N); in pieces that stay in the cache."""
+        points = np.empty((len(frames), len(features)), np.float32)
+        for start in range(0, len(frames), _CHUNK):
+            some = slice(start, start + _CHUNK)
+            points[some] = np.dot(features[:, frames[some]].T - self.mean, self.axes)
+        return points
+
+
+def _principal_space(features: Array, frames: Array) -> _Space:
+    """Principal axes of frames (n,) of features (D, N), the one of the widest spread first."""
+    sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]].astype(np.float64)
+    mean = sample.mean(axis=1) if len(frames) else np.zeros(len(features))
+    centred = sample - mean[:, None]
+    _, axes = np.linalg.eigh(centred @ centred.T)
+    return _Space(mean, np.ascontiguousarray(axes[:, ::-1]))
+
+
+def _points_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
+    """The features' own axes, the one of the widest spread first, and the coordinates (n, D) of frames (n,)."""
+    sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
+    widest_first = sample.var(axis=1, dtype=np.float64).argsort(kind="stable")[::-1] if len(frames) else slice(None)
+    points = np.empty((len(frames), len(features)), np.float32)
+    for start in range(0, len(frames), _CHUNK):
+        some = slice(start, start + _CHUNK)
+        points[some] = features.take(frames[some], axis=1)[widest_first].T
+    return _Space(np.zeros(len(features)), np.eye(len(features))[:, widest_first]), points
