@@ -144,14 +144,14 @@ def pairs_of(name: str) -> dict[str, str]:
     return {bone: result.get(bone, bone) for bone in _places(naming)}
 
 
-def dog(frames: int = 120, fps: float = 30.0) -> Clip:
-    """A walking animal with four legs and a tail; the pelvis is the root."""
+def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
+    """A walking animal with four legs and a tail that ends at the height `tail`; the pelvis is the root."""
     places: dict[str, tuple[str | None, tuple[float, float, float]]] = {
         "pelvis": (None, (0.0, 0.3, 0.6)), "back": ("pelvis", (0.0, 0.0, 0.62)), "withers": ("back", (0.0, -0.3, 0.6)),
         "neck": ("withers", (0.0, -0.4, 0.7)), "skull": ("neck", (0.0, -0.5, 0.85)),
         "tail": ("pelvis", (0.0, 0.4, 0.6)), "tail2": ("tail", (0.0, 0.6, 0.5)),
     }
-    tips = {"skull": (0.0, -0.65, 0.85), "tail2": (0.0, 0.75, 0.4)}
+    tips = {"skull": (0.0, -0.65, 0.85), "tail2": (0.0, 0.75, tail)}
     swings: dict[str, np.ndarray] = {}
     phase = 2.0 * np.pi * 0.9 * np.arange(frames) / fps
     for end, fork, y, shift in (("hind", "pelvis", 0.3, 0.0), ("fore", "withers", -0.3, np.pi / 2)):

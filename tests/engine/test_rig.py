@@ -91,8 +91,9 @@ def test_without_toes_the_travel_tells_the_sides_and_the_foot_serves_as_toe() ->
     assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
 
 
-def test_an_animal_has_four_legs_and_the_pelvis_is_its_hips() -> None:
-    clip = rigs.dog()
+@pytest.mark.parametrize("tail", [0.4, 0.01])
+def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> None:
+    clip = rigs.dog(tail=tail)
     other, order = rigs.anonymous(clip)
     found = by_original_name(find_roles(other.skeleton, [other]), clip, order)
     expected = {"hips": "pelvis", "spine": "withers", "head": "skull"}
@@ -199,5 +200,5 @@ def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
         toe = positions[:, leg.toe] - positions[:, leg.foot]
         down = positions[:, leg.toe, 2] < positions[:, leg.toe, 2].min() + 0.015
         cosine = np.sum(forward[:, :2] * toe[:, :2], axis=1) / np.linalg.norm(toe[:, :2], axis=1)
-        assert np.median(cosine[down]) > 0.8
+        assert np.median(cosine[down]) > 0.7
     assert abs(forward[:, 2].mean()) < 0.05

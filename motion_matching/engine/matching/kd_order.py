@@ -16,8 +16,7 @@ def kd_order(points: Array, group: int, block: int) -> Array:
     """Indices (M,) that sort points (N, D) into compact groups, and these into compact blocks.
 
     `group` is `block` times a power of two. M is N rounded up to whole groups: the last index is repeated to fill the
-    last group before it is split, so that fillers lie among the points they repeat. The most telling axes should come
-    first where ties are to be split alike; no axis is left out.
+    last group before it is split, so that fillers lie with the point they repeat.
     """
     order = _split_into_groups(points, group)
     missing = -len(order) % group

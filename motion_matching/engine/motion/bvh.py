@@ -9,28 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
 from ..errors import MotionDataError, SettingsError
 from ..files import replacing
 from ..maths import quat
+from .bvh_text import AXES, Hierarchy, Joint, decoded, largest_character, read_bytes, read_motion, unique_names
 from .clip import Clip
 from .skeleton import Skeleton
-
-_AXES = "XYZ"
-_CHANNELS = {f"{axis}{kind}".lower(): (kind, i) for kind in ("position", "rotation") for i, axis in enumerate(_AXES)}
-_FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
-_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300,
-          360, 480, 500, 1000)
-_BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
-_ASSUMED_RATE = 30.0
 
 # metres per unit: what files use, and what else is seen (the last is that of the CMU library's conversions)
 _USUAL_UNITS = {"centimetres": 0.01, "metres": 1.0, "millimetres": 0.001}
@@ -38,8 +27,6 @@ _RARE_UNITS = {"decimetres": 0.1, "inches": 0.0254, "feet": 0.3048, "units of th
 _REACH = 2.3  # metres from a toe over the hips to the far hand, of an adult
 _PLAUSIBLE_REACH = (1.2, 3.6)
 
-_PLAIN = b"+-.0123456789"  # all that most numbers are made of
-_LARGEST_VALUE = 1e9  # nothing in degrees or millimetres comes near; keeps float32 finite
 _STILL = 1e-6  # metres that a bone may be off its rest position and still do without position channels
 _ROWS_PER_WRITE = 256
 
@@ -59,14 +46,14 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
     axes = _blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
-    data = _read(path)
+    data = read_bytes(path)
     motion = re.search(rb"^[ \t]*MOTION\b[^\n]*\n?", data, re.MULTILINE | re.IGNORECASE)
     if motion is None:
         raise MotionDataError(f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected")
     notes: list[str] = []
-    hierarchy = _Hierarchy(path, _decoded(data[: motion.start()]))
-    values, fps = _read_motion(path, data, motion.end(), hierarchy.joints, notes)
-    joints, parents = _largest_character(hierarchy.joints, notes)
+    hierarchy = Hierarchy(path, decoded(data[: motion.start()]))
+    values, fps = read_motion(path, data, motion.end(), hierarchy.joints, notes)
+    joints, parents = largest_character(hierarchy.joints, notes)
     offsets = np.array([joint.offset for joint in joints])
     positions = _local_positions(joints, axes, values)
     if scale is None:
@@ -74,7 +61,7 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
     positions *= np.float32(scale)
     to_blender = scale * axes.T
     skeleton = Skeleton(
-        names=_unique([joint.name for joint in joints], notes),
+        names=unique_names([joint.name for joint in joints], notes),
         parents=parents,
         rest_positions=(offsets @ to_blender).astype(np.float32),
         rest_rotations=np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
@@ -105,7 +92,7 @@ def save(
     path = Path(path)
     axes = _blender_axes(up, forward)
     _check_scale(scale)
-    if sorted(order.upper()) != list(_AXES):
+    if sorted(order.upper()) != list(AXES):
         raise SettingsError(f"The order of rotations must hold X, Y and Z once each, such as ZXY, not '{order}'")
     if not clip.frame_count or not (np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()):
         raise MotionDataError(f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; make it anew")
@@ -140,7 +127,7 @@ def _axis(name: str, role: str) -> np.ndarray:
     found = re.fullmatch(r"([+-]?)([XYZ])", name.strip().upper())
     if found is None:
         raise SettingsError(f"The {role} axis must be X, Y, Z, -X, -Y or -Z, not '{name}'")
-    return np.eye(3)[_AXES.index(found[2])] * (-1 if found[1] == "-" else 1)
+    return np.eye(3)[AXES.index(found[2])] * (-1 if found[1] == "-" else 1)
 
 
 def _check_scale(scale: float) -> None:
@@ -190,360 +177,10 @@ def _longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
     return float(longest)
 
 
-def _frame_rate(text: str) -> float | None:
-    """Frames per second of a printed frame time; None where it is no positive number.
-
-    A rounded or cut time such as 0.0333333 or 0.0083 means the common rate that its last digit allows.
-    """
-    time = float(text)
-    if not (np.isfinite(time) and time > 0):
-        return None
-    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
-    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
-    for rates in (_RATES, _BROADCAST_RATES):
-        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
-        if abs(1 / nearest - time) <= tolerance:
-            return float(nearest)
-    return 1 / time
+# ------------------------------------------------------------------------------------------- channels to local poses
 
 
-# ---------------------------------------------------------------------------------------------------- the hierarchy
-
-
-@dataclass
-class _Joint:
-    name: str
-    parent: int
-    line: int
-    offset: tuple[float, ...] | None = None
-    channels: list[tuple[str, int]] = field(default_factory=list)  # kind and axis
-    first_channel: int = 0
-    end_sites: list[tuple[float, ...]] = field(default_factory=list)
-
-    def columns(self, kind: str) -> list[tuple[int, int]]:
-        """Axis and column of the channels of one kind, in the file's order."""
-        return [(axis, self.first_channel + i) for i, (k, axis) in enumerate(self.channels) if k == kind]
-
-
-class _Hierarchy:
-    """The HIERARCHY section, read word by word; `joints` in the file's order, parents before children."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self.path = path
-        self.words = [(word, number) for number, line in enumerate(text.split("\n"), 1)
-                      for word in re.findall(r"[{}]|[^\s{}]+", line, re.ASCII)]
-        self.next = 1  # after HIERARCHY
-        self.joints: list[_Joint] = []
-        self._read()
-
-    def _read(self) -> None:
-        opened: list[int] = []
-        while self.next < len(self.words):
-            word, line = self.words[self.next]
-            self.next += 1
-            keyword = word.upper()
-            if keyword == ("JOINT" if opened else "ROOT"):
-                self.joints.append(_Joint(self._name(line), opened[-1] if opened else -1, line))
-                self._expect("{")
-                opened.append(len(self.joints) - 1)
-            elif not opened:
-                self._fail(line, "ROOT or MOTION", word)
-            elif keyword == "END":
-                self.joints[opened[-1]].end_sites.append(self._end_site(line))
-            elif keyword == "OFFSET":
-                self.joints[opened[-1]].offset = self._numbers()
-            elif keyword == "CHANNELS":
-                self._read_channels(self.joints[opened[-1]])
-            elif word == "}":
-                self._check_offset(self.joints[opened.pop()], line)
-            else:
-                self._fail(line, "OFFSET, CHANNELS, JOINT, End Site or '}'", word)
-        if opened:
-            self._fail(self.words[-1][1] + 1, f"'}}' after joint '{self.joints[opened[-1]].name}'", "MOTION")
-        if not self.joints:
-            self._fail(self.words[0][1] + 1, "ROOT", "MOTION")
-        column = 0
-        for joint in self.joints:
-            joint.first_channel = column
-            column += len(joint.channels)
-        if not column:
-            raise MotionDataError(f"Cannot use '{self.path}': none of its joints has channels, so nothing moves")
-
-    def _fail(self, line: int, expected: str, found: str) -> NoReturn:
-        raise MotionDataError(
-            f"Cannot read '{self.path}': line {line} has {found[:40]!r} where {expected} was expected")
-
-    def _take(self, expected: str) -> tuple[str, int]:
-        if self.next >= len(self.words):
-            self._fail(self.words[-1][1] + 1, expected, "MOTION")
-        self.next += 1
-        return self.words[self.next - 1]
-
-    def _expect(self, bracket: str) -> None:
-        word, line = self._take(f"'{bracket}'")
-        if word != bracket:
-            self._fail(line, f"'{bracket}'", word)
-
-    def _rest_of(self, line: int) -> list[str]:
-        """The words up to a bracket or the end of the line."""
-        rest = []
-        while self.next < len(self.words) and self.words[self.next][1] == line:
-            if (word := self.words[self.next][0]) in "{}":
-                break
-            rest.append(word)
-            self.next += 1
-        return rest
-
-    def _name(self, line: int) -> str:
-        name = " ".join(self._rest_of(line))
-        if not name:
-            self._fail(line, "the name of a joint", "no word")
-        return name
-
-    def _numbers(self) -> tuple[float, ...]:
-        return self._number(), self._number(), self._number()
-
-    def _number(self) -> float:
-        word, line = self._take("a number")
-        try:
-            value = float(word)
-        except ValueError:
-            value = np.nan
-        if not abs(value) < _LARGEST_VALUE:
-            self._fail(line, "a number", word)
-        return value
-
-    def _read_channels(self, joint: _Joint) -> None:
-        word, line = self._take("the number of channels")
-        if not word.isdecimal():
-            self._fail(line, "the number of channels", word)
-        for _ in range(int(word)):
-            name, line = self._take("a channel such as Zrotation")
-            channel = _CHANNELS.get(name.lower())
-            if channel is None or (channel[0] == "position" and channel in joint.channels):
-                self._fail(line, "another channel such as Zrotation or Xposition", name)
-            joint.channels.append(channel)
-
-    def _end_site(self, line: int) -> tuple[float, ...]:
-        self._rest_of(line)
-        self._expect("{")
-        word, line = self._take("OFFSET")
-        if word.upper() != "OFFSET":
-            self._fail(line, "OFFSET", word)
-        offset = self._numbers()
-        self._expect("}")
-        return offset
-
-    def _check_offset(self, joint: _Joint, line: int) -> None:
-        if joint.offset is None:
-            self._fail(line, f"the OFFSET of joint '{joint.name}' (line {joint.line})", "}")
-
-
-def _largest_character(joints: list[_Joint], notes: list[str]) -> tuple[list[_Joint], np.ndarray]:
-    """The joints under the root that has the most, the first of equals, and their parents (B,)."""
-    roots: list[int] = []
-    for i, joint in enumerate(joints):
-        roots.append(i if joint.parent < 0 else roots[joint.parent])
-    kept = max(dict.fromkeys(roots), key=roots.count)
-    others = [joints[root].name for root in dict.fromkeys(roots) if root != kept]
-    if others:
-        notes.append(f"holds several roots: {joints[kept].name} has the most joints and is read, "
-                     f"{', '.join(others)} left out")
-    chosen = [i for i, root in enumerate(roots) if root == kept]
-    # the joints under a root follow it without a gap
-    return [joints[i] for i in chosen], np.array([max(joints[i].parent - kept, -1) for i in chosen])
-
-
-def _unique(names: Iterable[str], notes: list[str]) -> tuple[str, ...]:
-    """The names, repeated ones told apart by '.001', '.002' and so on."""
-    result: dict[str, None] = {}
-    for name in names:
-        new, number = name, 0
-        while new in result:
-            number += 1
-            new = f"{name}.{number:03d}"
-        if number:
-            notes.append(f"has more than one joint named '{name}': one of them is called '{new}' now")
-        result[new] = None
-    return tuple(result)
-
-
-# ------------------------------------------------------------------------------------------------------- the motion
-
-
-def _read(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
-    data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
-    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
-        raise MotionDataError(f"Cannot read '{path}': the file is empty")
-    if word[1].upper() != b"HIERARCHY":
-        raise MotionDataError(f"Cannot read '{path}': it is no BVH file, whose line 1 is expected to be HIERARCHY")
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
-
-
-def _decoded(text: bytes) -> str:
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
-
-
-def _read_motion(
-    path: Path, data: bytes, start: int, joints: list[_Joint], notes: list[str]
-) -> tuple[np.ndarray, float]:
-    """Channel values (F, C), float64, and the frame rate, from the lines after MOTION at byte `start`."""
-    fields: dict[str, str] = {}
-    while found := _FIELD.match(data, start):
-        name, value = found[1].lower().split()[-1].decode(), found[2].decode("latin-1").strip()
-        try:
-            float(value)
-        except ValueError:
-            line = data.count(b"\n", 0, found.start(2)) + 1
-            raise MotionDataError(
-                f"Cannot read '{path}': line {line} has {value[:40]!r} where a number was expected") from None
-        fields[name] = value
-        start = found.end()
-    values = _Table(path, data[start:], data.count(b"\n", 0, start) + 1, joints, notes).values()
-    if float(fields.get("frames", "nan")) != len(values):
-        announced = fields.get("frames", "no number of")
-        notes.append(f"announces {announced} frames and holds {len(values)}, which are used")
-    fps = _frame_rate(fields["time"]) if "time" in fields else None
-    if fps is None:
-        notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
-    return values, fps or _ASSUMED_RATE
-
-
-class _Table:
-    """The lines of numbers after the frame time: one line a frame, one number a channel."""
-
-    def __init__(self, path: Path, body: bytes, first_line: int, joints: list[_Joint], notes: list[str]) -> None:
-        self.path, self.body, self.first_line, self.notes = path, body, first_line, notes
-        self.channels = [(joint.name, _AXES[axis] + kind) for joint in joints for kind, axis in joint.channels]
-
-    def values(self) -> np.ndarray:
-        """The numbers (F, C), checked."""
-        starts, ends, lines = self._whole_rows()
-        try:
-            values = _numbers(self.body, starts, ends).reshape(-1, len(self.channels))
-        except ValueError:
-            self._fail_at_a_word(starts, ends, lines)
-        usable = np.abs(values) < _LARGEST_VALUE
-        if not usable.all():
-            frame, column = np.argwhere(~usable)[0]
-            joint, channel = self.channels[column]
-            raise MotionDataError(
-                f"Cannot use '{self.path}': {channel} of joint '{joint}' is {values[frame, column]:g} in frame "
-                f"{frame + 1} (line {lines[frame]}) where a finite number was expected; repair or delete that line")
-        return values
-
-    def _whole_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Byte positions where words start and end, and the line number of each frame; a cut last line is dropped."""
-        buffer = np.frombuffer(self.body, dtype=np.uint8)
-        inside = np.zeros(len(buffer) + 2, dtype=bool)
-        np.greater(buffer, 32, out=inside[1:-1])
-        edges = np.flatnonzero(inside[1:] != inside[:-1])
-        starts, ends = edges[::2], edges[1::2]
-        breaks = np.append(np.flatnonzero(buffer == 10), len(buffer))
-        counts = np.diff(np.searchsorted(starts, breaks), prepend=0)
-        rows = np.flatnonzero(counts)
-        if not len(rows):
-            raise MotionDataError(f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}")
-        wanted = len(self.channels)
-        wrong = np.flatnonzero(counts[rows] != wanted)
-        if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and counts[rows[-1]] < wanted:
-            self.notes.append(f"breaks off in line {rows[-1] + self.first_line}: that frame is left out")
-            rows, starts, ends = rows[:-1], starts[: -counts[rows[-1]]], ends[: -counts[rows[-1]]]
-            self.body = self.body[: ends[-1]]
-        elif len(wrong):
-            row = rows[wrong[0]]
-            raise MotionDataError(f"Cannot read '{self.path}': line {row + self.first_line} has {counts[row]} values "
-                                  f"where one for each of the {wanted} channels was expected")
-        return starts, ends, rows + self.first_line
-
-    def _fail_at_a_word(self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray) -> NoReturn:
-        for i, word in enumerate(_words(self.body, starts, ends)):
-            try:
-                float(word)
-            except ValueError:
-                frame, column = divmod(i, len(self.channels))
-                joint, channel = self.channels[column]
-                raise MotionDataError(
-                    f"Cannot read '{self.path}': line {lines[frame]} has {word[:40].decode('latin-1')!r} for "
-                    f"{channel} of joint '{joint}' where a number was expected") from None
-        # each word is a number to Python, but not to numpy: control characters between words, or underscores
-        stray = re.search(rb"[^-+.0-9eE\s]", self.body)
-        line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
-        raise MotionDataError(f"Cannot read '{self.path}': line {line} holds more than numbers; write the file anew")
-
-
-def _words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
-    return (body[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
-
-
-def _numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The values of all words, float64; ValueError where one is no number.
-
-    Words like -12.345 go the quick way; few others, with exponents, are read one by one and stand there as zeros.
-    """
-    odd = _odd_words(body, starts, ends)
-    if len(odd) > 0.4 * len(starts):
-        return _parsed(body, np.float64, len(starts))
-    plain = bytearray(body)
-    for start, end in zip(starts[odd].tolist(), ends[odd].tolist(), strict=True):
-        plain[start:end] = b"0" * (end - start)
-    values = _fixed_point(plain, starts, ends)
-    values[odd] = [float(word) for word in _words(body, starts[odd], ends[odd])]
-    return values
-
-
-def _odd_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Indices of the words that are more than sign, digits and point, or too long for an integer of 64 bits."""
-    odd = np.flatnonzero(ends - starts > 18)
-    if body.translate(None, _PLAIN + b" \t\r\n\v\f"):
-        plain = np.zeros(256, dtype=bool)
-        plain[list(_PLAIN)] = True
-        plain[:33] = True
-        places = np.flatnonzero(~plain[np.frombuffer(body, dtype=np.uint8)])
-        odd = np.union1d(odd, np.searchsorted(ends, places, side="right"))
-    return odd
-
-
-def _fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Numbers like -12.345, read as integers with the points left out and divided by powers of ten.
-
-    As exact as the usual way while a number has up to 15 digits, and five times as fast.
-    """
-    points = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord("."))
-    if len(points) == len(ends):
-        decimals = ends - points - 1
-        single = (points >= starts).all() and (points < ends).all()
-    else:
-        words = np.searchsorted(ends, points, side="right")
-        decimals = np.zeros(len(ends), dtype=np.int64)
-        decimals[words] = ends[words] - points - 1
-        single = (words[1:] > words[:-1]).all()
-    if not single:
-        raise ValueError("two points in one word")
-    return _parsed(bytes(body.translate(None, b".")), np.int64, len(ends)) / (10.0 ** np.arange(19))[decimals]
-
-
-def _parsed(text: bytes, dtype: type, count: int) -> np.ndarray:
-    """The numbers of a text; ValueError where it does not hold `count` of them and nothing else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what numpy gives for text that is no number
-        try:
-            numbers: np.ndarray = np.fromstring(text, dtype=dtype, sep=" ")
-        except DeprecationWarning as warning:
-            raise ValueError(str(warning)) from warning
-    if len(numbers) != count:
-        raise ValueError(f"{len(numbers)} numbers in {count} words")
-    return numbers
-
-
-def _local_positions(joints: list[_Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _local_positions(joints: list[Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced by channels."""
     positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
     positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
@@ -556,7 +193,7 @@ def _local_positions(joints: list[_Joint], axes: np.ndarray, values: np.ndarray)
     return positions
 
 
-def _local_rotations(joints: list[_Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _local_rotations(joints: list[Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Rotations (F, B, 4), float64, in Blender's axes.
 
     Channels multiply in the file's order, each about an axis that the earlier ones have turned. Turning the axes of
@@ -603,7 +240,7 @@ def _euler_degrees(rotations: np.ndarray, axes: np.ndarray, order: str) -> np.nd
     Writing out the product of the three half angles gives the sum and the difference of the outer two as arguments of
     two complex numbers, and the middle one as the ratio of their lengths; exact up to gimbal lock.
     """
-    first, second, third = (_AXES.index(axis) for axis in order.upper())
+    first, second, third = (AXES.index(axis) for axis in order.upper())
     handed = 1 if (second - first) % 3 == 1 else -1
     w, vector = rotations[..., 0], rotations[..., 1:] @ axes
     x, y, z = vector[..., first], vector[..., second], handed * vector[..., third]
@@ -630,7 +267,7 @@ def _depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
 def _hierarchy_lines(
     skeleton: Skeleton, bones: np.ndarray, depths: list[int], six: np.ndarray, to_file: np.ndarray, order: str
 ) -> Iterator[str]:
-    names = _unique([re.sub(r"[\s{}]+", "_", name) for name in skeleton.names], [])
+    names = unique_names([re.sub(r"[\s{}]+", "_", name) for name in skeleton.names], [])
     three = " ".join(f"{axis}rotation" for axis in order)
     yield "HIERARCHY"
     for place, (bone, depth) in enumerate(zip(bones.tolist(), depths, strict=True)):
