@@ -78,11 +78,26 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
     return {
         "name": take.name,
         "fps": take.fps,
-        "take": metrics.measure_take(body, take, floors, database.frame_count),
+        "take": metrics.measure_take(body, take, floors, velocity_in_data(take, database), database.frame_count),
         "sources": metrics.measure_clips(sources, contacts, floors),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def velocity_in_data(take: Take, database: Database) -> np.ndarray:
+    """Ticks (T,) whose wanted velocity, seen from the wanted facing, a second or more of the database comes near.
+
+    Near means within a tenth of the speed, 0.1 m/s at least.
+    """
+    from scipy.spatial import cKDTree
+
+    c, s = np.cos(take.desired_yaw), np.sin(take.desired_yaw)
+    vx, vy = take.desired_velocity.T
+    wanted = np.column_stack([c * vx + s * vy, c * vy - s * vx])
+    radius = np.maximum(0.1 * np.linalg.norm(wanted, axis=1), 0.1)
+    near = cKDTree(database.root_motion[:, :2]).query_ball_point(wanted, radius, return_length=True)
+    return near >= database.fps
 
 
 def source_bodies(database: Database) -> tuple[list[Body], list[np.ndarray]]:
@@ -112,11 +127,13 @@ def summary(data: dict[str, Any]) -> str:
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
         f"{take['database_share_used']:.0%} of the database used",
-        f"  speed        {take['achieved_speed']:.2f} m/s achieved, {take['desired_speed']:.2f} wanted; "
+        f"  speed        {take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted where the data has it "
+        f"({take['wanted_speed_in_data']:.0%} of the time); "
         f"freezes: {take['freezes']}" + (f"; answers a turn within {response:.2f} s" if response is not None else ""),
         f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); "
         f"on source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
-        f"  turn rate    {take['turn_rate_p99']:.2f} rad/s at most in 99 % (sources {sources['turn_rate_p99']:.2f})",
+        f"  turns        {take['turn_speed_max']:.2f} rad/s the fastest (99 % of the sources' turns: "
+        f"{sources['turn_speed_p99']:.2f})",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources {sources['acceleration_p99']:.0f})",
         f"  simulation   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} "
         "degrees from the character",

@@ -224,6 +224,14 @@ def test_the_hips_stay_upright_and_at_a_standing_height(clips: list[Clip]) -> No
         assert positions[:, 0, 2].max() < 1.0
 
 
+@pytest.mark.parametrize("pace", [2.6, 3.2, 3.8])
+def test_a_runner_falls_between_steps(pace: float) -> None:
+    _, _, positions, _ = walked([Move(6.0, pace)], 60.0)
+    fall = -np.diff(positions[180:360, 0, 2].astype(float), 2) * 60.0**2
+    assert 0.4 * 9.81 < np.max(fall) < 1.3 * 9.81
+    assert 0.015 < np.ptp(positions[180:360, 0, 2]) < 0.10
+
+
 # ---------------------------------------------------------------- coverage
 
 

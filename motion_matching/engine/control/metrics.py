@@ -18,6 +18,7 @@ from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_t
 from .take import Take
 
 MANN_HEIGHT = 0.025
+TURNING = 0.5  # rad/s from which the character counts as turning
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_WANTED = 0.5, 0.1, 0.5
 _ANSWERED = 0.9
 
@@ -85,12 +86,24 @@ def contact_slide(bodies: Sequence[Body], contacts: Sequence[np.ndarray]) -> flo
     return float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
 
 
+def turn_speeds(bodies: Sequence[Body]) -> np.ndarray:
+    """Fastest rate in rad/s of each turn, a stretch of frames above 0.5 rad/s."""
+    peaks = []
+    for body in bodies:
+        for start, stop in _stretches(body.turn_rate > TURNING):
+            peaks.append(body.turn_rate[start:stop].max())
+    return np.array(peaks or [0.0])
+
+
+def _stretches(on: np.ndarray) -> np.ndarray:
+    """Starts and stops (K, 2) of the runs of True."""
+    return np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(-1, 2)
+
+
 def freezes(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> int:
     """How often the character stays below 0.1 m/s for over half a second while more than 0.5 m/s is wanted."""
     stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (np.linalg.norm(wanted, axis=-1) > FREEZE_WANTED)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], stuck, [False]]).astype(np.int8)))
-    lengths = edges[1::2] - edges[::2]
-    return int((lengths > FREEZE_SECONDS * fps).sum())
+    return int((np.diff(_stretches(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
 
 
 def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list[float]:
@@ -110,23 +123,31 @@ def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list
 
 def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors: np.ndarray) -> dict[str, Any]:
     """Measures of clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
-    turn = np.concatenate([body.turn_rate for body in bodies])
+    turns = turn_speeds(bodies)
     acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
     return {
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
         "foot_slide_mann": mann_foot_slide(bodies, floors),
         "foot_slide_contacts": contact_slide(bodies, contacts),
         "speed_mean": float(np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()),
-        "turn_rate_p99": float(np.percentile(turn, 99)),
-        "turn_rate_max": float(turn.max()),
+        "turn_rate_p99": float(np.percentile(np.concatenate([body.turn_rate for body in bodies]), 99)),
+        "turn_speed_p99": float(np.percentile(turns, 99)),
+        "turn_speed_max": float(turns.max()),
         "acceleration_p99": float(np.percentile(acceleration, 99)),
         "acceleration_max": float(acceleration.max()),
     }
 
 
-def measure_take(body: Body, take: Take, floors: np.ndarray, database_frames: int) -> dict[str, Any]:
-    """Measures of a take: those of a clip, and how it followed what was wanted."""
+def measure_take(
+    body: Body, take: Take, floors: np.ndarray, in_data: np.ndarray, database_frames: int
+) -> dict[str, Any]:
+    """Measures of a take: those of a clip, and how it followed what was wanted.
+
+    Speeds are compared at ticks at which a wish has been steady for a second and `in_data` (T,) is True.
+    """
     steady = _steady(take.desired_velocity, take.fps)
+    share = float(in_data[steady].mean()) if steady.any() else 0.0
+    steady &= in_data
     speed = np.linalg.norm(body.velocity, axis=-1)
     wanted = np.linalg.norm(take.desired_velocity, axis=-1)
     distance = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=-1)
@@ -144,6 +165,7 @@ def measure_take(body: Body, take: Take, floors: np.ndarray, database_frames: in
         "simulation_angle_mean": float(angle.mean()),
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
         "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
+        "wanted_speed_in_data": share,
         "response_times": [round(t, 3) for t in answers],
         "response_time_median": float(np.median(answers)) if answers else None,
         "freezes": freezes(body.velocity, take.desired_velocity, take.fps),

@@ -163,9 +163,7 @@ def _with_mirrored(parts: list[_Part], by_default: bool, roles: rig.Roles) -> li
     wanted = [p for p in parts if (by_default if p.source.mirror is None else p.source.mirror)]
     if not wanted:
         return parts
-    skeleton = wanted[0].clip.skeleton
-    pairs = mirror.bone_pairs(skeleton, roles)
-    joined = mirror.mirror(_joined([p.clip for p in wanted]), pairs)
+    joined = mirror.mirror(_joined([p.clip for p in wanted]), roles=roles)
     stops = np.cumsum([p.clip.frame_count for p in wanted])
     images = [
         replace(p, clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)), track=p.track.mirrored(), mirrored=True)

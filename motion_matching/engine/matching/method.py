@@ -52,9 +52,10 @@ class MotionMatching:
         self.fps = database.fps
         schema = database.schema
         self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))
-        self._poses, self._velocities = database.poses, database.velocities
+        # plain views: taking a row of a memory-mapped array costs ten times as much
+        self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
+        self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
-        self._contacts = database.contacts
         self._successor = _successors(database)
         self._goal_terms, self._goal_dims = _goal_terms(schema, self.trajectory_times)
         self._settings = settings
@@ -146,7 +147,7 @@ class MotionMatching:
         started = time.perf_counter()
         query = self._query(goal.trajectory, frame)
         difference = query - self._rows[frame]
-        continuing = float(difference.dot(difference)) + float(self.database.bias[frame])
+        continuing = float(difference.dot(difference)) + float(self._bias[frame])
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._mask(frozenset({goal.jump_to}))
@@ -208,7 +209,7 @@ class MotionMatching:
     def _candidate(self, query: np.ndarray, frame: int) -> Candidate:
         squares = (query - self._rows[frame]).astype(np.float64) ** 2
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
-        return Candidate(frame, float(squares.sum() + self.database.bias[frame]), tuple(by_feature.tolist()))
+        return Candidate(frame, float(squares.sum() + self._bias[frame]), tuple(by_feature.tolist()))
 
 
 class _TagMask:

@@ -71,7 +71,7 @@ class Hierarchy:
         self.joints: list[Joint] = []
         self._read()
 
-    def read_bytes(self) -> None:
+    def _read(self) -> None:
         opened: list[int] = []
         while self.next < len(self.words):
             word, line = self.words[self.next]

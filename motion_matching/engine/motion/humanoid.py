@@ -141,8 +141,7 @@ def _ankles(foot: Foot) -> Array:
 def _pelvis_height(path: Path, running: Array, hips: Array, ground: Array, feet: tuple[Foot, Foot]) -> Array:
     """Height of the hips (F,): a bob of two beats per stride, lowered to where both legs reach.
 
-    A walk vaults over the standing leg; in a run the body falls freely between steps, so the bob's acceleration
-    is close to that of gravity.
+    A walk vaults over the standing leg; in a run the body falls between steps, with three quarters of gravity.
     """
     from scipy.ndimage import minimum_filter1d
 
@@ -152,19 +151,19 @@ def _pelvis_height(path: Path, running: Array, hips: Array, ground: Array, feet:
     moving = (1.0 - running) * np.clip(path.pace / 0.5, 0.0, 1.0)
     flight = 0.75 * _GRAVITY / (2.0 * np.pi * step_rate(path)) ** 2
     stand = ANKLE_HEIGHT + HIP_DROP + 0.987 * (THIGH + SHIN)
-    wanted = stand + 0.02 * moving * (swinging - 1.0) - 0.045 * running
-    wanted = _smooth(wanted, 0.03 * rate) + running * flight * (1.5 - 2.0 * down)
+    bob = _smooth(0.02 * moving * (swinging - 1.0), 0.03 * rate) + running * flight * (1.5 - 2.0 * down)
+    level = stand - 0.04 * running
     for sign, foot in zip((1.0, -1.0), feet, strict=True):
         joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
         ankle = _ankles(foot)
         across = np.linalg.norm(ankle[:, :2] - ground - joint[:, :2], axis=-1)
         limit = ankle[:, 2] + np.sqrt(np.maximum(_REACH**2 - across**2, 0.2**2)) - joint[:, 2]
-        wanted = np.minimum(wanted, limit)
-    # the lowest value around each frame, then a mean as wide: smooth and nowhere above the limit
+        level = np.minimum(level, limit - bob)
+    # the lowest value around each frame, then a mean as wide: smooth and nowhere above the limit, the bob kept whole
     radius = max(1, round(0.1 * rate))
-    lowest = minimum_filter1d(wanted, 2 * radius + 1, mode="nearest")
+    lowest = minimum_filter1d(level, 2 * radius + 1, mode="nearest")
     window = np.hanning(2 * radius + 3)[1:-1]
-    return np.convolve(np.pad(lowest, radius, mode="edge"), window / window.sum(), mode="valid")
+    return np.convolve(np.pad(lowest, radius, mode="edge"), window / window.sum(), mode="valid") + bob
 
 
 def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, running: Array,
