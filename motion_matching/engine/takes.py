@@ -78,26 +78,39 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
     return {
         "name": take.name,
         "fps": take.fps,
-        "take": metrics.measure_take(body, take, floors, velocity_in_data(take, database), database.frame_count),
+        "take": metrics.measure_take(body, take, floors, wish_in_data(take, database), database.frame_count),
         "sources": metrics.measure_clips(sources, contacts, floors),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
 
 
-def velocity_in_data(take: Take, database: Database) -> np.ndarray:
-    """Ticks (T,) whose wanted velocity, seen from the wanted facing, a second or more of the database comes near.
+def wish_in_data(take: Take, database: Database) -> np.ndarray:
+    """Ticks (T,) whose next second, as it was wanted, is found in a second or more of the database.
 
-    Near means within a tenth of the speed, 0.1 m/s at least.
+    Found means that the character gets as far, within a tenth or 0.1 m, and turns as much, within 0.3 rad.
     """
     from scipy.spatial import cKDTree
 
-    c, s = np.cos(take.desired_yaw), np.sin(take.desired_yaw)
-    vx, vy = take.desired_velocity.T
-    wanted = np.column_stack([c * vx + s * vy, c * vy - s * vx])
+    frames = round(take.fps)
+    way = np.cumsum(np.vstack([np.zeros(2), take.desired_velocity]), axis=0) / take.fps
+    later = np.minimum(np.arange(take.frame_count) + frames, take.frame_count - 1)
+    wanted = _seen_from(take.desired_yaw, way[later] - way[:-1])
+    wanted_turn = take.desired_yaw[later] - take.desired_yaw
+    inside = np.arange(database.frame_count) + frames < database.stops[database.range_of_frame]
+    here = np.flatnonzero(inside)
+    moved = _seen_from(database.track[here, 2], database.track[here + frames, :2] - database.track[here, :2])
+    turn = database.track[here + frames, 2] - database.track[here, 2]
     radius = np.maximum(0.1 * np.linalg.norm(wanted, axis=1), 0.1)
-    near = cKDTree(database.root_motion[:, :2]).query_ball_point(wanted, radius, return_length=True)
-    return near >= database.fps
+    near = cKDTree(moved).query_ball_point(wanted, radius)
+    difference = [turn[found] - t for found, t in zip(near, wanted_turn, strict=True)]
+    return np.array([(np.cos(d) > np.cos(0.3)).sum() >= frames for d in difference])
+
+
+def _seen_from(yaw: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Ground vectors (N, 2) in the frames of characters that face `yaw` (N,)."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.column_stack([c * v[:, 0] + s * v[:, 1], c * v[:, 1] - s * v[:, 0]])
 
 
 def source_bodies(database: Database) -> tuple[list[Body], list[np.ndarray]]:
@@ -132,8 +145,8 @@ def summary(data: dict[str, Any]) -> str:
         f"freezes: {take['freezes']}" + (f"; answers a turn within {response:.2f} s" if response is not None else ""),
         f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); "
         f"on source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
-        f"  turns        {take['turn_speed_max']:.2f} rad/s the fastest (99 % of the sources' turns: "
-        f"{sources['turn_speed_p99']:.2f})",
+        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
+        f"{sources['turning_p99']:.2f})",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources {sources['acceleration_p99']:.0f})",
         f"  simulation   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} "
         "degrees from the character",

@@ -17,12 +17,11 @@ _TINY = np.float32(1e-12)
 _CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
 
 
-def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Quaternion product of component-first arrays (4, B)."""
     terms = b.take(_ORDER, 0)
     terms *= _SIGN
-    terms *= a[:, None, :]
-    return np.add.reduce(terms, 0)
+    return np.einsum("jib,jb->ib", terms, a, out=out)
 
 
 def exponential(v: np.ndarray) -> np.ndarray:
@@ -52,10 +51,12 @@ class Inertializer:
     """Offsets of B bones (positions, rotations) and of the root's velocity (3), and how fast they change."""
 
     def __init__(self, bone_count: int, halflife: float, dt: float) -> None:
-        self._bones = bone_count
-        self._size = 6 * bone_count
-        self._state = np.zeros((2, self._size + 3), np.float32)
-        self._next = np.zeros_like(self._state)
+        self._state = np.zeros((2, 6 * bone_count + 3), np.float32)
+        self._next = np.empty_like(self._state)
+        # views of the state: offsets of bones (6, B) and of the root (3,), and how fast the bones' ones change
+        self._offset = self._state[0, :-3].reshape(6, bone_count)
+        self._speed = self._state[1, :-3].reshape(6, bone_count)
+        self._root = self._state[0, -3:]
         self.set_halflife(halflife, dt)
 
     def set_halflife(self, halflife: float, dt: float) -> None:
@@ -72,25 +73,20 @@ class Inertializer:
 
         Velocities are (6, B), linear above angular; roots (3,) are the velocities of the simulation bone.
         """
-        offset, speed = self._offsets()
+        offset, speed = self._offset, self._speed
         offset[:3] += left[:3] - entered[:3]
         shown = multiply(exponential(offset[3:]), left[3:])
         offset[3:] = logarithm(multiply(shown, entered[3:] * _CONJUGATE))
         speed += left_velocity - entered_velocity
         # bone 0 lies in the world and is placed by the root's velocity alone
         offset[:, 0] = speed[:, 0] = 0
-        self._state[0, self._size :] += left_root - entered_root
-
-    def _offsets(self) -> tuple[np.ndarray, np.ndarray]:
-        both = self._state[:, : self._size].reshape(2, 6, self._bones)
-        return both[0], both[1]
+        self._root += left_root - entered_root
 
     def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
         """One tick on: the pose (7, B) with its offsets, newly allocated, and the offset of the root's velocity."""
         np.dot(self._decay, self._state, out=self._next)
-        self._state, self._next = self._next, self._state
-        offset = self._state[0, : self._size].reshape(6, self._bones)
+        self._state[:] = self._next
         result = np.empty_like(pose)
-        np.add(pose[:3], offset[:3], out=result[:3])
-        result[3:] = multiply(exponential(offset[3:]), pose[3:])
-        return result, self._state[0, self._size :].tolist()
+        np.add(pose[:3], self._offset[:3], out=result[:3])
+        multiply(exponential(self._offset[3:]), pose[3:], out=result[3:])
+        return result, self._root.tolist()

@@ -18,7 +18,7 @@ from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_t
 from .take import Take
 
 MANN_HEIGHT = 0.025
-TURNING = 0.5  # rad/s from which the character counts as turning
+TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_WANTED = 0.5, 0.1, 0.5
 _ANSWERED = 0.9
 
@@ -86,15 +86,6 @@ def contact_slide(bodies: Sequence[Body], contacts: Sequence[np.ndarray]) -> flo
     return float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
 
 
-def turn_speeds(bodies: Sequence[Body]) -> np.ndarray:
-    """Fastest rate in rad/s of each turn, a stretch of frames above 0.5 rad/s."""
-    peaks = []
-    for body in bodies:
-        for start, stop in _stretches(body.turn_rate > TURNING):
-            peaks.append(body.turn_rate[start:stop].max())
-    return np.array(peaks or [0.0])
-
-
 def _stretches(on: np.ndarray) -> np.ndarray:
     """Starts and stops (K, 2) of the runs of True."""
     return np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(-1, 2)
@@ -123,16 +114,17 @@ def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list
 
 def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors: np.ndarray) -> dict[str, Any]:
     """Measures of clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
-    turns = turn_speeds(bodies)
+    turn = np.concatenate([body.turn_rate for body in bodies])
+    turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
     acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
     return {
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
         "foot_slide_mann": mann_foot_slide(bodies, floors),
         "foot_slide_contacts": contact_slide(bodies, contacts),
         "speed_mean": float(np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()),
-        "turn_rate_p99": float(np.percentile(np.concatenate([body.turn_rate for body in bodies]), 99)),
-        "turn_speed_p99": float(np.percentile(turns, 99)),
-        "turn_speed_max": float(turns.max()),
+        "turn_rate_p99": float(np.percentile(turn, 99)),
+        "turn_rate_max": float(turn.max()),
+        "turning_p99": float(np.percentile(turning, 99)),
         "acceleration_p99": float(np.percentile(acceleration, 99)),
         "acceleration_max": float(acceleration.max()),
     }
