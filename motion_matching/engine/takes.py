@@ -18,28 +18,37 @@ from .control.performance import Performance
 from .control.performer import Performer
 from .control.settings import PerformerSettings
 from .control.take import Take
-from .errors import MotionDataError
-from .maths import quat
+from .errors import MotionDataError, SettingsError
 from .matching.database import Database
 from .matching.method import MotionMatching
-from .matching.statistics import speeds_of
+from .matching.statistics import speeds_of, turn_limit_of
+from .maths import quat
 from .motion import bvh
 from .motion.rig import Roles
 from .motion.simulation_bone import GroundTrack, SimulationBoneSettings, detach
 
 
 def default_settings(database: Database) -> PerformerSettings:
-    """The shipped settings, with full speeds as the data has them."""
+    """The shipped settings, with full speeds and the fastest turns as the data has them."""
     walk, run = speeds_of(database)
-    return PerformerSettings(walk=walk, run=run)
+    return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit_of(database))
 
 
 def performance_for(
     database: Database, settings: PerformerSettings, script: str, *, gait: str, seconds: float, seed: int
 ) -> Performance:
-    """A recorded performance where `script` ends in .json, else the script of that name."""
+    """A recorded performance where `script` ends in .json, else the script of that name.
+
+    SettingsError where there is no such script, or the recorded settings cannot be used.
+    """
     if script.endswith(".json"):
-        return performance.load(script)
+        recorded = performance.load(script)
+        try:
+            for change in (recorded.settings, *(change for _, change in recorded.changes)):
+                settings.changed(change)
+        except (TypeError, ValueError) as cause:
+            raise SettingsError(f"The performance {script} has wrong settings ({cause}); record it again.") from cause
+        return recorded
     return scripts.script(script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed)
 
 

@@ -10,6 +10,7 @@ from motion_matching.engine.maths import quat, springs
 
 BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
 RNG = np.random.default_rng(3)
+NO_LIMITS = np.full((2, BONES), 1e9, np.float32)
 
 
 def random_pose(spread: float = 1.0) -> np.ndarray:
@@ -39,7 +40,7 @@ def test_fused_algebra_is_the_plain_one():
 
 
 def test_without_a_jump_the_pose_is_the_source():
-    inertializer, pose = Inertializer(BONES, HALFLIFE, DT), random_pose()
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, DT), random_pose()
     result, root = inertializer.update(pose)
     np.testing.assert_allclose(result, pose, atol=1e-6)
     assert root == [0.0, 0.0, 0.0]
@@ -49,7 +50,7 @@ def test_without_a_jump_the_pose_is_the_source():
 def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
     """Between two ticks nothing moves further than its own velocity and the spring's acceleration allow."""
     dt = 1e-3
-    inertializer = Inertializer(BONES, HALFLIFE, dt)
+    inertializer = Inertializer(NO_LIMITS, HALFLIFE, dt)
     start, velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
     velocity[:, 0] = 0
     shown = [moving(start, velocity, k * dt) for k in range(3)]
@@ -73,7 +74,7 @@ def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
 
 
 def test_offset_decays_as_the_spring():
-    inertializer = Inertializer(BONES, HALFLIFE, DT)
+    inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
     left, entered = random_pose(), random_pose()
     still = np.zeros((6, BONES), np.float32)
     inertializer.transition(left, still, np.zeros(3, np.float32), entered, still, np.zeros(3, np.float32))
@@ -87,7 +88,7 @@ def test_offset_decays_as_the_spring():
 
 
 def test_velocity_of_the_root_goes_on_across_a_jump():
-    inertializer, pose = Inertializer(BONES, HALFLIFE, 1e-3), random_pose()
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), random_pose()
     still = np.zeros((6, BONES), np.float32)
     left, entered = np.array([0.0, -2.0, 0.5], np.float32), np.array([1.0, -1.0, -0.5], np.float32)
     inertializer.transition(pose, still, left, pose, still, entered)
@@ -107,7 +108,37 @@ def test_a_turned_character_fades_alike():
         a, b = left.copy(), entered.copy()
         for pose in (a, b):
             pose[3:, 0] = quat.mul(quat.from_yaw(np.array(yaw)), pose[3:, 0])
-        inertializer = Inertializer(BONES, HALFLIFE, DT)
+        inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
         inertializer.transition(a, still, root, b, still, root)
         results.append(inertializer.update(b)[0][:, 1:])
     np.testing.assert_array_equal(*results)
+
+
+def test_a_jump_fades_slower_where_the_data_never_moves_so_hard():
+    """The pull on a bone stays within what the data does, and all bones fade together."""
+    limits = np.full((2, BONES), 1e9, np.float32)
+    limits[0, 5] = 20.0
+    inertializer, pose = Inertializer(limits, HALFLIFE, 1e-3), random_pose()
+    left, still, root = pose.copy(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    left[0, 5] += 0.2
+    left[1, 7] += 0.05
+    inertializer.transition(left, still, root, pose, still, root)
+    shown = np.array([left, *(inertializer.update(pose)[0] for _ in range(400))]) - pose
+    pull = np.abs(np.diff(shown[:, 0, 5], 2)).max() / 1e-6
+    assert pull < 20.0 * 1.05
+    np.testing.assert_allclose(shown[:, 1, 7], shown[:, 0, 5] / 4, atol=1e-4)
+    # without limits the same offset is pulled harder
+    free = Inertializer(NO_LIMITS, HALFLIFE, 1e-3)
+    free.transition(left, still, root, pose, still, root)
+    assert abs(free.update(pose)[0][0, 5] - pose[0, 5]) < abs(shown[1, 0, 5])
+
+
+def test_no_jump_takes_longer_than_three_halflives():
+    limits = np.full((2, BONES), 1e-6, np.float32)
+    inertializer, pose = Inertializer(limits, HALFLIFE, DT), random_pose()
+    left, still, root = random_pose(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    inertializer.transition(left, still, root, pose, still, root)
+    for _ in range(round(3 * HALFLIFE / DT)):
+        result, _ = inertializer.update(pose)
+    expected, _ = springs.spring(left[:3] - pose[:3], 0.0, 0.0, 3 * HALFLIFE, 3 * HALFLIFE)
+    np.testing.assert_allclose((result - pose)[:3, 1:], expected[:, 1:], atol=1e-4)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths.springs import decay_matrix
+from ..maths.springs import LN2, decay_matrix
 
 # r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGN[j, i]: the quaternion product as take, sign, multiply, sum
 _ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 _SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[:, :, None]
 _TINY = np.float32(1e-12)
+_SLOWEST = 3.0  # times its halflife that a jump may take to fade
+_LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move in the data
 _CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
 
 
@@ -47,19 +49,31 @@ def logarithm(q: np.ndarray) -> np.ndarray:
     return q[1:] * angle
 
 
-class Inertializer:
-    """Offsets of B bones (positions, rotations) and of the root's velocity (3), and how fast they change."""
+def _lengths(v: np.ndarray) -> np.ndarray:
+    """Lengths (2, B) of linear and angular vectors (6, B)."""
+    squares = v * v
+    return np.sqrt(np.add.reduce(squares.reshape(2, 3, -1), axis=1))
 
-    def __init__(self, bone_count: int, halflife: float, dt: float) -> None:
+
+class Inertializer:
+    """Offsets of B bones (positions, rotations) and of the root's velocity (3), and how fast they change.
+
+    They fade with `halflife` seconds, or as much slower, up to three times, as it takes to pull no bone harder than
+    its `limits` (2, B), the largest linear and angular accelerations that it has in the data. All bones fade alike:
+    feet stay where hips and knees together put them.
+    """
+
+    def __init__(self, limits: np.ndarray, halflife: float, dt: float) -> None:
+        bone_count = limits.shape[1]
+        self.halflife = halflife
+        self._dt = dt
+        self._limits = np.maximum(limits, _LEAST_LIMITS)
         self._state = np.zeros((2, 6 * bone_count + 3), np.float32)
         self._next = np.empty_like(self._state)
         # views of the state: offsets of bones (6, B) and of the root (3,), and how fast the bones' ones change
         self._offset = self._state[0, :-3].reshape(6, bone_count)
         self._speed = self._state[1, :-3].reshape(6, bone_count)
         self._root = self._state[0, -3:]
-        self.set_halflife(halflife, dt)
-
-    def set_halflife(self, halflife: float, dt: float) -> None:
         self._decay = decay_matrix(halflife, dt).astype(np.float32)
 
     def reset(self) -> None:
@@ -81,6 +95,14 @@ class Inertializer:
         # bone 0 lies in the world and is placed by the root's velocity alone
         offset[:, 0] = speed[:, 0] = 0
         self._root += left_root - entered_root
+        self._decay = decay_matrix(self._bearable_halflife(), self._dt).astype(np.float32)
+
+    def _bearable_halflife(self) -> float:
+        """The halflife whose first pull on the offsets, y² x + 2 y v with y = 2 ln 2 / halflife, is within the limits."""
+        x = _lengths(self._offset)
+        v = _lengths(self._speed)
+        y = self._limits / (v + np.sqrt(v * v + x * self._limits) + _TINY)
+        return max(self.halflife, min(2.0 * LN2 / float(y.min()), _SLOWEST * self.halflife))
 
     def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
         """One tick on: the pose (7, B) with its offsets, newly allocated, and the offset of the root's velocity."""

@@ -61,6 +61,9 @@ class Method(Protocol):
     def fps(self) -> float: ...
 
     @property
+    def acceleration_limits(self) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent
+
+    @property
     def trajectory_times(self) -> tuple[float, ...]: ...
 
     def apply(self, settings: PerformerSettings) -> None: ...

@@ -158,8 +158,8 @@ def measure_take(
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
         "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
         "wanted_speed_in_data": share,
-        "response_times": [round(t, 3) for t in answers],
-        "response_time_median": float(np.median(answers)) if answers else None,
+        "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],  # None: not before the next turn
+        "response_time_median": float(np.median(answers)) if answers and np.isfinite(np.median(answers)) else None,
         "freezes": freezes(body.velocity, take.desired_velocity, take.fps),
         "database_share_used": len(np.unique(take.frames)) / database_frames,
     }

@@ -49,7 +49,7 @@ class Performer:
         self.settings = settings
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings)
-        self._inertializer = Inertializer(method.skeleton.bone_count, settings.inertialization_halflife, self.dt)
+        self._inertializer = Inertializer(method.acceleration_limits, settings.inertialization_halflife, self.dt)
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -59,7 +59,7 @@ class Performer:
     def apply(self, settings: PerformerSettings) -> None:
         """Use other settings from the next tick on; only what changed is built anew."""
         if settings.inertialization_halflife != self.settings.inertialization_halflife:
-            self._inertializer.set_halflife(settings.inertialization_halflife, self.dt)
+            self._inertializer.halflife = settings.inertialization_halflife
         self.settings = settings
         self._simulation.apply(settings)
         self.method.apply(settings)

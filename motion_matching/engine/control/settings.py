@@ -24,7 +24,8 @@ class PerformerSettings:
     """How a character answers; times in seconds, angles in radians.
 
     Response: `velocity_halflife` and `rotation_halflife` smooth what is wanted (longer: calmer, slower); while nothing
-    is wanted the former is multiplied by `stop_factor`; `gait_halflife` blends walking and running.
+    is wanted the former is multiplied by `stop_factor`; `gait_halflife` blends walking and running. The simulation
+    object turns by at most `turn_limit` radians per second.
     Search: every `search_interval` (0: each tick), at once where the wanted velocity changes by more than
     `sharp_velocity` m/s or the wanted facing by more than `sharp_angle`; never within `end_guard` of a range's end nor
     within `surroundings` of the current frame; `continuing_bias` is taken off the cost of playing on.
@@ -37,6 +38,7 @@ class PerformerSettings:
     run: Speeds = Speeds(4.0, 3.0, 2.5)
     velocity_halflife: float = 0.27
     rotation_halflife: float = 0.27
+    turn_limit: float = math.tau
     stop_factor: float = 1.0
     gait_halflife: float = 0.1
     search_interval: float = 0.1
@@ -44,9 +46,9 @@ class PerformerSettings:
     sharp_angle: float = math.radians(30.0)
     end_guard: float = 1.0 / 3.0
     surroundings: float = 1.0 / 3.0
-    continuing_bias: float = 0.0
+    continuing_bias: float = 0.1
     inertialization_halflife: float = 0.1
-    synchronization: float = 0.0
+    synchronization: float = 0.2
     weights: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:

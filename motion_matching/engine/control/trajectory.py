@@ -135,8 +135,10 @@ class SimulationObject:
         e, k0 = math.exp(-y * dt), wrap(yaw - self.desired_yaw)
         k1 = rate + k0 * y
         # from the wrapped difference, so that the heading turns the shorter way and stays continuous
-        yaw += e * (k0 + k1 * dt) - k0
-        return px, py, yaw, vx, vy, ax, ay, e * (rate - k1 * y * dt)
+        turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
+        limit = self._settings.turn_limit
+        yaw += max(-limit * dt, min(limit * dt, turn))
+        return px, py, yaw, vx, vy, ax, ay, max(-limit, min(limit, rate))
 
 
 def _values(speeds: Speeds) -> tuple[float, float, float]:

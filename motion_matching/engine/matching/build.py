@@ -245,6 +245,10 @@ def _assemble(
     loops = np.array([p.source.loop for p in parts])
     names, tags = _tags(parts)
     table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
+    velocities = _component_first(
+        differentiate(reel.positions, reel.fps, starts, stops),
+        angular_velocity(reel.rotations, reel.fps, starts, stops),
+    )
     return Database(
         skeleton=skeleton,
         roles=roles,
@@ -255,12 +259,10 @@ def _assemble(
         starts=starts,
         stops=stops,
         poses=_component_first(reel.positions, reel.rotations),
-        velocities=_component_first(
-            differentiate(reel.positions, reel.fps, starts, stops),
-            angular_velocity(reel.rotations, reel.fps, starts, stops),
-        ),
+        velocities=velocities,
         track=track,
         contacts=_contacts(reel, roles, starts, stops, settings.contacts),
+        limits=_acceleration_limits(velocities, reel.fps, stops),
         tags=tags,
         bias=np.zeros(len(track), np.float32),
         features=compute(settings.schema, table),
@@ -278,6 +280,14 @@ def _without_root(skeleton: Skeleton) -> Skeleton:
 def _component_first(*arrays: np.ndarray) -> np.ndarray:
     """Arrays (N, B, k) stacked to one (N, sum of k, B), contiguous float32: a frame is one read."""
     return np.ascontiguousarray(np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32)
+
+
+def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray) -> np.ndarray:
+    """Largest linear and angular acceleration (2, B) of every bone, relative to its parent, inside any range."""
+    squares = np.diff(velocities, axis=0) ** 2
+    squares[stops[:-1] - 1] = 0
+    both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
+    return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
 
 
 def _range(part: _Part, speed: float) -> Range:

@@ -48,7 +48,7 @@ class Database:
 
     poses (N, 7, B): local positions and rotations, component first; velocities (N, 6, B): linear and angular ones per
     second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and stops (R,); contacts (N, L) of the
-    legs' toes; tags (N,) bits named by `tag_names`; bias (N,) is added to a frame's cost; features (D, N) are raw.
+    legs' toes; limits (2, B): the largest linear and angular acceleration of each bone; tags (N,) bits named by `tag_names`; bias (N,) is added to a frame's cost; features (D, N) are raw.
     """
 
     skeleton: Skeleton
@@ -63,6 +63,7 @@ class Database:
     velocities: np.ndarray
     track: np.ndarray
     contacts: np.ndarray
+    limits: np.ndarray
     tags: np.ndarray
     bias: np.ndarray
     features: np.ndarray
@@ -189,6 +190,7 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "velocities": (np.float32, ("N", 6, "B")),
     "track": (np.float64, ("N", 3)),
     "contacts": (np.bool_, ("N", "L")),
+    "limits": (np.float32, (2, "B")),
     "tags": (np.uint32, ("N",)),
     "bias": (np.float32, ("N",)),
     "features": (np.float32, ("D", "N")),

@@ -50,6 +50,7 @@ class MotionMatching:
         self.database = database
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
+        self.acceleration_limits = np.array(database.limits)
         schema = database.schema
         self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))
         # plain views: taking a row of a memory-mapped array costs ten times as much

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..control.metrics import TURNING
 from ..control.settings import Speeds
 from .database import Database
 
@@ -37,6 +38,13 @@ def speeds_of(database: Database) -> tuple[Speeds, Speeds]:
     if run[0] is None:
         return walking, walking
     return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
+
+
+def turn_limit_of(database: Database) -> float:
+    """Turn rate in rad/s that 99 % of the frames in which the data really turns stay below."""
+    rate = np.abs(database.root_motion[:, 2])
+    turning = rate[rate > TURNING]
+    return float(np.percentile(turning, 99)) if len(turning) else TURNING
 
 
 def describe(database: Database) -> str:
