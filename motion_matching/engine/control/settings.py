@@ -46,7 +46,7 @@ class PerformerSettings:
     sharp_angle: float = math.radians(30.0)
     end_guard: float = 1.0 / 3.0
     surroundings: float = 1.0 / 3.0
-    continuing_bias: float = 0.1
+    continuing_bias: float = 0.3
     inertialization_halflife: float = 0.1
     synchronization: float = 0.2
     weights: tuple[float, ...] | None = field(default=None)

@@ -41,10 +41,10 @@ def speeds_of(database: Database) -> tuple[Speeds, Speeds]:
 
 
 def turn_limit_of(database: Database) -> float:
-    """Turn rate in rad/s that 99 % of the frames in which the data really turns stay below."""
+    """Turn rate in rad/s that 95 % of the frames in which the data really turns stay below."""
     rate = np.abs(database.root_motion[:, 2])
     turning = rate[rate > TURNING]
-    return float(np.percentile(turning, 99)) if len(turning) else TURNING
+    return float(np.percentile(turning, 95)) if len(turning) else TURNING
 
 
 def describe(database: Database) -> str:
