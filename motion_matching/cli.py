@@ -3,124 +3,139 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
+import math
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .engine.errors import MotionMatchingError
+from .arguments import PROGRAM, parser
+from .engine.errors import DatabaseError, MotionMatchingError, SettingsError
 
-_DESCRIPTION = "Turn motion capture into a character that can be steered."
+if TYPE_CHECKING:  # numpy and what needs it are loaded by the commands, not before --help
+    from .engine.control.performance import Performance
+    from .engine.control.settings import PerformerSettings
+    from .engine.control.take import Take
+    from .engine.matching.database import Database
+
+LONGEST_TAKE = 36_000.0  # seconds
+_MOST_WARNINGS = 8
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 1 for an error told in one sentence, 2 for a wrong command line."""
-    parser = _parser()
     try:
-        arguments = parser.parse_args(argv)
+        arguments = parser().parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
-    tell = _Progress(sys.stderr.isatty() and not arguments.quiet)
+    out = _Output(arguments.quiet)
     try:
-        arguments.run(arguments, tell)
+        _COMMANDS[arguments.command](arguments, out)
+        sys.stdout.flush()
+        return 0
     except MotionMatchingError as error:
-        tell.clear()
-        print(f"motion_matching: {error}", file=sys.stderr)
-        return 1
+        return out.fail(str(error), 1)
     except KeyboardInterrupt:
-        tell.clear()
-        print("motion_matching: cancelled; nothing was written by the step that was running.", file=sys.stderr)
-        return 130
-    return 0
+        return out.fail("cancelled: what was finished before stays, and nothing is half-written", 130)
+    except BrokenPipeError:  # what read the output, such as `head`, has had enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return out.fail(f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk and rights", 1)
 
 
-class _Progress:
-    """One line on a terminal that tells the stage and how far it is."""
+class _Output:
+    """What a command says: results on the output; errors, and progress on a terminal, on the error output."""
 
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self._live = sys.stderr.isatty() and not quiet
 
-    def __call__(self, stage: str, part: float) -> None:
-        if self._shown:
-            print(f"\r\x1b[K{stage} {part:.0%}", end="", file=sys.stderr, flush=True)
+    def say(self, text: str) -> None:
+        """Print a line or more, unless quiet."""
+        self._clear()
+        if not self.quiet:
+            print(text)
 
-    def clear(self) -> None:
-        if self._shown:
+    def progress(self, stage: str, part: float | None = None) -> None:
+        """Show on one line of the terminal what is going on, and how much of it is done (0..1)."""
+        if self._live:
+            done = "" if part is None else f" {part:.0%}"
+            print(f"\r\x1b[K{stage} …{done}", end="", file=sys.stderr, flush=True)
+
+    def fail(self, text: str, code: int) -> int:
+        """Print an error as one sentence on one line; returns the exit code."""
+        self._clear()
+        sentence = " ".join(text.split())
+        print(f"{PROGRAM}: {sentence}{'' if sentence.endswith('.') else '.'}", file=sys.stderr)
+        return code
+
+    def _clear(self) -> None:
+        if self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="motion_matching", description=_DESCRIPTION)
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-
-    def command(name: str, run: Callable[..., None], text: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=text, description=text)
-        sub.set_defaults(run=run)
-        sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
-        return sub
-
-    build = command("build", _build, "Build a database from motion capture.")
-    build.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="BVH files, folders of them, or JSON lists of sources")
-    build.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.npz", help="the database to write")
-    build.add_argument("--mirror", action="store_true", help="add the mirror image of every source")
-    build.add_argument("--fps", type=float, help="frames per second (default: the most common rate of the sources)")
-    build.add_argument("--speed", type=float, default=1.0, help="play all sources faster by this factor, such as 1.1")
-    build.add_argument("--rig", type=Path, metavar="FILE.json", help="bone names by role, where they are not found by themselves")
-    build.add_argument("--features", default="holden", metavar="PRESET", help="feature preset or JSON file (default: holden)")
-    build.add_argument("--simulation-bone", choices=("article", "notebook", "root"), default="article",
-                       help="how the simulation bone is smoothed, or 'root' to take an existing root bone")
-    build.add_argument("--contacts", choices=("article", "notebook"), default="article", help="how foot contacts are found")
-    build.add_argument("--up", default="Y", help="up axis of the files (default: Y)")
-    build.add_argument("--forward", default="Z", help="forward axis of the files (default: Z)")
-    build.add_argument("--scale", type=float, help="metres per unit of the files (default: found from the skeleton)")
-
-    take = command("take", _take, "Perform a take with a database.")
-    take.add_argument("database", type=Path, help="a database made by 'build'")
-    take.add_argument("--script", default="figure_eight", metavar="NAME|FILE.json",
-                      help="figure_eight, square, stop_and_go, flips, strafe_circle, random, or a recorded performance")
-    take.add_argument("--gait", choices=("walk", "run"), default="walk", help="gait of a script (default: walk)")
-    take.add_argument("--seconds", type=float, default=30.0, help="length of a script (default: 30)")
-    take.add_argument("--seed", type=int, default=0, help="seed of the script 'random' (default: 0)")
-    take.add_argument("--sync", type=float, metavar="0..1", help="place character and simulation object between data (0) and code (1)")
-    take.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes",
-                      help="any other setting of the performer, such as velocity_halflife=0.2; may be repeated")
-    take.add_argument("--bvh", type=Path, help="write the take as motion capture: Y up, centimetres, the source's bones")
-    take.add_argument("--report", type=Path, metavar="FILE.json", help="write what the take measures, beside its sources")
-    take.add_argument("--save-performance", type=Path, metavar="FILE.json", help="write the performance, to be solved again")
-    take.add_argument("-o", "--output", type=Path, metavar="FILE.blend", help="write a Blender file with armature, body and action")
-
-    inspect = command("inspect", _inspect, "Tell what a database holds.")
-    inspect.add_argument("database", type=Path, help="a database made by 'build'")
-
-    clips = command("demo-clips", _demo_clips, "Write the built-in locomotion clips as BVH files.")
-    clips.add_argument("folder", type=Path, help="the folder to write to; it is made if it does not exist")
-    clips.add_argument("--seed", type=int, default=0, help="seed of the variations (default: 0)")
-    return parser
+# ---------------------------------------------------------------- what arguments must be
 
 
-def _say(arguments: argparse.Namespace, text: str) -> None:
-    if not arguments.quiet:
-        print(text)
+class _CheckedError(Exception):
+    """Ends a trial of a target."""
+
+
+def _check_target(path: Path | None, ending: str) -> None:
+    """Say what is wrong with a target before the work, not after it; the target is not touched."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
+    if path.suffix.lower() != ending:
+        raise SettingsError(f"{path} does not end in {ending}, as the file that is written here must; rename it.")
+    if not folder.is_dir():
+        raise SettingsError(f"The folder {folder} does not exist; make it first, or write elsewhere.")
+    from .engine import files
+
+    with suppress(_CheckedError), files.replacing(path, SettingsError):
+        raise _CheckedError
+
+
+def _check_number(option: str, value: float | None, low: float, high: float) -> None:
+    if value is not None and not low <= value <= high:
+        raise SettingsError(f"{option} is {value:g}; give a number from {low:g} to {high:g}.")
+
+
+def _check_seed(seed: int | None) -> None:
+    if seed is not None and seed < 0:
+        raise SettingsError(f"--seed is {seed}; give a whole number of zero or more.")
+
+
+def _load(path: Path) -> Database:
+    from .engine.matching import database
+
+    if path.is_dir() or path.suffix.lower() == ".bvh":
+        raise DatabaseError(f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'.")
+    return database.load(path)
 
 
 # ---------------------------------------------------------------- build
 
 
-def _build(arguments: argparse.Namespace, tell: _Progress) -> None:
-    from .engine.errors import SettingsError
+def _build(arguments: argparse.Namespace, out: _Output) -> None:
     from .engine.matching import database as databases
     from .engine.matching.build import BuildSettings, build
     from .engine.matching.features import load_schema
     from .engine.matching.sources import find_sources
     from .engine.motion import contacts, simulation_bone
 
-    for name in ("fps", "speed"):
-        value = getattr(arguments, name)
-        if value is not None and not 0 < value < 1000:
-            raise SettingsError(f"--{name} is {value}; give a number above zero.")
-    _check_target(arguments.output)
+    _check_number("--fps", arguments.fps, 1, 1000)
+    _check_number("--speed", arguments.speed, 0.1, 10)
+    _check_target(arguments.output, ".npz")
     bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
     settings = BuildSettings(
         fps=arguments.fps,
@@ -134,127 +149,192 @@ def _build(arguments: argparse.Namespace, tell: _Progress) -> None:
         forward=arguments.forward,
         scale=arguments.scale,
     )
-    database, report = build(find_sources(arguments.sources), settings, tell)
-    tell("Saving", 1.0)
+    database, report = build(find_sources(arguments.sources), settings, out.progress)
+    out.progress("Saving")
     databases.save(database, arguments.output)
-    tell.clear()
     for name, reason in report.skipped:
-        _say(arguments, f"Left out {name}: {reason}.")
-    for warning in report.warnings:
-        _say(arguments, f"Warning: {warning}")
-    clips = len({r.clip for r in database.ranges})
-    mirrored = " and their mirror images" if any(r.mirrored for r in database.ranges) else ""
-    _say(
-        arguments,
-        f"{arguments.output}: {database.frame_count} frames ({database.seconds:.0f} s at {database.fps:g} fps) of {clips} clips"
-        f"{mirrored}, {database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions.",
+        out.say(f"Left out {name}: {reason}.")
+    for warning in report.warnings[:_MOST_WARNINGS]:
+        out.say(f"Warning: {warning}{'' if warning.endswith('.') else '.'}")
+    if len(report.warnings) > _MOST_WARNINGS:
+        out.say(f"Warning: there are {len(report.warnings) - _MOST_WARNINGS} more warnings like these.")
+    clips = sum(not r.mirrored for r in database.ranges)
+    mirrored = ", mirrored too" if len(database.ranges) > clips else ""
+    out.say(
+        f"{arguments.output}: {database.frame_count} frames ({database.seconds:.0f} s at {database.fps:g} fps) of "
+        f"{clips} clip{'' if clips == 1 else 's'}{mirrored}, {database.skeleton.bone_count} bones, "
+        f"{database.schema.dimensions} feature dimensions."
     )
 
 
 def _roles(path: Path | None) -> dict[str, str]:
-    from .engine.errors import SettingsError
-
+    """Bone names by role from a JSON file."""
     if path is None:
         return {}
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(data, dict) or not all(isinstance(bone, str) for bone in data.values()):
-            raise ValueError("it must be an object of bone names by role")
-    except (OSError, ValueError) as cause:
-        raise SettingsError(f"The rig file {path} cannot be used ({cause}); give bone names by role, such as \"hips\".") from cause
+    except OSError as cause:
+        raise SettingsError(f"The rig file {path} cannot be read ({cause.strerror}); check its name.") from cause
+    except ValueError as cause:
+        raise SettingsError(f"The rig file {path} is not JSON ({cause}); correct it.") from cause
+    if not isinstance(data, dict) or not all(isinstance(bone, str) for bone in data.values()):
+        raise SettingsError(f'The rig file {path} must hold bone names by role, such as {{"hips": "Pelvis"}}.')
     return data
-
-
-def _check_target(path: Path | None) -> None:
-    """Say what is wrong with a target before the work, not after it."""
-    from .engine.errors import SettingsError
-
-    if path is not None and not path.absolute().parent.is_dir():
-        raise SettingsError(f"The folder {path.absolute().parent} does not exist; make it first, or write elsewhere.")
 
 
 # ---------------------------------------------------------------- take
 
 
-def _take(arguments: argparse.Namespace, tell: _Progress) -> None:
+def _take(arguments: argparse.Namespace, out: _Output) -> None:
     from .engine import takes
     from .engine.control import performance as performances
-    from .engine.matching import database as databases
 
-    for target in (arguments.bvh, arguments.report, arguments.save_performance, arguments.output):
-        _check_target(target)
-    database = databases.load(arguments.database)
-    settings = takes.default_settings(database).changed(_changes(arguments))
-    performance = takes.performance_for(
-        database, settings, arguments.script, gait=arguments.gait, seconds=arguments.seconds, seed=arguments.seed
-    )
-    take = takes.perform(database, settings, performance, lambda part: tell("Performing", part))
+    _check_take(arguments)
+    database = _load(arguments.database)
+    settings = takes.default_settings(database)
+    changes = _changes(arguments, settings)
+    settings = settings.changed(changes)
+    performance = _performance(arguments, database, settings)
+    if arguments.gait == "run" and settings.run == settings.walk:
+        out.say("The database has no running: 'run' goes at its walking speed.")
+    # what a recorded performance was made with gives way to what is asked for now
+    performance = replace(performance, settings={**performance.settings, **changes})
+    take = takes.perform(database, settings, performance, lambda part: out.progress("Performing", part))
     if arguments.save_performance:
-        kept = replace(take.performance, settings=take.settings)
-        performances.save(kept, arguments.save_performance)
+        performances.save(replace(take.performance, settings=take.settings), arguments.save_performance)
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
-    report = takes.report(take, database, arguments.bvh)
-    if arguments.report:
-        takes.write_report(report, arguments.report)
+    if arguments.report or not arguments.quiet:
+        out.progress("Measuring")
+        report = takes.report(take, database, arguments.bvh)
+        out.say(takes.summary(report))
+        if arguments.report:
+            takes.write_report(report, arguments.report)
     if arguments.output:
-        tell("Writing the Blender file", 1.0)
-        _write_blend(take, database, arguments.output)
-    tell.clear()
-    _say(arguments, takes.summary(report))
+        out.progress("Writing the Blender file")
+        _write_blend(take, arguments.output)
+    written = [str(path) for path in _targets(arguments) if path]
+    out.say(f"Written: {', '.join(written)}." if written else "Nothing was written: ask for it with -o, --bvh or --report.")
 
 
-def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    from .engine.errors import SettingsError
+def _targets(arguments: argparse.Namespace) -> tuple[Path | None, ...]:
+    return arguments.output, arguments.bvh, arguments.report, arguments.save_performance
 
+
+def _check_take(arguments: argparse.Namespace) -> None:
+    """Say what is wrong with the arguments of a take before anything is loaded."""
+    for target, ending in zip(_targets(arguments), (".blend", ".bvh", ".json", ".json"), strict=True):
+        _check_target(target, ending)
+    if arguments.report and arguments.report in (arguments.save_performance, Path(arguments.script)):
+        raise SettingsError(f"--report names {arguments.report}, which is also a performance; choose another name.")
+    if arguments.output and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
+        raise SettingsError(f"{arguments.output} needs Blender's module bpy, which this Python lacks; install bpy, or "
+                            f"run 'blender --command {PROGRAM} take …'.")
+    _check_number("--seconds", arguments.seconds, 0.1, LONGEST_TAKE)
+    _check_number("--sync", arguments.sync, 0, 1)
+    _check_seed(arguments.seed)
+
+
+def _performance(arguments: argparse.Namespace, database: Database, settings: PerformerSettings) -> Performance:
+    """The performance that is asked for."""
+    from .engine import takes
+
+    script = arguments.script
+    if script.endswith(".json"):
+        for name in ("seconds", "gait", "seed"):
+            if getattr(arguments, name) is not None:
+                raise SettingsError(f"--{name} belongs to the built-in scripts and does nothing for {script}; leave it out.")
+    else:
+        script = script.replace("-", "_")
+    return takes.performance_for(
+        database, settings, script, gait=arguments.gait or "walk",
+        seconds=30.0 if arguments.seconds is None else arguments.seconds, seed=arguments.seed or 0,
+    )
+
+
+def _changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict[str, Any]:
+    """The settings to change, by name, as JSON data."""
     changes: dict[str, Any] = {}
     for text in arguments.changes:
-        name, equals, value = text.partition("=")
-        try:
-            changes[name] = json.loads(value)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise SettingsError(f"--set {text} is not of the form NAME=VALUE with a number or JSON as value.")
+        name, _, value = text.partition("=")
+        changes[name] = _value(name, _numbers(text, value), settings)
     if arguments.sync is not None:
         changes["synchronization"] = arguments.sync
     return changes
 
 
-def _write_blend(take: Any, database: Any, path: Path) -> None:
-    from .engine.errors import SettingsError
-
+def _numbers(text: str, value: str) -> list[float]:
+    """The finite numbers of 'a,b,c' or '[a, b, c]'."""
     try:
-        import bpy  # noqa: F401
-    except ImportError:
-        raise SettingsError(f"{path} needs Blender's module bpy, which this Python lacks; install bpy or run inside Blender.") from None
-    from .scene import blend_file
+        numbers = [float(word) for word in value.strip().removeprefix("[").removesuffix("]").split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise SettingsError(f"--set {text} does not give a number; write it as in --set velocity_halflife=0.2.")
+    return numbers
 
+
+def _value(name: str, numbers: list[float], settings: PerformerSettings) -> Any:
+    """What a setting becomes: a number; weights; or speeds, of which one stands for all in proportion."""
+    if name == "weights":
+        if min(numbers) < 0 or max(numbers) == 0:
+            raise SettingsError("--set weights must be numbers of zero or more, and one of them above zero; change them.")
+        return numbers
+    if name in ("walk", "run"):
+        data = getattr(settings, name)
+        if len(numbers) == 1:
+            numbers = [numbers[0] * speed / data.forward for speed in (data.forward, data.side, data.back)]
+        if len(numbers) != 3 or not min(numbers) > 0:
+            raise SettingsError(f"--set {name} needs one speed above zero in m/s, or three as in {name}=1.4,1.2,1.1.")
+        return dict(zip(("forward", "side", "back"), numbers, strict=True))
+    if len(numbers) != 1:
+        raise SettingsError(f"--set {name} takes one number, not {len(numbers)}; give one.")
+    return numbers[0]
+
+
+def _write_blend(take: Take, path: Path) -> None:
+    with _interrupts_held():
+        from .scene import blend_file
     blend_file.save_take(take.clip(), path, title=take.name)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Make Ctrl-C wait for the end of the block: interrupted in its import, Blender's module crashes."""
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
 
 
 # ---------------------------------------------------------------- inspect, demo-clips
 
 
-def _inspect(arguments: argparse.Namespace, tell: _Progress) -> None:
-    from .engine.matching import database as databases
+def _inspect(arguments: argparse.Namespace, out: _Output) -> None:
     from .engine.matching import statistics
 
-    print(statistics.describe(databases.load(arguments.database)))
+    out.say(statistics.describe(_load(arguments.database)))
 
 
-def _demo_clips(arguments: argparse.Namespace, tell: _Progress) -> None:
-    from .engine.errors import SettingsError
+def _demo_clips(arguments: argparse.Namespace, out: _Output) -> None:
     from .engine.motion import bvh, locomotion
 
+    _check_seed(arguments.seed)
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise SettingsError(f"The folder {arguments.folder} cannot be made ({cause.strerror}); choose another.") from cause
+    out.progress("Generating clips")
     clips = locomotion.generate(arguments.seed)
     for number, clip in enumerate(clips):
-        tell("Writing clips", number / len(clips))
+        out.progress("Writing clips", number / len(clips))
         bvh.save(clip, arguments.folder / f"{clip.name}.bvh")
-    tell.clear()
     frames = sum(clip.frame_count for clip in clips)
-    _say(arguments, f"{arguments.folder}: {len(clips)} clips, {frames} frames.")
+    out.say(f"{arguments.folder}: {len(clips)} clips, {frames} frames.")
+
+
+_COMMANDS = {"build": _build, "take": _take, "inspect": _inspect, "demo-clips": _demo_clips}

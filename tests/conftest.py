@@ -29,6 +29,16 @@ finally:
 
 
 @pytest.fixture(scope="session")
+def demo_database():
+    """The database of the built-in clips and their mirror images, with the shipped settings."""
+    from motion_matching.engine.matching.build import BuildSettings, build
+    from motion_matching.engine.matching.sources import Source
+    from motion_matching.engine.motion import locomotion
+
+    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[0]
+
+
+@pytest.fixture(scope="session")
 def mocap() -> Path:
     """The folder with real motion capture (`bandai-namco/`, `lafan1/`), which the project may not ship."""
     folder = os.environ.get("MOTION_MATCHING_MOCAP")

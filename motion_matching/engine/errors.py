@@ -5,7 +5,7 @@ class MotionMatchingError(Exception):
     """Base of everything a user can cause; the command line and operators show its text as it is."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(sentence if sentence.endswith(".") else f"{sentence}.")
+        super().__init__(sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.")
 
 
 class MotionDataError(MotionMatchingError):

@@ -28,11 +28,11 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
     An OSError becomes `error` with a sentence naming the path.
     """
     path = Path(path)
-    if path.is_dir():
-        raise error(f"{path} is a folder; give the name of a file.")
-    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
-        raise error(f"{path} is read-only; allow writing or choose another name.")
     try:
+        if path.is_dir():
+            raise error(f"{path} is a folder; give the name of a file.")
+        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+            raise error(f"{path} is read-only; allow writing or choose another name.")
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)
     except OSError as cause:
@@ -92,9 +92,9 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
             }
     except FileNotFoundError:
         raise error(f"{path} does not exist; build it first, or check the name.") from None
-    except OSError as cause:
-        raise error(f"{path} cannot be read ({cause.strerror}); check its permissions.") from cause
-    except (zipfile.BadZipFile, ValueError, struct.error, EOFError) as cause:
+    except (PermissionError, IsADirectoryError) as cause:
+        raise error(f"{path} cannot be read ({cause.strerror}); give a file that you may read.") from cause
+    except Exception as cause:  # there is little that zipfile and numpy do not raise on damaged files
         raise error(f"{path} is damaged or not a motion-matching file ({cause}); build it again.") from cause
 
 
@@ -127,5 +127,6 @@ def expect_array(
         raise error(f"{path} has no array '{name}'; it is not a complete motion-matching file, build it again.")
     fits = len(array.shape) == len(shape) and all(w in (None, h) for w, h in zip(shape, array.shape, strict=True))
     if array.dtype != np.dtype(dtype) or not fits:
-        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}; build it again.")
+        wanted = f"{np.dtype(dtype)} {shape}"
+        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; build it again.")
     return array

@@ -89,9 +89,23 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
         "fps": take.fps,
         "take": metrics.measure_take(body, take, floors, wish_in_data(take, database), database.frame_count),
         "sources": metrics.measure_clips(sources, contacts, floors),
+        "clips": clips_used(take, database),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def clips_used(take: Take, database: Database) -> list[dict[str, Any]]:
+    """The clips that a take plays, longest first: name, seconds, and seconds of their mirror images."""
+    played: dict[str, list[int]] = {}
+    for r, ticks in zip(*np.unique(database.range_of_frame[take.frames], return_counts=True), strict=True):
+        origin = database.ranges[int(r)]
+        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += int(ticks)
+    order = sorted(played, key=lambda clip: (-sum(played[clip]), clip))
+    return [
+        {"clip": clip, "seconds": round(played[clip][0] / take.fps, 2), "mirrored": round(played[clip][1] / take.fps, 2)}
+        for clip in order
+    ]
 
 
 def wish_in_data(take: Take, database: Database) -> np.ndarray:
@@ -145,19 +159,21 @@ def write_report(data: dict[str, Any], path: Path | str) -> None:
 def summary(data: dict[str, Any]) -> str:
     """A report in a few lines for people."""
     take, sources = data["take"], data["sources"]
-    response = take["response_time_median"]
+    speed = [f"freezes: {take['freezes']}"]
+    if take["wanted_speed_in_data"]:
+        speed.insert(0, f"{take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted where the data has it "
+                        f"({take['wanted_speed_in_data']:.0%} of the time)")
+    if take["response_time_median"] is not None:
+        speed.append(f"answers a turn within {take['response_time_median']:.2f} s")
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
-        f"{take['database_share_used']:.0%} of the database used",
-        f"  speed        {take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted where the data has it "
-        f"({take['wanted_speed_in_data']:.0%} of the time); "
-        f"freezes: {take['freezes']}" + (f"; answers a turn within {response:.2f} s" if response is not None else ""),
+        f"{take['database_share_used']:.1%} of the database used, {len(data['clips'])} clips",
+        f"  speed        {'; '.join(speed)}",
         f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); "
         f"on source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
-        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
-        f"{sources['turning_p99']:.2f})",
+        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: {sources['turning_p99']:.2f})",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources {sources['acceleration_p99']:.0f})",
-        f"  simulation   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} "
-        "degrees from the character",
+        f"  code, data   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} degrees "
+        f"apart once synchronised; they part by {take['apart_speed_mean']:.2f} m/s, {take['apart_turn_rate_mean']:.2f} rad/s",
     ]
     return "\n".join(lines)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,11 +32,25 @@ def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
     target and moved there when it is whole. MotionMatchingError, with nothing left behind, where that fails.
     """
     path = Path(path)
-    with replacing(path, MotionMatchingError) as unfinished:
+    with replacing(path, MotionMatchingError) as unfinished, _blender_silent():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         build_scene(clip, title)
         unfinished.unlink()  # else Blender would keep it as a backup
         _save(unfinished)
+
+
+@contextmanager
+def _blender_silent() -> Iterator[None]:
+    """Drop what Blender prints: reports through Python's output, the rest straight to that of the process."""
+    sys.stdout.flush()
+    shown = os.dup(1)
+    try:
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+            os.dup2(nowhere.fileno(), 1)
+            yield
+    finally:
+        os.dup2(shown, 1)
+        os.close(shown)
 
 
 def _save(path: Path) -> None:

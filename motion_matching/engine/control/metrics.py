@@ -155,6 +155,8 @@ def measure_take(
         "simulation_distance_mean": float(distance.mean()),
         "simulation_distance_max": float(distance.max()),
         "simulation_angle_mean": float(angle.mean()),
+        "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
+        "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
         "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
         "wanted_speed_in_data": share,

@@ -89,8 +89,9 @@ def load(path: Path | str) -> Performance:
         if not intents or not data["fps"] > 0:
             raise ValueError("no intents, or no rate")
         return Performance(
-            str(data["name"]), float(data["fps"]), tuple(intents), _pair(data["position"]), float(data["facing"]),
-            int(data["seed"]), data["settings"], tuple((int(tick), change) for tick, change in data["changes"]),
+            str(data.get("name", Path(path).stem)), float(data["fps"]), tuple(intents), _pair(data.get("position", (0, 0))),
+            float(data.get("facing", 0)), int(data.get("seed", 0)), dict(data.get("settings", {})),
+            tuple((int(tick), dict(change)) for tick, change in data.get("changes", ())),
         )
     except (KeyError, TypeError, ValueError) as cause:
         raise SettingsError(f"The performance {path} is incomplete ({cause!r}); record it again.") from cause

@@ -27,12 +27,14 @@ class Frame(NamedTuple):
     """One tick of a performance.
 
     `pose` (7, B) is local, bone 0 being the character in the world; `contacts` (L,) are those of the source frame.
-    `frame`, `jumped` and `cost` say what was played and why.
+    `apart` is how far this tick's step of the simulation object leads away from that of the data, before both are
+    brought together. `frame`, `jumped` and `cost` say what was played and why.
     """
 
     pose: np.ndarray
     character: Placement
     simulation_object: Placement
+    apart: Placement
     desired_velocity: tuple[float, float]
     desired_yaw: float
     contacts: np.ndarray
@@ -72,6 +74,7 @@ class Performer:
         self._simulation.reset(*self._place)
         self._past.reset(*self._place)
         self._searched_wish = (0.0, 0.0, facing)
+        self._apart = Placement(0.0, 0.0, 0.0)
         return self._frame(motion, motion.pose.copy())
 
     def step(self, intent: Intent) -> Frame:
@@ -85,6 +88,7 @@ class Performer:
         pose, offset = self._inertializer.update(motion.pose)
         moved = self._moved(motion.root, offset)
         simulation.step(self.dt)
+        self._apart = Placement(simulation.x - moved[0], simulation.y - moved[1], wrap(simulation.yaw - moved[2]))
         self._place = synchronize(moved, simulation, self.settings.synchronization)
         self._past.record(*self._place)
         return self._frame(motion, pose)
@@ -126,6 +130,6 @@ class Performer:
         pose[:, 0] = (x, y, 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
         s = self._simulation
         return Frame(
-            pose, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), (s.desired_vx, s.desired_vy), s.desired_yaw,
+            pose, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart, (s.desired_vx, s.desired_vy), s.desired_yaw,
             motion.contacts, motion.frame, motion.jump is not None, motion.cost,
         )

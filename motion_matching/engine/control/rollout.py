@@ -42,6 +42,7 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
         cost=np.array([f.cost for f in frames], np.float32),
         character=np.array([f.character for f in frames]),
         simulation=np.array([f.simulation_object for f in frames]),
+        apart=np.array([f.apart for f in frames]),
         desired_velocity=np.array([f.desired_velocity for f in frames]),
         desired_yaw=np.array([f.desired_yaw for f in frames]),
         contacts=np.stack([f.contacts for f in frames]),

@@ -54,8 +54,17 @@ class PerformerSettings:
     def __post_init__(self) -> None:
         for name in _NOT_NEGATIVE:
             value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value >= 0):
+            if not (_is_number(value) and value >= 0):
                 raise SettingsError(f"The setting '{name}' is {value!r}; it must be a number of zero or more.")
+        for gait in (self.walk, self.run):
+            if not isinstance(gait, Speeds) or not all(_is_number(v) and v > 0 for v in vars(gait).values()):
+                raise SettingsError("The settings 'walk' and 'run' need speeds above zero: forward, side and back.")
+        if not _is_number(self.continuing_bias):
+            raise SettingsError(f"The setting 'continuing_bias' is {self.continuing_bias!r}; it must be a number.")
+        if self.weights is not None and not (
+            isinstance(self.weights, tuple) and all(_is_number(w) and w >= 0 for w in self.weights)
+        ):
+            raise SettingsError(f"The setting 'weights' is {self.weights}; it needs a number of zero or more a feature.")
         if self.synchronization > 1:
             raise SettingsError(f"The setting 'synchronization' is {self.synchronization}; it lies between 0 and 1.")
 
@@ -74,9 +83,13 @@ class PerformerSettings:
                     values[name] = Speeds(**value)
                 except TypeError:
                     raise SettingsError(f"The setting '{name}' needs forward, side and back speeds.") from None
-            elif name == "weights" and value is not None:
-                values[name] = tuple(float(w) for w in value)
+            elif name == "weights" and isinstance(value, (list, tuple)):
+                values[name] = tuple(value)
         return replace(self, **values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 _NOT_NEGATIVE = tuple(

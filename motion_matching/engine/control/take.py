@@ -17,7 +17,8 @@ from .performance import Performance
 class Take:
     """T ticks: poses (T, 7, B) with bone 0 the character in the world, and what explains them.
 
-    frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw; desired_velocity
+    frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw, and
+    apart (T, 3), how far their steps of a tick led away from each other; desired_velocity
     (T, 2) and desired_yaw (T,) as they were wanted; contacts (T, L) of the source frames.
     """
 
@@ -30,6 +31,7 @@ class Take:
     cost: np.ndarray
     character: np.ndarray
     simulation: np.ndarray
+    apart: np.ndarray
     desired_velocity: np.ndarray
     desired_yaw: np.ndarray
     contacts: np.ndarray

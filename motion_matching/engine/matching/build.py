@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DatabaseError, RigError
+from ..errors import DatabaseError, RigError, SettingsError
 from ..maths import quat
 from ..motion import mirror, resampling, rig, simulation_bone
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
-from ..motion.skeleton import Skeleton
 from .database import Database, Range
 from .features import MotionTable, Schema, angular_velocity, compute, differentiate, load_schema
 from .sources import Source, TagRange
@@ -27,6 +26,7 @@ Progress = Callable[[str, float], None]
 _MOVES = 1e-3  # metres a bone's place may vary before its translation counts as animated
 _LENGTH_TOLERANCE = 0.02  # part of a bone's length by which two sources may differ
 _SHORTEST = 5
+_SHORTEST_LOOP = 4  # with the last frame, which repeats the first
 _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 
@@ -37,13 +37,18 @@ class BuildSettings:
     fps: float | None = None
     speed: float = 1.0
     mirror: bool = False
-    schema: Schema = field(default_factory=lambda: load_schema("holden"))
-    simulation_bone: SimulationBoneSettings = SimulationBoneSettings()
-    contacts: ContactSettings = ContactSettings()
+    schema: Schema = field(default_factory=lambda: load_schema("default"))
+    simulation_bone: SimulationBoneSettings = field(default_factory=SimulationBoneSettings)
+    contacts: ContactSettings = field(default_factory=ContactSettings)
     roles: dict[str, str] = field(default_factory=dict)
     up: str = "Y"
     forward: str = "Z"
     scale: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("frame rate", self.fps), ("speed", self.speed)):
+            if value is not None and not 0 < value < np.inf:
+                raise SettingsError(f"The {name} of a database must be a number above zero, not {value}.")
 
     def axes(self) -> dict[str, Any]:
         return {"up": self.up, "forward": self.forward, "scale": self.scale}
@@ -59,11 +64,11 @@ class BuildReport:
 
 @dataclass(frozen=True)
 class _Part:
-    """One continuous piece of a source on the reel, in frames of the database."""
+    """A source on the reel, in frames of the database; `step` is how many frames of the source one of them is."""
 
     source: Source
     clip: Clip
-    source_fps: float
+    step: float
     track: GroundTrack
     mirrored: bool = False
 
@@ -83,16 +88,13 @@ def build(
         clips.append(source.load(settings.axes()))
     if not clips:
         raise DatabaseError("There are no sources to build from; give at least one clip.")
-    _check_skeletons(clips)
     tell("Resampling", 0.0)
     parts, skipped = _parts(sources, clips, settings)
-    if not parts:
-        raise DatabaseError(
-            f"Every source is shorter than the {_needed(settings):.1f} s that the features look at; add longer clips."
-        )
-    warnings = [w for part in parts for w in part.clip.warnings]
+    clips = [part.clip for part in parts]
+    _check_skeletons(clips)
+    warnings = [w for clip in clips for w in clip.warnings]
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
-    forward = rig.hips_forward([part.clip for part in parts], roles)
+    forward = rig.hips_forward(clips, roles)
     tell("Finding simulation bones", 0.2)
     parts = _with_tracks(parts, roles, forward, settings)
     if settings.simulation_bone.source == "spine":
@@ -105,38 +107,43 @@ def build(
     return database, BuildReport(tuple(skipped), tuple(warnings))
 
 
-def _needed(settings: BuildSettings) -> float:
-    """Seconds that a source must last: the horizon of the features."""
-    return settings.schema.past + settings.schema.future
-
-
 # ---------------------------------------------------------------- skeletons
 
 
 def _check_skeletons(clips: Sequence[Clip]) -> None:
     """RigError where names, parents, or lengths of bones without animated translation differ."""
     first = clips[0]
-    animated = np.any([np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVES for clip in clips], axis=0)
-    # what hangs below a bone that moves by itself, such as a static root above the hips, has no length to compare
-    animated |= first.skeleton.parents < 0
-    lengths = np.linalg.norm(first.positions[0], axis=-1)
     for clip in clips[1:]:
-        other = clip.skeleton
-        if other.names != first.skeleton.names or not np.array_equal(other.parents, first.skeleton.parents):
-            difference = sorted(set(other.names) ^ set(first.skeleton.names))
-            detail = f"'{difference[0]}' is only in one of them" if difference else "their hierarchies differ"
+        if difference := _difference(first, clip):
             raise RigError(
-                f"The skeletons of '{first.name}' and '{clip.name}' are not the same ({detail}); "
+                f"The skeletons of '{first.name}' and '{clip.name}' are not the same ({difference}); "
                 "build a database for each, or retarget one."
             )
-        apart = np.abs(np.linalg.norm(clip.positions[0], axis=-1) - lengths)
-        wrong = np.flatnonzero(~animated & (apart > _LENGTH_TOLERANCE * np.maximum(lengths, 0.05)))
-        if len(wrong):
-            bone = int(wrong[0])
-            raise RigError(
-                f"The bone '{other.names[bone]}' is {lengths[bone]:.3f} m long in '{first.name}' and "
-                f"{lengths[bone] + apart[bone]:.3f} m in '{clip.name}'; build a database for each performer, or retarget one."
-            )
+    # a root has its place in the world, not a length
+    animated = first.skeleton.parents < 0
+    for clip in clips:
+        animated = animated | (np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVES)
+    lengths = np.linalg.norm([clip.positions[0] for clip in clips], axis=-1)
+    wrong = ~animated & (np.abs(lengths - lengths[0]) > _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05))
+    if wrong.any():
+        k, bone = (int(i) for i in np.argwhere(wrong)[0])
+        raise RigError(
+            f"The bone '{first.skeleton.names[bone]}' is {lengths[0, bone]:.3f} m long in '{first.name}' and "
+            f"{lengths[k, bone]:.3f} m in '{clips[k].name}'; build a database for each performer, or retarget one."
+        )
+
+
+def _difference(a: Clip, b: Clip) -> str:
+    """What tells the hierarchies of two clips apart; nothing where they are the same."""
+    ours, theirs = a.skeleton, b.skeleton
+    for clip, other in ((a, theirs), (b, ours)):
+        alone = sorted(set(clip.skeleton.names) - set(other.names))
+        if alone:
+            return f"the bone '{alone[0]}' is only in '{clip.name}'"
+    same = [x == y for x, y in zip(ours.names, theirs.names, strict=True)] & (ours.parents == theirs.parents)
+    if same.all():
+        return ""
+    return f"the bone '{theirs.names[int(np.argmin(same))]}' has another place in the hierarchy"
 
 
 # ---------------------------------------------------------------- parts
@@ -145,17 +152,31 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
 def _parts(
     sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
 ) -> tuple[list[_Part], list[tuple[str, str]]]:
-    """Pieces at the database's rate, cut where frames may not be used, and the sources that are too short."""
+    """Sources at the database's rate, and those that are too short; DatabaseError where all of them are."""
     fps = settings.fps or resampling.common_rate(clip.fps for clip in clips)
-    needed = max(round(_needed(settings) * fps), _SHORTEST)
+    horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
     for source, clip in zip(sources, clips, strict=True):
-        resampled = resampling.resample(clip, fps, source.speed * settings.speed)
-        if resampled.frame_count < (4 if source.loop else needed):
-            skipped.append((source.name, f"{resampled.frame_count} frames are fewer than the {needed} that the features need"))
+        step = _step(source, clip, fps, settings.speed)
+        resampled = resampling.resample(clip, fps, step * fps / clip.fps)
+        needed = _SHORTEST_LOOP if source.loop else max(horizon, _SHORTEST)
+        if resampled.frame_count < needed:
+            skipped.append((source.name, f"its {resampled.frame_count} frames are fewer than the {needed} that are needed"))
         else:
-            parts.append(_Part(source, resampled, clip.fps, _NO_TRACK))
+            parts.append(_Part(source, resampled, step, _NO_TRACK))
+    if not parts:
+        needed = max(horizon, _SHORTEST)
+        raise DatabaseError(
+            f"Every source is shorter than the {needed} frames ({needed / fps:.2g} s) that are needed; add longer clips."
+        )
     return parts, skipped
+
+
+def _step(source: Source, clip: Clip, fps: float, speed: float) -> float:
+    """Frames of the source to each frame of the database; a lap of a loop takes a whole number of frames."""
+    step = clip.fps / fps * source.speed * speed
+    lap = clip.frame_count - 1
+    return lap / max(round(lap / step), 1) if source.loop and lap > 0 else step
 
 
 def _with_mirrored(parts: list[_Part], by_default: bool, roles: rig.Roles) -> list[_Part]:
@@ -195,12 +216,19 @@ def _with_tracks(
         stop = start + part.clip.frame_count
         track = raw.sliced(start, stop)
         if part.source.track is not None:
-            track = part.source.track.resampled(part.clip.frame_count)
+            track = _resampled(part.source.track, part)
         elif bone.source == "spine":
             track = simulation_bone.smoothed_track(track, part.clip.fps, bone, part.source.loop)
         result.append(replace(part, track=track))
         start = stop
     return result
+
+
+def _resampled(track: GroundTrack, part: _Part) -> GroundTrack:
+    """A track given in frames of the source, linear between them, in frames of the database."""
+    times = np.arange(part.clip.frame_count) * part.step
+    x, y, yaw = (np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw))
+    return GroundTrack(np.column_stack([x, y]), yaw)
 
 
 def _opened(part: _Part) -> _Part:
@@ -237,7 +265,7 @@ def _assemble(
     parts: Sequence[_Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
 ) -> Database:
     skeleton = reel.skeleton
-    roles = rig.Roles.from_names(skeleton, roles.to_names(_without_root(skeleton)))
+    roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
@@ -245,17 +273,16 @@ def _assemble(
     loops = np.array([p.source.loop for p in parts])
     names, tags = _tags(parts)
     table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
-    velocities = _component_first(
-        differentiate(reel.positions, reel.fps, starts, stops),
-        angular_velocity(reel.rotations, reel.fps, starts, stops),
-    )
+    velocities = _velocities(table)
     return Database(
         skeleton=skeleton,
         roles=roles,
         hips_forward=tuple(float(c) for c in forward),  # type: ignore[arg-type]
         fps=reel.fps,
         schema=settings.schema,
-        ranges=tuple(_range(p, settings.speed) for p in parts),
+        ranges=tuple(
+            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop) for p in parts
+        ),
         starts=starts,
         stops=stops,
         poses=_component_first(reel.positions, reel.rotations),
@@ -271,15 +298,17 @@ def _assemble(
     )
 
 
-def _without_root(skeleton: Skeleton) -> Skeleton:
-    return Skeleton(
-        skeleton.names[1:], np.maximum(skeleton.parents[1:] - 1, -1), skeleton.rest_positions[1:], skeleton.rest_rotations[1:]
-    )
-
-
 def _component_first(*arrays: np.ndarray) -> np.ndarray:
     """Arrays (N, B, k) stacked to one (N, sum of k, B), contiguous float32: a frame is one read."""
     return np.ascontiguousarray(np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32)
+
+
+def _velocities(table: MotionTable) -> np.ndarray:
+    """Linear and angular velocities (N, 6, B); the simulation bone, in the world, does not come back in a loop."""
+    linear, angular = differentiate(table.positions, table), angular_velocity(table.rotations, table)
+    linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
+    angular[:, 0] = angular_velocity(table.rotations[:, 0], table, cyclic=False)
+    return _component_first(linear, angular)
 
 
 def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray) -> np.ndarray:
@@ -288,12 +317,6 @@ def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray) 
     squares[stops[:-1] - 1] = 0
     both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
     return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
-
-
-def _range(part: _Part, speed: float) -> Range:
-    step = part.source_fps / part.clip.fps * part.source.speed * speed
-    first = slice(part.source.start, part.source.stop).indices(1 << 30)[0]
-    return Range(part.source.name, part.mirrored, float(first), step, part.source.loop)
 
 
 def _contacts(
@@ -325,11 +348,9 @@ def _tags(parts: Sequence[_Part]) -> tuple[tuple[str, ...], np.ndarray]:
     bits = []
     for part in parts:
         frames = np.zeros(part.clip.frame_count, np.uint32)
-        first = slice(part.source.start, part.source.stop).indices(1 << 30)[0]
-        step = part.source_fps / part.clip.fps * part.source.speed
+        shown = (part.source.start or 0) + np.arange(len(frames)) * part.step + 1e-6
         for tag in part.source.tags:
-            start = 0 if tag.start is None else round((tag.start - first) / step)
-            stop = len(frames) if tag.stop is None else round((tag.stop - first) / step)
-            frames[max(start, 0) : max(stop, 0)] |= np.uint32(1 << names.index(name_in(part, tag)))
+            tagged = (shown >= (tag.start or 0)) & (shown < (np.inf if tag.stop is None else tag.stop))
+            frames[tagged] |= np.uint32(1 << names.index(name_in(part, tag)))
         bits.append(frames)
     return names, np.concatenate(bits)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import files
-from ..errors import DatabaseError
+from ..errors import DatabaseError, MotionMatchingError
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .features import MotionTable, Normalization, Schema, compute, normalization_of, schema_from_dict
@@ -48,7 +48,8 @@ class Database:
 
     poses (N, 7, B): local positions and rotations, component first; velocities (N, 6, B): linear and angular ones per
     second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and stops (R,); contacts (N, L) of the
-    legs' toes; limits (2, B): the largest linear and angular acceleration of each bone; tags (N,) bits named by `tag_names`; bias (N,) is added to a frame's cost; features (D, N) are raw.
+    legs' toes; limits (2, B): the largest linear and angular acceleration of each bone; tags (N,) bits named by
+    `tag_names`; bias (N,) is added to a frame's cost; features (D, N) are raw.
     """
 
     skeleton: Skeleton
@@ -130,7 +131,7 @@ class Database:
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
             if not origin.loop:
                 allowed[max(stop - guard, start) : stop] = False
-                allowed[start : start + past] = False
+                allowed[start : min(start + past, stop)] = False
         for tag in (NO_ENTRY, NO_USE):
             if tag in self.tag_names:
                 allowed &= ~self.tag_mask({tag})
@@ -202,10 +203,11 @@ def load(path: Path | str) -> Database:
     arrays = files.map_arrays(path, DatabaseError)
     header = _read_header(arrays, path)
     try:
-        names = tuple(header["bones"])
+        names, tag_names = _texts(header["bones"]), _texts(header["tags"])
+        x, y, z = map(float, header["hips_forward"])
         schema = schema_from_dict(header["schema"], str(path))
         ranges = tuple(Range(**r) for r in header["ranges"])
-        sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions, "N": len(arrays["tags"])}
+        sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions}
 
         def checked(name: str, dtype: Any, shape: tuple[Any, ...]) -> np.ndarray:
             wanted = tuple(sizes.get(s, s) for s in shape)
@@ -220,7 +222,7 @@ def load(path: Path | str) -> Database:
             ends,  # type: ignore[arg-type]
         )
         roles = Roles.from_names(skeleton, header["roles"])
-        sizes["L"] = len(roles.legs)
+        sizes |= {"L": len(roles.legs), "N": len(checked("tags", np.uint32, (None,)))}
         data = {name: checked(name, *kind) for name, kind in _ARRAYS.items()}
         starts, stops = data["starts"], data["stops"]
         contiguous = starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
@@ -229,16 +231,24 @@ def load(path: Path | str) -> Database:
         return Database(
             skeleton=skeleton,
             roles=roles,
-            hips_forward=tuple(header["hips_forward"]),
+            hips_forward=(x, y, z),
             fps=float(header["fps"]),
             schema=schema,
             ranges=ranges,
-            tag_names=tuple(header["tags"]),
-            settings=header["settings"],
+            tag_names=tag_names,
+            settings=dict(header["settings"]),
             **data,
         )
-    except (KeyError, TypeError, ValueError, IndexError) as cause:
+    except DatabaseError:
+        raise
+    except (MotionMatchingError, KeyError, TypeError, ValueError, IndexError, AttributeError) as cause:
         raise DatabaseError(f"{path} has a header that cannot be understood ({cause!r}); build it again.") from cause
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError(f"{value!r} is no list of names")
+    return tuple(value)
 
 
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
@@ -250,5 +260,6 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DatabaseError(f"{path} is not a motion-matching database; give a file made by 'build'.")
     if header.get("version") != VERSION:
-        raise DatabaseError(f"{path} has format version {header.get('version')}, this program reads {VERSION}; build it again.")
+        version = header.get("version")
+        raise DatabaseError(f"{path} has format version {version}, and this program reads {VERSION}; build it again.")
     return header

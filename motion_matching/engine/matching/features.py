@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ BONE_KINDS = ("bone_position", "bone_velocity")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
 NORMALIZATIONS = ("feature", "dimension")
 BEYOND_RANGE = ("extrapolate", "hold")
+_KEYS = {"kind", "bone", "times", "weight", "axes"}
 _CONSTANT = 1e-5
 
 
@@ -108,22 +110,33 @@ def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset")
     return Schema(tuple(_feature_from_dict(entry, where) for entry in entries), normalization, beyond)
 
 
-def _feature_from_dict(entry: Mapping[str, Any], where: str) -> Feature:
+def _feature_from_dict(entry: Any, where: str) -> Feature:
+    if not isinstance(entry, Mapping):
+        raise SettingsError(f"{where} has the feature {entry!r}; give an object with at least a 'kind'.")
+    unknown = sorted(set(entry) - _KEYS)
+    if unknown:
+        raise SettingsError(f"{where} has a feature with '{unknown[0]}'; known entries are {', '.join(sorted(_KEYS))}.")
     kind = entry.get("kind")
     if kind not in BONE_KINDS + TRAJECTORY_KINDS:
-        raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {', '.join(BONE_KINDS + TRAJECTORY_KINDS)}.")
+        kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
+        raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {kinds}.")
     axes = entry.get("axes", "xyz" if kind in BONE_KINDS else "xy")
     if axes not in ("xy", "xyz"):
         raise SettingsError(f"{where} has a {kind} with axes '{axes}'; use 'xy' or 'xyz'.")
     weight = entry.get("weight", 1.0)
-    if not isinstance(weight, (int, float)) or not weight >= 0:
+    if not _is_number(weight) or weight < 0:
         raise SettingsError(f"{where} has a {kind} with weight {weight!r}; a weight is a number of zero or more.")
     bone, times = entry.get("bone", ""), entry.get("times", ())
-    if kind in BONE_KINDS and not bone:
-        raise SettingsError(f"{where} has a {kind} without a bone; name a role such as 'left_foot' or a bone.")
-    if kind in TRAJECTORY_KINDS and (not times or not all(isinstance(t, (int, float)) for t in times)):
-        raise SettingsError(f"{where} has a {kind} without times; list them in seconds, such as [0.33, 0.67, 1.0].")
+    if kind in BONE_KINDS and (not bone or not isinstance(bone, str) or times):
+        raise SettingsError(f"{where} has a {kind} that needs a bone and no times; name a bone, or a role as 'left_foot'.")
+    listed = isinstance(times, (list, tuple)) and bool(times) and all(map(_is_number, times))
+    if kind in TRAJECTORY_KINDS and (bone or not listed):
+        raise SettingsError(f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, 0.67, 1.0].")
     return Feature(kind, bone, tuple(float(t) for t in times), float(weight), axes)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 def load_schema(name: str) -> Schema:
@@ -172,20 +185,16 @@ def compute(schema: Schema, table: MotionTable) -> np.ndarray:
 
 def role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
     """Index of the bone that a role or a bone's own name stands for; SettingsError where there is none."""
-    if name in ("hips", "spine", "head") and (bone := getattr(roles, name)) is not None:
-        return int(bone)
-    for leg in roles.legs:
-        for part in ("thigh", "shin", "foot", "toe"):
-            side = {"L": "left", "R": "right"}.get(leg.side, "")
-            if name == f"{side}_{part}":
-                return int(getattr(leg, part))
-    if name in skeleton.names:
-        return skeleton.index(name)
-    raise SettingsError(f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose another bone.")
+    name_of_bone = roles.to_names(skeleton).get(name, name)
+    if name_of_bone in skeleton.names:
+        return skeleton.index(name_of_bone)
+    raise SettingsError(f"The features name '{name}', which is no role and no bone of this skeleton; choose another.")
 
 
 def _bone_in_character(table: MotionTable, bone: int) -> np.ndarray:
     """Positions (N, 3) of a bone in the simulation bone's frame, walking its chain only."""
+    if bone == 0:
+        return np.zeros((len(table.track), 3))
     position = table.positions[:, bone].astype(np.float64)
     for parent in table.skeleton.ancestors(bone):
         if parent == 0:
@@ -196,11 +205,23 @@ def _bone_in_character(table: MotionTable, bone: int) -> np.ndarray:
 
 def _velocity_in_character(table: MotionTable, local: np.ndarray) -> np.ndarray:
     """World velocity (N, 3) of a point given in the character's frame, seen from there."""
-    turned = _rotate(table.track[:, 2], local[:, :2])
-    world = np.concatenate([turned + table.track[:, :2], local[:, 2:]], axis=1)
-    velocity = differentiate(world, table.fps, table.starts, table.stops)
+    velocity = differentiate(_in_world(table.track, local), table, cyclic=False)
     velocity[:, :2] = _rotate(-table.track[:, 2], velocity[:, :2])
+    for start, stop in zip(table.starts[table.loops], table.stops[table.loops], strict=True):
+        # where a loop meets its beginning again it is a lap further on
+        seam = np.array([stop - 2, stop - 1, start, start + 1])
+        track = table.track[seam]
+        track[2:] = _laps_on(track[2:], table.track[start:stop], np.ones(2))
+        world = _in_world(track, local[seam])
+        around = (world[2:] - world[:-2]) * (0.5 * table.fps)
+        around[:, :2] = _rotate(-track[1:3, 2], around[:, :2])
+        velocity[[stop - 1, start]] = around
     return velocity
+
+
+def _in_world(track: np.ndarray, local: np.ndarray) -> np.ndarray:
+    """World positions (N, 3) of points given in the character's frame."""
+    return np.concatenate([_rotate(track[:, 2], local[:, :2]) + track[:, :2], local[:, 2:]], axis=1)
 
 
 def _rotate(angle: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -209,25 +230,45 @@ def _rotate(angle: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.stack([c * v[:, 0] - s * v[:, 1], s * v[:, 0] + c * v[:, 1]], axis=1)
 
 
-def differentiate(x: np.ndarray, fps: float, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Central differences (N, …) per second inside each range; the ends continue the change of their neighbours."""
+def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
+    """Central differences (N, …) per second of values (N, …), inside each range.
+
+    The ends continue the change of their neighbours; those of a loop follow each other if the values are `cyclic`.
+    """
+    half = 0.5 * table.fps
     v = np.empty_like(x)
-    v[1:-1] = (x[2:] - x[:-2]) * (0.5 * fps)
-    _extrapolate_ends(v, starts, stops)
+    v[1:-1] = (x[2:] - x[:-2]) * half
+    _extrapolate_ends(v, table)
+    if cyclic:
+        first, last = table.starts[table.loops], table.stops[table.loops] - 1
+        v[first] = (x[first + 1] - x[last]) * half
+        v[last] = (x[first] - x[last - 1]) * half
     return v
 
 
-def angular_velocity(q: np.ndarray, fps: float, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Angular velocities (N, …, 3) of rotations (N, …, 4) in the parent's frame, by central differences."""
-    step = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(q[1:], q[:-1])))
+def angular_velocity(q: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
+    """Angular velocities (N, …, 3) of rotations (N, …, 4) in the parent's frame, like `differentiate`."""
+    half = 0.5 * table.fps
+    step = _turn(q[:-1], q[1:])
     v = np.empty((*q.shape[:-1], 3), q.dtype)
-    v[1:-1] = (step[1:] + step[:-1]) * (0.5 * fps)
-    _extrapolate_ends(v, starts, stops)
+    v[1:-1] = (step[1:] + step[:-1]) * half
+    _extrapolate_ends(v, table)
+    if cyclic:
+        first, last = table.starts[table.loops], table.stops[table.loops] - 1
+        around = _turn(q[last], q[first])
+        v[first] = (around + step[first]) * half
+        v[last] = (step[last - 1] + around) * half
     return v
 
 
-def _extrapolate_ends(v: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> None:
+def _turn(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Shortest rotation (…, 3) from `a` to `b`, scaled angle-axis in the parent's frame."""
+    return quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(b, a)))
+
+
+def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
     """Fill the first and last frame of every range (three frames or more) from the two beside them."""
+    starts, stops = table.starts, table.stops
     v[starts] = 2 * v[starts + 1] - v[starts + 2]
     v[stops - 1] = 2 * v[stops - 2] - v[stops - 3]
 
@@ -280,12 +321,14 @@ def track_at(table: MotionTable, time: float, beyond: str = "extrapolate") -> np
 
 def _end_rates(table: MotionTable, side: int) -> np.ndarray:
     """Mean velocity and turn rate (R, 3), in the end frame's own axes, of the first (1) or last (-1) fifth of a second."""
-    span = np.minimum(max(int(round(0.2 * table.fps)), 1), table.stops - table.starts - 1)
+    span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
     other = end + side * span
     rate = (table.track[other] - table.track[end]) * (side * table.fps / span)[:, None]
-    # the chord over the span points half the turn away from the end
+    # an arc's chord points half the turn away from its end, and is shorter than the way along it
     rate[:, :2] = _rotate(-0.5 * (table.track[end, 2] + table.track[other, 2]), rate[:, :2])
+    turned = np.clip(table.track[other, 2] - table.track[end, 2], -np.pi, np.pi)
+    rate[:, :2] /= np.sinc(turned / (2 * np.pi))[:, None]
     return rate
 
 
@@ -298,36 +341,30 @@ def _go_on(track: np.ndarray, rate: np.ndarray, seconds: np.ndarray) -> np.ndarr
 
 
 def _looped(track: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Positions in a loop of F frames whose last frame is followed by its first, displaced by a lap."""
+    """The track (W, 3) of a loop of F frames at any frames (W,), before its first and after its last too."""
     count = len(track)
-    # the lap's last step is taken to be like the one before it
-    lap_turn = track[-1, 2] - track[0, 2] + (track[-1, 2] - track[-2, 2])
-    lap_move = _rotate(-track[:1, 2], (2 * track[-1, :2] - track[-2, :2] - track[0, :2])[None])
-    whole = np.floor(wanted / count).astype(int)
-    result = np.empty((len(wanted), 3))
-    for lap in np.unique(whole):
-        origin = np.array([[track[0, 0], track[0, 1], track[0, 2]]])
-        for _ in range(abs(lap)):
-            origin = _next_lap(origin, lap_move, lap_turn) if lap > 0 else _previous_lap(origin, lap_move, lap_turn)
-        rows = whole == lap
-        local = wanted[rows] - lap * count
-        closed = np.vstack([track, _next_lap(track[:1], lap_move, lap_turn)])
-        below = np.floor(local).astype(int)
-        mix = (local - below)[:, None]
-        here = closed[below] * (1 - mix) + closed[below + 1] * mix
-        turn = origin[0, 2] - track[0, 2]
-        moved = _rotate(np.full(rows.sum(), turn), here[:, :2] - track[0, :2]) + origin[0, :2]
-        result[rows] = np.column_stack([moved, here[:, 2] + turn])
-    return result
+    laps, place = np.divmod(wanted, count)
+    closed = np.concatenate([track, _laps_on(track[:1], track, np.ones(1))])
+    below = np.minimum(place.astype(np.int64), count - 1)
+    mix = (place - below)[:, None]
+    return _laps_on(closed[below] * (1 - mix) + closed[below + 1] * mix, track, laps)
 
 
-def _next_lap(origin: np.ndarray, move: np.ndarray, turn: float) -> np.ndarray:
-    return np.column_stack([origin[:, :2] + _rotate(origin[:, 2], move), origin[:, 2] + turn])
+def _laps_on(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarray:
+    """Points (W, 3) of a loop's track (F, 3), as they lie after so many more laps (W,).
 
-
-def _previous_lap(origin: np.ndarray, move: np.ndarray, turn: float) -> np.ndarray:
-    yaw = origin[:, 2] - turn
-    return np.column_stack([origin[:, :2] - _rotate(yaw, move), yaw])
+    The step from the last frame to the first is taken to be like the one before it, seen from the character. With the
+    ground as the complex plane a lap is z -> turn * (z - start) + end, so that the starts of laps are a geometric
+    series; it is summed in a form that holds where a lap hardly turns.
+    """
+    step = loop[-1] - loop[-2]
+    move = loop[-1, :2] + _rotate(step[2:], step[None, :2])[0] - loop[0, :2]
+    angle = loop[-1, 2] + step[2] - loop[0, 2]
+    turn = angle - 2 * np.pi * np.round(angle / (2 * np.pi))
+    start = complex(loop[0, 0], loop[0, 1])
+    sums = laps * np.sinc(laps * turn / (2 * np.pi)) / np.sinc(turn / (2 * np.pi)) * np.exp(0.5j * turn * (laps - 1))
+    moved = start + sums * complex(*move) + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
+    return np.column_stack([moved.real, moved.imag, points[:, 2] + laps * angle])
 
 
 @dataclass(frozen=True)

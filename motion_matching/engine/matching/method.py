@@ -73,21 +73,20 @@ class MotionMatching:
         if old.end_guard != settings.end_guard:
             self._index = self._new_index(settings)
         elif old.weights != settings.weights:
-            self._weigh(settings)
-            self._index = self._index.reweighted(self._rows.T)
+            self._index = self._index.reweighted(self._weigh(settings))
         else:
             return
         self._masks = {}
 
     def _new_index(self, settings: PerformerSettings) -> FrameIndex:
-        self._weigh(settings)
+        features = self._weigh(settings)
         allowed = self.database.candidates(settings.end_guard)
         if not allowed.any():
             raise DatabaseError("No frame of the database may be entered; lower the end guard or add longer clips.")
-        return FrameIndex(self._rows.T, allowed, self.database.bias)
+        return FrameIndex(features, allowed, self._bias)
 
-    def _weigh(self, settings: PerformerSettings) -> None:
-        """Normalise and weight the features: rows (N, D) to fetch a frame's, and how a goal enters a query."""
+    def _weigh(self, settings: PerformerSettings) -> np.ndarray:
+        """Normalise and weight the features (D, N): rows of them to fetch a frame's, and how a goal enters a query."""
         schema, normalization = self.database.schema, self.database.normalization
         weights = (schema if settings.weights is None else schema.with_weights(settings.weights)).weights
         scale = normalization.scale(weights)
@@ -102,8 +101,11 @@ class MotionMatching:
         self._goal_mean = normalization.mean[self._goal_dims[moving]]
         self._goal_scale = scale[self._goal_dims[moving]]
         self._feature_of_dim = np.repeat(np.arange(len(schema.features)), [f.dimensions for f in schema.features])[dims]
-        features = (self.database.features[dims] - normalization.mean[dims, None]) * scale[dims, None]
+        features = np.asarray(self.database.features)[dims]
+        features -= normalization.mean[dims, None]
+        features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
+        return features
 
     def reset(self) -> Motion:
         """Start at the calmest frame that may be entered."""
@@ -196,8 +198,9 @@ class MotionMatching:
         if self._last is None:
             return None
         last = self._last
+        mask = last.mask.prepared if last.mask else None
         frames, _ = self._index.k_nearest(
-            last.query, count, current=last.frame, surroundings=self._surroundings, mask=last.mask.prepared if last.mask else None
+            last.query, count, current=last.frame, surroundings=self._surroundings, mask=mask
         )
         labels = tuple(f.label for f in self.database.schema.features)
         return Explanation(

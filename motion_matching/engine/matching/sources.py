@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SettingsError
+from ..errors import MotionDataError, SettingsError
 from ..motion import bvh
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
@@ -44,20 +44,47 @@ class Source:
     tags: tuple[TagRange, ...] = ()
     track: GroundTrack | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 < self.speed < np.inf:
+            raise SettingsError(f"The speed of the source '{self.name}' is {self.speed}; give a number above zero.")
+        if min(self.start or 0, self.stop or 0) < 0:
+            raise SettingsError(f"The range of the source '{self.name}' has a negative frame; count from 0.")
+
     @property
     def name(self) -> str:
         return self.clip.name if self.clip is not None else Path(self.file or "").stem
 
     def load(self, axes: Mapping[str, Any]) -> Clip:
-        """The chosen frames of the clip; SettingsError where the range is empty."""
-        clip = self.clip if self.clip is not None else bvh.load(self.file or "", **axes)
+        """The chosen frames of the clip.
+
+        SettingsError where the range is empty or the track does not fit, MotionDataError where a file cannot be used
+        or a clip holds numbers that are not finite.
+        """
+        clip = _finite(self.clip) if self.clip is not None else bvh.load(self.file or "", **axes)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
             raise SettingsError(
-                f"The source '{self.name}' has {clip.frame_count} frames, so its range {self.start} to {self.stop} is empty; "
-                "choose another."
+                f"The source '{self.name}' has {clip.frame_count} frames, so its range {self.start or 0} to "
+                f"{self.stop if self.stop is not None else 'the end'} is empty; choose another."
+            )
+        if self.track is not None and self.track.frame_count != stop - start:
+            raise SettingsError(
+                f"The track of the source '{self.name}' has {self.track.frame_count} frames for {stop - start} frames "
+                "of motion; give one position and yaw for each."
             )
         return clip if stop - start == clip.frame_count else clip.sliced(start, stop)
+
+
+def _finite(clip: Clip) -> Clip:
+    """The clip; MotionDataError names the first bone and frame that has no finite place or rotation."""
+    usable = np.isfinite(clip.positions).all(axis=-1) & np.isfinite(clip.rotations).all(axis=-1)
+    if not usable.all():
+        frame, bone = np.argwhere(~usable)[0]
+        raise MotionDataError(
+            f"The bone '{clip.skeleton.names[bone]}' of clip '{clip.name}' has a number that is not finite in frame "
+            f"{frame}; correct the clip."
+        )
+    return clip
 
 
 def find_sources(paths: Iterable[Path | str]) -> list[Source]:
@@ -65,7 +92,10 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
     sources: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.suffix.lower() == ".bvh" and p.is_file())
+            # hidden files such as '._walk.bvh' are what other systems keep beside the real ones
+            files = sorted(
+                p for p in path.rglob("*") if p.suffix.lower() == ".bvh" and not p.name.startswith(".") and p.is_file()
+            )
             if not files:
                 raise SettingsError(f"The folder {path} holds no .bvh files; give a folder with motion capture.")
             sources += [Source(file=file) for file in files]
@@ -79,6 +109,7 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
 
 
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track"}
+_TAG_KEYS = {"name", "start", "stop"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -106,21 +137,37 @@ def _source(entry: Any, path: Path, number: int) -> Source:
         raise SettingsError(f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(_KEYS))}.")
     file = path.parent / entry["file"]
     if not file.is_file():
-        raise SettingsError(f"{where} names {file}, which does not exist; files are relative to the list.")
+        raise SettingsError(f"{where} names {file}, which is not there; files are relative to the list.")
     speed = entry.get("speed", 1.0)
     if not isinstance(speed, (int, float)) or not 0.1 <= speed <= 10:
         raise SettingsError(f"{where} has speed {speed!r}; give a number from 0.1 to 10.")
-    for key in ("start", "stop"):
-        if not isinstance(entry.get(key), (int, type(None))):
-            raise SettingsError(f"{where} has {key} {entry[key]!r}; give a frame number.")
-    try:
-        tags = tuple(TagRange(str(t["name"]), t.get("start"), t.get("stop")) for t in entry.get("tags", ()))
-    except (TypeError, KeyError, AttributeError):
-        raise SettingsError(f"{where} has tags that are not a list of objects with a 'name'.") from None
+    mirror, loop = entry.get("mirror"), entry.get("loop", False)
+    if not isinstance(mirror, (bool, type(None))) or not isinstance(loop, bool):
+        raise SettingsError(f"{where} has mirror {mirror!r} and loop {loop!r}; both are true or false.")
+    start, stop = _frames(entry, where)
+    tags = entry.get("tags", [])
+    if not isinstance(tags, list):
+        raise SettingsError(f"{where} has tags {tags!r}; give a list of objects with a 'name'.")
     return Source(
-        file=file, start=entry.get("start"), stop=entry.get("stop"), speed=float(speed), mirror=entry.get("mirror"),
-        loop=bool(entry.get("loop", False)), tags=tags, track=_track(entry.get("track"), where),
+        file=file, start=start, stop=stop, speed=float(speed), mirror=mirror, loop=loop,
+        tags=tuple(_tag(tag, where) for tag in tags), track=_track(entry.get("track"), where),
     )
+
+
+def _tag(entry: Any, where: str) -> TagRange:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not name or set(entry) - _TAG_KEYS:
+        raise SettingsError(f"{where} has the tag {entry!r}; give an object with a 'name' and perhaps 'start' and 'stop'.")
+    return TagRange(name, *_frames(entry, f"{where}: its tag '{name}'"))
+
+
+def _frames(entry: Mapping[str, Any], where: str) -> tuple[int | None, int | None]:
+    """The entries 'start' and 'stop', both of which may be left out."""
+    for key in ("start", "stop"):
+        value = entry.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise SettingsError(f"{where} has {key} {value!r}; give a frame number, counted from 0.")
+    return entry.get("start"), entry.get("stop")
 
 
 def _track(rows: Any, where: str) -> GroundTrack | None:
@@ -128,9 +175,9 @@ def _track(rows: Any, where: str) -> GroundTrack | None:
     if rows is None:
         return None
     try:
-        values = np.array(rows, np.float64).reshape(-1, 3)
+        values = np.array(rows, np.float64)
     except (TypeError, ValueError):
-        values = np.empty((0, 3))
-    if len(values) == 0 or not np.isfinite(values).all():
-        raise SettingsError(f"{where} has a track that is not a list of [x, y, yaw], metres and radians, one for each frame.")
+        values = np.empty(0)
+    if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
+        raise SettingsError(f"{where} has a track that is no list of [x, y, yaw]; give metres and radians for each frame.")
     return GroundTrack(values[:, :2], np.unwrap(values[:, 2]))

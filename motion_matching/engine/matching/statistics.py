@@ -57,8 +57,8 @@ def describe(database: Database) -> str:
     candidates = int(database.candidates(1 / 3).sum())
     tagged = [f"{tag} {database.tag_mask(frozenset({tag})).mean():.0%}" for tag in database.tag_names]
     lines = [
-        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {len(database.ranges)} ranges of "
-        f"{len(clips)} clips{', mirrored too' if any(r.mirrored for r in database.ranges) else ''}; {candidates} frames to enter",
+        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {_count(len(database.ranges), 'range')} of "
+        f"{_count(len(clips), 'clip')}{', mirrored too' if any(r.mirrored for r in database.ranges) else ''}; {candidates} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
         + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
@@ -68,3 +68,7 @@ def describe(database: Database) -> str:
         "tags: " + (", ".join(tagged) or "none"),
     ]
     return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,119 @@
+"""The form of the command line: commands, their arguments, and the help that explains them."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+
+from .engine import presets
+from .engine.control.settings import PerformerSettings
+
+PROGRAM = "motion_matching"
+
+_DESCRIPTION = "Turn motion capture into a performance that is steered: a Blender action, a BVH file, or both."
+_EPILOG = f"""\
+first steps:
+  {PROGRAM} build path/to/clips -o walk.npz --mirror
+  {PROGRAM} take walk.npz --script figure_eight --seconds 30 -o take.blend
+Without clips at hand, '{PROGRAM} demo-clips path/to/clips' makes some.
+'{PROGRAM} COMMAND --help' explains a command.
+
+exit codes: 0 done; 1 it cannot be done, one sentence says why; 2 wrong command line; 130 cancelled
+"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as it is written, and without a line that says COMMAND above the commands."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+        self._action_max_length = 14  # argparse forgets that commands are indented
+
+    def _format_action(self, action: argparse.Action) -> str:
+        text = super()._format_action(action)
+        return text.partition("\n")[2] if action.nargs == argparse.PARSER else text
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; it sets `command` to the name of the one that is asked for."""
+    whole = argparse.ArgumentParser(prog=PROGRAM, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_Help)
+    commands = whole.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, text: str, epilog: str = "") -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=f"{text.capitalize()}.", epilog=epilog, formatter_class=_Help)
+        sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
+        return sub
+
+    _add_build(command("build", "make a database from motion capture"))
+    _add_take(command("take", "perform a take with a database", _settings_help()))
+    inspect = command("inspect", "tell what a database holds")
+    inspect.add_argument("database", type=Path, metavar="FILE.npz", help="a database made by 'build'")
+    clips = command("demo-clips", "write the built-in locomotion clips as motion capture (BVH)")
+    clips.add_argument("folder", type=Path, metavar="FOLDER", help="where to write; it is made if it does not exist")
+    clips.add_argument("--seed", type=int, default=0, help="seed of the variations (default: 0)")
+    return whole
+
+
+def _add_build(build: argparse.ArgumentParser) -> None:
+    build.add_argument("sources", nargs="+", type=Path, metavar="SOURCE",
+                       help="BVH files, folders of them (with their subfolders), or JSON lists of sources")
+    build.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.npz", help="the database to write")
+    build.add_argument("--mirror", action="store_true", help="add the mirror image of every source")
+    build.add_argument("--fps", type=float, metavar="RATE",
+                       help="frames per second of the database (default: the most common rate of the sources)")
+    build.add_argument("--speed", type=float, default=1.0, metavar="FACTOR",
+                       help="play all sources faster by this factor, such as 1.1 (default: 1)")
+    build.add_argument("--features", default="default", metavar="PRESET",
+                       help=f"what frames are compared by: {', '.join(presets.names('features'))}, "
+                            "or a .json file (default: default)")
+    build.add_argument("--rig", type=Path, metavar="FILE.json",
+                       help="bone names by role, for rigs whose legs or hips are not found by themselves")
+    build.add_argument("--simulation-bone", choices=("article", "notebook", "root"), default="article",
+                       help="how the simulation bone is smoothed, or 'root' to take an existing root bone "
+                            "(default: article)")
+    build.add_argument("--contacts", choices=("article", "notebook"), default="article",
+                       help="how foot contacts are found: by speed, or by the way of one frame (default: article)")
+    files = build.add_argument_group("how the files are meant")
+    files.add_argument("--up", default="Y", metavar="AXIS", help="axis that points up (default: Y)")
+    files.add_argument("--forward", default="Z", metavar="AXIS",
+                       help="axis that characters face, such as Z or X (default: Z)")
+    files.add_argument("--scale", type=float, metavar="METRES",
+                       help="metres per unit of the files (default: found from the size of the skeleton)")
+
+
+def _add_take(take: argparse.ArgumentParser) -> None:
+    take.add_argument("database", type=Path, metavar="FILE.npz", help="a database made by 'build'")
+    wanted = take.add_argument_group("what is performed")
+    wanted.add_argument("--script", default="figure_eight", metavar="NAME|FILE",
+                        help="figure_eight, square, stop_and_go, flips, strafe_circle, random, or a .json file that "
+                             "--save-performance wrote (default: figure_eight)")
+    wanted.add_argument("--seconds", type=float, help="length of a script (default: 30)")
+    wanted.add_argument("--gait", choices=("walk", "run"), help="gait of a script (default: walk)")
+    wanted.add_argument("--seed", type=int, help="seed of the script 'random' (default: 0)")
+    how = take.add_argument_group("how it is performed")
+    how.add_argument("--sync", type=float, metavar="0..1",
+                     help="put character and simulation object where the data leads (0) or where the code leads (1)")
+    how.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes",
+                     help="change a setting, such as velocity_halflife=0.2; may be repeated")
+    written = take.add_argument_group("what is written")
+    written.add_argument("-o", "--output", type=Path, metavar="FILE.blend",
+                         help="a Blender file with armature, body and the take as its action")
+    written.add_argument("--bvh", type=Path, metavar="FILE.bvh",
+                         help="the take as motion capture: Y up, centimetres, the source's bones")
+    written.add_argument("--report", type=Path, metavar="FILE.json",
+                         help="what the take measures, beside its sources")
+    written.add_argument("--save-performance", type=Path, metavar="FILE.json",
+                         help="what was wanted and with which settings, to be performed again with --script")
+
+
+def _settings_help() -> str:
+    """The performer's settings and their defaults, for the end of a help text."""
+    by_data = {"walk": "the data's speeds", "run": "the data's speeds", "turn_limit": "the data's turns",
+               "weights": "the feature preset's"}
+    lines = [f"  {f.name:26}{by_data.get(f.name) or format(f.default, '.3g')}" for f in fields(PerformerSettings)]
+    return "\n".join([
+        "settings for --set (seconds, metres, radians) and their defaults:", *lines, "",
+        "walk and run take one speed in m/s, or three: forward, to the side, back.",
+        "weights takes one for each feature that 'inspect' lists, such as weights=1,1,1,1,1,1,1.5.",
+    ])

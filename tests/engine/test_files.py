@@ -1,0 +1,273 @@
+"""Files appear whole or not at all, and arrays are mapped where they lie."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.errors import DatabaseError, SettingsError
+from motion_matching.engine.files import expect_array, map_arrays, replacing, save_arrays
+
+ARRAYS = {
+    "poses": np.arange(7 * 13 * 5, dtype=np.float32).reshape(13, 7, 5),
+    "track": np.linspace(-1, 1, 39).reshape(13, 3),
+    "flags": np.array([True, False, True]),
+    "text": np.frombuffer(b'{"a": 1}', np.uint8),
+    "bits": np.array([1 << 31, 3], np.uint32),
+    "nothing": np.empty((0, 4), np.float32),
+    "one": np.array([2.5]),
+}
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.files import save_arrays
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    save_arrays(sys.argv[1], {"a": np.ones(50_000), "b": np.ones(100_000)}, DatabaseError)
+except DatabaseError as error:
+    print(error)
+"""
+
+
+def sentence(error: pytest.ExceptionInfo[Exception], *names: object) -> str:
+    """The message of an error: one sentence on one line that holds all of these names."""
+    text = str(error.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    for name in names:
+        assert str(name) in text
+    return text
+
+
+# ---------------------------------------------------------------- replacing
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path):
+    file = tmp_path / "report.json"
+    for text in ("first", "second"):
+        with replacing(file, SettingsError) as temporary:
+            assert temporary.parent == tmp_path
+            assert temporary.suffix == ".json"
+            temporary.write_text(text)
+            assert not file.exists() or file.read_text() == "first"
+        assert file.read_text() == text
+        assert os.listdir(tmp_path) == ["report.json"]
+
+
+@pytest.mark.parametrize("failure", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: BaseException):
+    file = tmp_path / "report.json"
+    file.write_text("old")
+
+    def write() -> None:
+        with replacing(file, SettingsError) as temporary:
+            temporary.write_text("half of the n")
+            raise failure
+
+    with pytest.raises(SettingsError if isinstance(failure, OSError) else type(failure)) as error:
+        write()
+    if isinstance(failure, OSError):
+        sentence(error, file, "No space left on device")
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report.json"]
+
+
+@pytest.mark.parametrize("name", ["nowhere/report.json", "a folder", "x" * 300, "read-only.json", "/proc/report.json"])
+def test_a_target_that_cannot_be_written_is_named(tmp_path: Path, name: str):
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "read-only.json").write_text("old")
+    (tmp_path / "read-only.json").chmod(0o444)
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(SettingsError) as error, replacing(tmp_path / name, SettingsError):
+        pytest.fail("this cannot be written")
+    sentence(error, name)
+    assert sorted(os.listdir(tmp_path)) == before
+    assert (tmp_path / "read-only.json").read_text() == "old"
+
+
+def test_a_saved_file_has_the_permissions_of_any_other(tmp_path: Path):
+    (tmp_path / "other").write_text("")
+    with replacing(tmp_path / "mine", SettingsError) as temporary:
+        temporary.write_text("")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("other", "mine")]
+    assert modes[0] == modes[1]
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def test_arrays_come_back_mapped_aligned_and_read_only(tmp_path: Path):
+    file = tmp_path / "arrays.npz"
+    save_arrays(file, ARRAYS, DatabaseError)
+    mapped = map_arrays(file, DatabaseError)
+    assert list(mapped) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        found = mapped[name]
+        assert found.dtype == array.dtype
+        np.testing.assert_array_equal(found, array)
+        if array.size:
+            assert isinstance(found, np.memmap)
+            assert found.ctypes.data % 64 == 0
+            assert not found.flags.writeable
+
+
+def test_numpy_reads_the_file_too(tmp_path: Path):
+    file = tmp_path / "arrays.npz"
+    save_arrays(file, ARRAYS, DatabaseError)
+    with np.load(file, allow_pickle=False) as loaded:
+        assert loaded.files == list(ARRAYS)
+        for name, array in ARRAYS.items():
+            np.testing.assert_array_equal(loaded[name], array)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.testzip() is None
+
+
+def test_equal_arrays_make_equal_files(tmp_path: Path):
+    for name in ("a.npz", "b.npz"):
+        save_arrays(tmp_path / name, ARRAYS, DatabaseError)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_arrays_of_any_memory_order_are_saved_as_they_read(tmp_path: Path):
+    array = np.arange(24.0).reshape(4, 6)
+    save_arrays(tmp_path / "a.npz", {"turned": array.T, "every": array[:, ::2]}, DatabaseError)
+    mapped = map_arrays(tmp_path / "a.npz", DatabaseError)
+    np.testing.assert_array_equal(mapped["turned"], array.T)
+    np.testing.assert_array_equal(mapped["every"], array[:, ::2])
+
+
+def test_members_with_the_headers_of_huge_ones_are_aligned_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Above 2 GiB a zip member has a longer header; here it gets that above 6 kB."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 10_000)
+    arrays = {"small": np.arange(3.0), "huge": np.arange(5000.0), "last": np.arange(7.0)}
+    save_arrays(tmp_path / "a.npz", arrays, DatabaseError)
+    monkeypatch.undo()
+    mapped = map_arrays(tmp_path / "a.npz", DatabaseError)
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as loaded:
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(loaded[name], array)
+            np.testing.assert_array_equal(mapped[name], array)
+            assert mapped[name].ctypes.data % 64 == 0
+
+
+def test_a_file_may_be_written_over_while_it_is_mapped(tmp_path: Path):
+    file = tmp_path / "arrays.npz"
+    save_arrays(file, ARRAYS, DatabaseError)
+    mapped = map_arrays(file, DatabaseError)
+    save_arrays(file, {name: array * 0 for name, array in ARRAYS.items()}, DatabaseError)
+    np.testing.assert_array_equal(mapped["poses"], ARRAYS["poses"])
+    save_arrays(file, mapped, DatabaseError)
+    np.testing.assert_array_equal(map_arrays(file, DatabaseError)["poses"], ARRAYS["poses"])
+
+
+@pytest.mark.parametrize("limit", [0, 100, 300_000, 400_400, 1_200_300])
+def test_on_a_full_disk_the_old_file_stays_and_nothing_is_left(tmp_path: Path, limit: int):
+    """The disk is full at once, inside the first array, inside the second, between them, and in the directory."""
+    file = tmp_path / "arrays.npz"
+    file.write_text("old")
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(file), str(limit)], capture_output=True, text=True,
+                          timeout=60, cwd=Path(__file__).parents[2], check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert str(file) in done.stdout
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["arrays.npz"]
+
+
+# ---------------------------------------------------------------- other people's files
+
+
+def saved(tmp_path: Path) -> Path:
+    file = tmp_path / "arrays.npz"
+    save_arrays(file, ARRAYS, DatabaseError)
+    return file
+
+
+def unusable(tmp_path: Path, kind: str) -> Path:
+    file = tmp_path / "arrays.npz"
+    if kind == "missing":
+        return file
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "text":
+        file.write_text("HIERARCHY\nROOT Hips\n" * 50)
+    elif kind == "empty":
+        file.touch()
+    elif kind == "compressed":
+        np.savez_compressed(file, **ARRAYS)
+    elif kind == "other zip":
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("word/document.xml", "<xml/>" * 40)
+    elif kind == "objects":
+        np.savez(file, thing=np.array([{"run": "me"}, None], dtype=object))
+    elif kind == "fortran":
+        np.savez(file, turned=np.asfortranarray(np.ones((3, 4))))
+    elif kind == "longer than it is":
+        stream = io.BytesIO()
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**6,)})
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("poses.npy", stream.getvalue() + bytes(80))
+    elif kind == "negative":
+        stream = io.BytesIO()
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (-3, 2)})
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("poses.npy", stream.getvalue() + bytes(80))
+    return file
+
+
+@pytest.mark.parametrize("kind", [
+    "missing", "folder", "text", "empty", "compressed", "other zip", "objects", "fortran", "longer than it is", "negative"])
+def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind: str):
+    file = unusable(tmp_path, kind)
+    with pytest.raises(DatabaseError) as error:
+        map_arrays(file, DatabaseError)
+    sentence(error, file)
+
+
+def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path):
+    file = saved(tmp_path)
+    whole = file.read_bytes()
+    for length in (1, 20, 63, 64, 500, len(whole) // 2, len(whole) - 200, len(whole) - 22, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        with pytest.raises(DatabaseError) as error:
+            map_arrays(file, DatabaseError)
+        sentence(error, file)
+
+
+def test_damage_anywhere_is_read_as_data_or_refused_but_never_crashes(tmp_path: Path):
+    file = saved(tmp_path)
+    whole = bytearray(file.read_bytes())
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, len(whole), rng.integers(1, 12)):
+            damaged[place] = rng.integers(0, 256)
+        file.write_bytes(damaged)
+        with suppress(DatabaseError):
+            for array in map_arrays(file, DatabaseError).values():
+                array.tobytes()  # all of it can be read
+
+
+def test_an_array_has_the_name_type_and_shape_that_is_expected(tmp_path: Path):
+    file = saved(tmp_path)
+    arrays = map_arrays(file, DatabaseError)
+    assert expect_array(arrays, "poses", np.float32, (None, 7, 5), file, DatabaseError) is arrays["poses"]
+    for name, dtype, shape in (
+        ("speeds", np.float32, (13,)), ("poses", np.float64, (13, 7, 5)), ("poses", np.float32, (13, 7, 6)),
+        ("poses", np.float32, (13, 35)), ("poses", np.float32, (13,)),
+    ):
+        with pytest.raises(DatabaseError) as error:
+            expect_array(arrays, name, dtype, shape, file, DatabaseError)
+        sentence(error, file, f"'{name}'")

@@ -1,0 +1,162 @@
+"""A steered character: reproducible, the same everywhere in the world, between data and code as asked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine import takes
+from motion_matching.engine.control import rollout, scripts
+from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import SimulationObject, wrap
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.matching.features import load_schema
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.maths import quat
+
+
+@pytest.fixture(scope="module")
+def settings(demo_database) -> PerformerSettings:
+    return takes.default_settings(demo_database)
+
+
+def perform(database, settings, name="random", gait="walk", seconds=12.0, **start):
+    wanted = scripts.script(name, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=3)
+    if start:
+        wanted = Performance(wanted.name, wanted.fps, wanted.intents, **start)
+    return takes.perform(database, settings, wanted)
+
+
+def test_the_same_performance_gives_the_same_take_to_the_byte(demo_database, settings):
+    a, b = perform(demo_database, settings), perform(demo_database, settings)
+    assert a.poses.tobytes() == b.poses.tobytes()
+    assert np.array_equal(a.frames, b.frames)
+
+
+def test_a_performer_that_is_reset_starts_afresh(demo_database, settings):
+    performer = Performer(MotionMatching(demo_database, settings), settings)
+    wanted = scripts.script("flips", 6, demo_database.fps, settings.walk, settings.run)
+    a, b = rollout.solve(performer, wanted), rollout.solve(performer, wanted)
+    assert a.poses.tobytes() == b.poses.tobytes()
+
+
+def test_without_synchronization_the_character_moves_as_the_data_does(demo_database, settings):
+    """Between jumps that have faded, each tick is the data's own step."""
+    take = perform(demo_database, settings.changed({"synchronization": 0.0}), "figure_eight")
+    faded = np.ones(take.frame_count, bool)
+    for tick in np.flatnonzero(take.jumped):
+        faded[tick : tick + 45] = False
+    ticks = np.flatnonzero(faded)[1:]
+    assert len(ticks) > 20
+    for t in ticks:
+        _, dy, turn = take.character[t] - take.character[t - 1]
+        step = demo_database.root_motion[take.frames[t] - 1] / demo_database.fps
+        assert turn == pytest.approx(step[2], abs=1e-4)
+        moved = np.hypot(*(take.character[t, :2] - take.character[t - 1, :2]))
+        assert moved == pytest.approx(np.hypot(*step[:2]), abs=1e-4), dy
+
+
+def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, settings):
+    settings = settings.changed({"synchronization": 1.0})
+    take = perform(demo_database, settings, "flips")
+    np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
+    assert max(abs(wrap(a - b)) for a, b in take.character[:, [2]] - take.simulation[:, [2]] + [[0, 0]]) < 1e-12
+    alone = SimulationObject(settings)
+    alone.reset(0.0, 0.0, 0.0)
+    for tick, intent in enumerate(take.performance.intents):
+        alone.steer(intent, 1 / take.fps)
+        alone.step(1 / take.fps)
+        np.testing.assert_allclose((alone.x, alone.y), take.character[tick, :2], atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.3, 1.0])
+def test_both_are_placed_at_one_result(demo_database, settings, factor):
+    take = perform(demo_database, settings.changed({"synchronization": factor}))
+    np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
+
+
+def test_a_take_elsewhere_in_the_world_is_the_same_take(demo_database, settings):
+    """Start place and heading move and turn the whole take; wishes relative to the heading stay what they are."""
+    yaw, place = 1.1, (5.0, -3.0)
+    wanted = scripts.script("random", 8.0, demo_database.fps, settings.walk, settings.run, seed=4)
+    c, s = math.cos(yaw), math.sin(yaw)
+    turned = tuple(
+        i._replace(move=(c * i.move[0] - s * i.move[1], s * i.move[0] + c * i.move[1]),
+                   facing=None if i.facing is None else i.facing + yaw)
+        for i in wanted.intents
+    )
+    here = takes.perform(demo_database, settings, wanted)
+    there = takes.perform(demo_database, settings, Performance("there", wanted.fps, turned, place, yaw))
+    assert np.array_equal(here.frames, there.frames)
+    x = c * here.character[:, 0] - s * here.character[:, 1] + place[0]
+    np.testing.assert_allclose(x, there.character[:, 0], atol=1e-3)
+    np.testing.assert_allclose(here.poses[:, :, 1:], there.poses[:, :, 1:], atol=1e-4)
+
+
+def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, settings):
+    wanted = scripts.script("figure_eight", 8.0, demo_database.fps, settings.walk, settings.run)
+    changed = Performance(
+        wanted.name, wanted.fps, wanted.intents, changes=((120, {"weights": [0, 0, 0, 0, 0, 1, 1]}),)
+    )
+    a, b = takes.perform(demo_database, settings, wanted), takes.perform(demo_database, settings, changed)
+    assert np.array_equal(a.poses[:120], b.poses[:120])
+    assert not np.array_equal(a.frames, b.frames)
+
+
+def test_an_unknown_setting_is_named(settings):
+    with pytest.raises(SettingsError, match="velocity_halflive"):
+        settings.changed({"velocity_halflive": 0.2})
+    with pytest.raises(SettingsError, match="synchronization"):
+        settings.changed({"synchronization": 1.5})
+
+
+def test_a_path_is_followed(demo_database, settings):
+    """Told where to be over the next two seconds, the character walks there."""
+    settings = settings.changed({"synchronization": 0.5})
+    performer = Performer(MotionMatching(demo_database, settings), settings)
+    performer.reset((0.0, 0.0), 0.0)
+    speed, dt = 1.1, 1 / demo_database.fps
+    times = tuple(np.linspace(0.0, 2.0, 9))
+    for tick in range(240):
+        now = tick * dt
+        path = FuturePath(
+            times, tuple((0.0, -speed * (now + t)) for t in times), tuple(0.0 for _ in times)
+        )
+        frame = performer.step(Intent(path=path))
+    assert abs(frame.character.x) < 0.3
+    assert frame.character.y == pytest.approx(-speed * 240 * dt, abs=0.5)
+
+
+def test_features_of_the_past_see_where_the_character_was(demo_database, settings):
+    database = demo_database.with_schema(load_schema("nucl_ai"))
+    take = perform(database, settings, "figure_eight", seconds=15)
+    speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
+    assert speed[-150:].mean() == pytest.approx(settings.walk.forward, rel=0.2)
+
+
+def test_poses_and_velocities_go_on_across_jumps_as_the_data_allows(demo_database, settings):
+    """No bone, seen from its parent, changes its velocity in a tick by more than twice what it ever does in the data.
+
+    Twice, because a fading offset may pull as hard as the data and the data itself may at the same time.
+    """
+    limits = 2.0 * np.maximum(demo_database.limits, [[1.0], [10.0]]) / demo_database.fps
+    for gait in ("walk", "run"):
+        take = perform(demo_database, settings, "flips", gait, 15)
+        assert take.jumped.sum() > 10
+        positions = take.poses[:, :3, 1:]
+        change = np.linalg.norm(np.diff(positions, 2, axis=0), axis=1) * take.fps
+        assert np.all(change <= limits[0, 1:] * 1.05)
+        rotations = take.poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
+        rate = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * take.fps
+        change = np.linalg.norm(np.diff(rate, axis=0), axis=2)
+        assert np.all(change <= limits[1, 1:] * 1.05)
+
+
+def test_rotations_stay_unit(demo_database, settings):
+    take = perform(demo_database, settings, "random", "run")
+    np.testing.assert_allclose(np.linalg.norm(take.poses[:, 3:], axis=1), 1, atol=1e-4)

@@ -1,0 +1,673 @@
+"""The command line from end to end: what README shows works, and what is wrong is told in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import CHECKOUT
+
+from motion_matching import arguments, cli
+from motion_matching.cli import main
+from motion_matching.engine import presets, takes
+from motion_matching.engine.control import performance, scripts
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import SimulationObject
+from motion_matching.engine.matching import database as databases
+from motion_matching.engine.motion import bvh, contacts, locomotion, simulation_bone
+
+# A chain of three bones that swings: no legs, no feet.
+TENTACLE = """HIERARCHY
+ROOT Base
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Middle
+  {
+    OFFSET 0 60 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT Tip
+    {
+      OFFSET 0 60 0
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      End Site
+      {
+        OFFSET 0 60 0
+      }
+    }
+  }
+}
+MOTION
+Frames: 90
+Frame Time: 0.0333333
+"""
+
+
+def run(*args: object) -> int:
+    return main([str(arg) for arg in args])
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with generated clips and the database of them, made by the commands; tests only read it."""
+    folder = tmp_path_factory.mktemp("demo")
+    assert run("demo-clips", folder / "clips") == 0
+    assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def walk(demo: Path) -> Path:
+    return demo / "walk.npz"
+
+
+@pytest.fixture
+def one_clip(demo: Path, tmp_path: Path) -> Path:
+    """A folder with one clip of the demo."""
+    folder = tmp_path / "one clip"
+    folder.mkdir()
+    shutil.copy(demo / "clips" / "walk_curves.bvh", folder)
+    return folder
+
+
+def sentence(capsys: pytest.CaptureFixture[str]) -> str:
+    """The error that was printed: one sentence on one line, and nothing else anywhere."""
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1, printed.err
+    text = printed.err.removeprefix("motion_matching: ").rstrip("\n")
+    assert text.endswith(".")
+    assert not re.search(r"[.!?]\s+[A-Z]|\.\.$|Error", text), text
+    return text
+
+
+def listing(folder: Path) -> dict[str, bytes | None]:
+    """All that lies in a folder, with the content of small files."""
+    small = 1_000_000
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() and path.stat().st_size < small else None
+            for path in sorted(folder.rglob("*"))}
+
+
+def world(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
+    """Bone names and world positions (F, B, 3) in metres of a BVH file in centimetres."""
+    clip = bvh.load(file, scale=0.01)
+    return clip.skeleton.names, clip.world()[1]
+
+
+# ---------------------------------------------------------------- the chain of README
+
+
+IN_BLENDER = """
+import json
+import sys
+import numpy as np
+import motion_matching
+from motion_matching import registration
+from motion_matching.engine.motion import bvh
+
+database, bvh_file, blend_file = sys.argv[1:]
+motion_matching.register()
+take = registration._run_command  # what `blender --command motion_matching …` calls, with all that follows the name
+assert take(["take", database, "--seconds", "4", "--bvh", bvh_file, "-o", blend_file, "--quiet"]) == 0
+print("after the quiet take")
+assert take(["inspect", database]) == 0
+assert take([]) == 2
+assert take(["--help"]) == 0
+
+bpy.ops.wm.open_mainfile(filepath=blend_file)
+scene = bpy.context.scene
+clip = bvh.load(bvh_file, scale=0.01)
+_, heads = clip.world()
+assert (scene.frame_start, scene.frame_end) == (1, clip.frame_count)
+assert abs(scene.render.fps / scene.render.fps_base - clip.fps) < 1e-4
+[armature] = [obj for obj in scene.objects if obj.type == "ARMATURE"]
+[body] = [obj for obj in scene.objects if obj.parent is armature]
+assert body.type == "MESH"
+assert armature.animation_data.action.name == armature.name == "figure_eight walk"
+assert [bone.name for bone in armature.data.bones][1:] == list(clip.skeleton.names)
+for frame in (1, clip.frame_count // 2, clip.frame_count):
+    scene.frame_set(frame)
+    found = np.array([armature.matrix_world @ armature.pose.bones[name].head for name in clip.skeleton.names])
+    np.testing.assert_allclose(found, heads[frame - 1], atol=1e-3)
+"""
+
+
+def test_the_chain_of_readme_ends_in_mocap_a_report_and_an_action(
+    demo: Path, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_in_blender: Callable[..., str]
+) -> None:
+    take, report = tmp_path / "take.bvh", tmp_path / "take.json"
+    assert run("take", walk, "--seconds", 4, "--bvh", take, "--report", report) == 0
+    assert run("inspect", walk) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert f"Written: {take}, {report}." in printed.out
+    assert "left_toe LeftToe" in printed.out
+
+    def strict(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    measured = json.loads(report.read_text(), parse_constant=strict)
+    assert measured["take"]["seconds"] == pytest.approx(4.0, abs=0.05)
+    assert set(measured["sources"]) <= set(measured["take"])
+    assert measured["settings"]["search_interval"] == PerformerSettings().search_interval
+
+    # another process, inside Blender: the same bytes, and an action that does the same
+    again, blend = tmp_path / "again.bvh", tmp_path / "take.blend"
+    out = run_in_blender(IN_BLENDER, walk, again, blend)
+    assert out.startswith("after the quiet take\n"), "a quiet take is not quiet"
+    assert again.read_bytes() == take.read_bytes()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_path: Path) -> None:
+    take, source = tmp_path / "take.bvh", next((demo / "clips").glob("*.bvh"))
+    assert run("take", walk, "--script", "square", "--seconds", 3, "--bvh", take, "--quiet") == 0
+    (names, places), (source_names, source_places) = world(take), world(source)
+    assert names == source_names
+    lines, source_lines = (file.read_text().partition("MOTION")[0].splitlines() for file in (take, source))
+    assert lines == source_lines  # hierarchy, offsets in centimetres, channels
+    # read as Y up, feet are on the ground and the head is as high as in the sources
+    head, lowest = names.index("Head"), places[..., 2].min(axis=1)
+    assert np.abs(lowest).max() < 0.1
+    assert places[:, head, 2] == pytest.approx(np.median(source_places[:, head, 2]), abs=0.1)
+    # Y is the second number of a frame: the root's height in centimetres
+    frames = np.loadtxt(take.read_text().partition("Frame Time:")[2].splitlines()[1:])
+    assert len(frames) == 90
+    assert 60 < frames[:, 1].min() < frames[:, 1].max() < 130
+
+
+@pytest.mark.parametrize(("recordings", "clips", "options"), [("bandai-namco", 171, ["--mirror"]), ("lafan1", 1, [])])
+def test_real_recordings_need_no_option_but_their_folder(
+    recordings: str, clips: int, options: list[str], mocap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, take = tmp_path / "walk.npz", tmp_path / "take.bvh"
+    assert run("build", mocap / recordings, "-o", database, *options) == 0
+    assert f"of {clips} clip" in capsys.readouterr().out
+    assert run("take", database, "--seconds", 3, "--bvh", take, "--quiet") == 0
+    (names, places), (source_names, _) = world(take), world(next((mocap / recordings).glob("*.bvh")))
+    assert names == source_names
+    assert np.median(places[..., 2].max(axis=1)) == pytest.approx(1.6, abs=0.25)  # a standing person's uppermost joint
+
+
+def test_a_source_list_chooses_frames_speed_mirror_and_tags(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(demo / "clips" / "walk_curves.bvh", tmp_path)
+    sources = [{"file": "walk_curves.bvh", "start": 30, "stop": 230, "mirror": True, "tags": [{"name": "curve"}]},
+               {"file": "walk_curves.bvh", "stop": 100, "speed": 2.0}]
+    (tmp_path / "sources.json").write_text(json.dumps(sources))
+    assert run("build", tmp_path / "sources.json", "-o", tmp_path / "walk.npz", "--speed", 1.0) == 0
+    database = databases.load(tmp_path / "walk.npz")
+    assert [(r.clip, r.mirrored, r.first_source_frame) for r in database.ranges] == [
+        ("walk_curves", False, 30), ("walk_curves", False, 0), ("walk_curves", True, 30)]
+    assert (database.stops - database.starts).tolist() == [200, 50, 200]
+    assert database.tag_mask({"curve"}).tolist() == [True] * 200 + [False] * 50 + [True] * 200
+    assert "450 frames (15 s at 30 fps) of 2 clips, mirrored too" in capsys.readouterr().out
+
+
+def test_options_of_build_reach_the_database(one_clip: Path, tmp_path: Path) -> None:
+    file = tmp_path / "walk.npz"
+    (tmp_path / "rig.json").write_text('{"spine": "Spine"}')
+    assert run("build", one_clip, "-o", file, "--quiet", "--fps", 20, "--speed", 1.1, "--features", "notebook", "--rig",
+               tmp_path / "rig.json", "--simulation-bone", "notebook", "--contacts", "notebook", "--scale", 0.005) == 0
+    database = databases.load(file)
+    original = bvh.load(next(one_clip.iterdir()))
+    assert database.fps == 20
+    assert database.seconds == pytest.approx(original.frame_count / original.fps / 1.1, abs=0.1)
+    assert database.schema.dimensions == 33
+    assert database.role_names["spine"] == "Spine"
+    assert database.settings["simulation_bone"]["heading"] == "angle"
+    assert database.settings["contacts"]["method"] == "displacement"
+    np.testing.assert_allclose(database.skeleton.rest_positions[2:], 0.5 * original.skeleton.rest_positions[1:], atol=1e-5)
+
+
+def test_clips_too_short_are_named_and_the_rest_is_built(
+    one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clip = bvh.load(one_clip / "walk_curves.bvh")
+    bvh.save(clip.sliced(0, 20), one_clip / "too_short.bvh")
+    assert run("build", one_clip, "-o", tmp_path / "walk.npz") == 0
+    assert re.search("Left out too_short: .*20 frames", capsys.readouterr().out)
+    assert databases.load(tmp_path / "walk.npz").frame_count == clip.frame_count
+
+
+# ---------------------------------------------------------------- takes again, and others
+
+
+def test_a_performance_solved_again_gives_the_same_take_and_with_other_settings_a_new_one(
+    walk: Path, tmp_path: Path
+) -> None:
+    first, again, other, calmer = (tmp_path / f"{name}.bvh" for name in ("first", "again", "other", "calmer"))
+    kept = tmp_path / "kept.json"
+    assert run("take", walk, "--script", "random", "--seed", 5, "--seconds", 6, "--set", "velocity_halflife=0.2",
+               "--bvh", first, "--save-performance", kept, "--quiet") == 0
+    assert run("take", walk, "--script", kept, "--bvh", again, "--quiet") == 0
+    assert again.read_bytes() == first.read_bytes()
+    assert run("take", walk, "--script", kept, "--set", "weights=1,1,1,1,1,3,3", "--bvh", other, "--quiet") == 0
+    assert run("take", walk, "--script", kept, "--set", "velocity_halflife=0.5", "--bvh", calmer, "--quiet") == 0
+    assert len({file.read_bytes() for file in (first, other, calmer)}) == 3
+    assert performance.load(kept).settings["velocity_halflife"] == 0.2
+
+
+def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None:
+    speeds = []
+    for number, given in enumerate(("walk=0.9", "walk=[0.9, 0.8, 0.7]", "run=2")):
+        report = tmp_path / f"{number}.json"
+        assert run("take", walk, "--seconds", 1, "--set", given, "--report", report, "--quiet") == 0
+        speeds.append(json.loads(report.read_text())["settings"])
+    data = takes.default_settings(databases.load(walk))
+    factor = 0.9 / data.walk.forward
+    assert speeds[0]["walk"] == pytest.approx(
+        {"forward": 0.9, "side": factor * data.walk.side, "back": factor * data.walk.back})
+    assert speeds[1]["walk"] == {"forward": 0.9, "side": 0.8, "back": 0.7}
+    assert speeds[2]["run"]["forward"] == 2.0
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+def test_full_synchronization_puts_both_exactly_where_the_code_leads(walk: Path, tmp_path: Path, gait: str) -> None:
+    kept = tmp_path / "kept.json"
+    assert run("take", walk, "--script", "flips", "--gait", gait, "--seconds", 7, "--sync", 1, "--save-performance", kept,
+               "--quiet") == 0
+    wanted = performance.load(kept)
+    assert wanted.settings["synchronization"] == 1
+    database = databases.load(walk)
+    settings = takes.default_settings(database).changed(wanted.settings)
+    take = takes.perform(database, settings, wanted)
+    code = SimulationObject(settings)
+    code.reset(*wanted.position, wanted.facing)
+    path = []
+    for intent in wanted.intents:
+        code.steer(intent, 1 / wanted.fps)
+        code.step(1 / wanted.fps)
+        path.append((code.x, code.y))
+    np.testing.assert_array_equal(take.character[:, :2], take.simulation[:, :2])
+    np.testing.assert_allclose(take.character[:, 2], take.simulation[:, 2], atol=1e-12)
+    np.testing.assert_allclose(take.character[:, :2], path, atol=1e-9)
+
+
+# ---------------------------------------------------------------- what is wrong is told in one sentence
+
+
+def empty_folder(folder: Path) -> list[object]:
+    (folder / "clips").mkdir()
+    return [folder / "clips"]
+
+
+def text_named_bvh(folder: Path) -> list[object]:
+    (folder / "notes.bvh").write_text("Remember to record some walking.\n")
+    return [folder / "notes.bvh"]
+
+
+def only_short_clips(folder: Path) -> list[object]:
+    for file in (folder / "one clip").iterdir():
+        bvh.save(bvh.load(file).sliced(0, 25), file)
+    return [folder / "one clip"]
+
+
+def mixed_skeletons(folder: Path) -> list[object]:
+    return [folder / "one clip", *no_feet(folder)]
+
+
+def no_feet(folder: Path) -> list[object]:
+    rows = "".join(f"0 0 0 0 0 {i % 30} {i % 40} 0 0 {i % 20} 0 0\n" for i in range(90))
+    (folder / "tentacle.bvh").write_text(TENTACLE + rows)
+    return [folder / "tentacle.bvh"]
+
+
+def nan_in_a_channel(folder: Path) -> list[object]:
+    [file] = (folder / "one clip").iterdir()
+    lines = file.read_text().splitlines()
+    lines[-50] = lines[-50].replace(lines[-50].split()[7], "nan", 1)
+    file.write_text("\n".join(lines) + "\n")
+    return [file]
+
+
+def no_such_file(folder: Path) -> list[object]:
+    return [folder / "nothing.bvh"]
+
+
+def list_of_nothing(folder: Path) -> list[object]:
+    (folder / "sources.json").write_text('[{"file": "gone.bvh"}]')
+    return [folder / "sources.json"]
+
+
+@pytest.mark.parametrize(("prepare", "culprit", "advice"), [
+    (empty_folder, "clips", "give a folder with motion capture"),
+    (text_named_bvh, "notes.bvh", "expected to be HIERARCHY"),
+    (only_short_clips, "short", "longer"),
+    (mixed_skeletons, "'tentacle'", "build a database for each"),
+    (no_feet, "legs", "name hips, thighs, shins and feet"),
+    (nan_in_a_channel, "walk_curves.bvh", "repair or delete that line"),
+    (no_such_file, "nothing.bvh", "give a .bvh file"),
+    (list_of_nothing, "gone.bvh", "relative to the list"),
+])
+def test_sources_that_cannot_be_used(
+    prepare: Callable[[Path], list[object]], culprit: str, advice: str, one_clip: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sources = prepare(tmp_path)
+    before = listing(tmp_path)
+    assert run("build", *sources, "-o", tmp_path / "walk.npz") == 1
+    text = sentence(capsys)
+    assert culprit in text
+    assert advice in text
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(("options", "culprit", "advice"), [
+    (["--fps", "-1"], "--fps is -1", "give a number"),
+    (["--fps", "nan"], "--fps is nan", "give a number"),
+    (["--speed", "0"], "--speed is 0", "give a number"),
+    (["--scale", "-1"], "scale", "must be a positive number"),
+    (["--up", "sideways"], "'sideways'", "must be X, Y, Z"),
+    (["--forward", "Y"], "'Y'", "change one"),
+    (["--features", "best"], "'best'", "use one of"),
+    (["--rig", "{folder}/rig.json"], "rig.json", "check its name"),
+    (["-o", "{folder}/missing/walk.npz"], "missing", "make it first"),
+    (["-o", "{folder}"], "is a folder", "give the name"),
+    (["-o", "{folder}/one clip/walk_curves.bvh"], "walk_curves.bvh", "rename it"),
+    (["-o", "{folder}/locked.npz"], "locked.npz is read-only", "allow writing"),
+])
+def test_options_of_build_that_make_no_sense(
+    options: list[str], culprit: str, advice: str, one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "locked.npz").write_text("kept")
+    (tmp_path / "locked.npz").chmod(0o444)
+    before = listing(tmp_path)
+    given = [option.format(folder=tmp_path) for option in options]
+    assert run("build", one_clip, "-o", tmp_path / "walk.npz", *given) == 1
+    text = sentence(capsys)
+    assert culprit in text
+    assert advice in text
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(("options", "culprit", "advice"), [
+    (["--seconds", "0"], "--seconds is 0", "give a number"),
+    (["--seconds", "-3"], "--seconds is -3", "give a number"),
+    (["--seconds", "nan"], "--seconds is nan", "give a number"),
+    (["--seconds", "inf"], "--seconds is inf", "give a number"),
+    (["--seed", "-1"], "--seed is -1", "give a whole number"),
+    (["--sync", "1.5"], "--sync is 1.5", "from 0 to 1"),
+    (["--script", "moonwalk"], "'moonwalk'", "use one of figure_eight"),
+    (["--script", "{folder}/gone.json"], "gone.json", "check its name"),
+    (["--script", "{folder}/other.json"], "other.json", "give one that"),
+    (["--script", "{folder}/kept.json", "--seconds", "3"], "--seconds", "leave it out"),
+    (["--script", "{folder}/broken.json"], "broken.json", "record it again"),
+    (["--set", "grace=1"], "'grace'", "known ones are"),
+    (["--set", "stop_factor"], "stop_factor", "write it as in"),
+    (["--set", "stop_factor=fast"], "stop_factor=fast", "write it as in"),
+    (["--set", "stop_factor=nan"], "stop_factor=nan", "write it as in"),
+    (["--set", "stop_factor=1,2"], "stop_factor", "give one"),
+    (["--set", "stop_factor=-1"], "'stop_factor'", "must be a number of zero or more"),
+    (["--set", "walk=0"], "walk", "needs one speed above zero"),
+    (["--set", "weights=1,2"], "7 features but 2 weights", "give one for each"),
+    (["--set", "weights=1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
+    (["--set", "end_guard=1000"], "end guard", "lower"),
+    (["--bvh", "{folder}/missing/take.bvh"], "missing", "make it first"),
+    (["--bvh", "{folder}/take.blend"], "take.blend", "rename it"),
+    (["--bvh", "{folder}/locked.bvh"], "locked.bvh is read-only", "allow writing"),
+    (["--report", "{folder}/kept.json", "--script", "{folder}/kept.json"], "kept.json", "choose another name"),
+])
+def test_options_of_take_that_make_no_sense(
+    options: list[str], culprit: str, advice: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "locked.bvh").write_text("kept")
+    (tmp_path / "locked.bvh").chmod(0o444)
+    (tmp_path / "other.json").write_text('{"name": "something else"}')
+    wanted = scripts.script("square", 1.0, 30.0, PerformerSettings().walk, PerformerSettings().run)
+    performance.save(wanted, tmp_path / "kept.json")
+    broken = json.loads((tmp_path / "kept.json").read_text()) | {"settings": {"weights": 5}}
+    (tmp_path / "broken.json").write_text(json.dumps(broken))
+    before = listing(tmp_path)
+    given = [option.format(folder=tmp_path) for option in options]
+    assert run("take", walk, "--bvh", tmp_path / "take.bvh", *given) == 1
+    text = sentence(capsys)
+    assert culprit in text
+    assert advice in text
+    assert listing(tmp_path) == before
+
+
+def gone(file: Path) -> Path:
+    return file.with_name("gone.npz")
+
+
+def cut_short(file: Path) -> Path:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    return file
+
+
+def other_arrays(file: Path) -> Path:
+    np.savez(file, heights=np.zeros(3))
+    return file
+
+
+def a_folder(file: Path) -> Path:
+    return file.parent
+
+
+@pytest.mark.parametrize(("prepare", "advice"), [
+    (gone, "build it first"), (cut_short, "build it again"), (other_arrays, "build it again"),
+    (a_folder, "make one from it"),
+])
+@pytest.mark.parametrize("command", ["take", "inspect"])
+def test_databases_that_cannot_be_used(
+    command: str, prepare: Callable[[Path], Path], advice: str, walk: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    database = prepare(Path(shutil.copy(walk, tmp_path)))
+    before = listing(tmp_path)
+    extra = ["--bvh", tmp_path / "take.bvh"] if command == "take" else []
+    assert run(command, database, *extra) == 1
+    text = sentence(capsys)
+    assert str(database) in text
+    assert advice in text
+    assert listing(tmp_path) == before
+
+
+FULL_DISK = """
+import resource
+import sys
+from motion_matching.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit to the size of files")
+@pytest.mark.parametrize(("command", "target", "limit"), [
+    ("build", "-o {folder}/walk.npz", 100_000),
+    ("take", "--bvh {folder}/take.bvh", 10_000),
+    ("take", "--save-performance {folder}/kept.json", 100),
+    ("take", "-o {folder}/take.blend", 60_000),
+    ("demo-clips", "{folder}", 10_000),
+])
+def test_a_full_disk_leaves_nothing_half_written(
+    command: str, target: str, limit: int, one_clip: Path, walk: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "full"
+    folder.mkdir()
+    inputs: list[object] = {"build": [one_clip], "take": [walk, "--seconds", 1, "--quiet"], "demo-clips": []}[command]
+    options = [part.format(folder=folder) for part in target.split()]
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(limit), command, *map(str, inputs), *options],
+                          cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=60)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert re.search(r"full.*cannot be written \(.*\); free some space or choose another place\.\n$", done.stderr)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["build"], ["take"], ["inspect", "a", "b"], ["take", "a", "--fast"],
+                                       ["take", "a", "--seconds", "long"], ["take", "a", "--gait", "crawl"]])
+def test_a_wrong_command_line_ends_with_2_and_the_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("usage: motion_matching")
+
+
+# ---------------------------------------------------------------- cancelling, progress, quiet
+
+
+@pytest.mark.parametrize("stage", ["Reading", "Computing features", "Saving", "Performing", "Measuring", "Writing clips"])
+def test_ctrl_c_ends_a_command_at_any_stage(
+    stage: str, one_clip: Path, walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def press(self: object, now: str, part: float | None = None) -> None:
+        if now == stage:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cli._Output, "progress", press)
+    folder = tmp_path / "written"
+    folder.mkdir()
+    command: list[object] = ["build", one_clip, "-o", folder / "walk.npz"]
+    if stage in ("Performing", "Measuring"):
+        command = ["take", walk, "--seconds", 1, "--report", folder / "take.json"]
+    elif stage == "Writing clips":
+        command = ["demo-clips", folder]
+    assert run(*command) == 130
+    assert "nothing is half-written" in sentence(capsys)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["walk.npz", "take.bvh"])
+def test_ctrl_c_while_a_file_is_written_leaves_the_old_one(
+    what: str, one_clip: Path, walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "written"
+    folder.mkdir()
+    (folder / what).write_text("the old one")
+    monkeypatch.setattr(os, "fsync", lambda handle: signal.raise_signal(signal.SIGINT))  # all of it is written, not moved
+    command = ["build", one_clip, "-o"] if what == "walk.npz" else ["take", walk, "--seconds", 1, "--bvh"]
+    assert run(*command, folder / what) == 130
+    sentence(capsys)
+    assert listing(folder) == {what: b"the old one"}
+
+
+ENDED = """
+import os, runpy, signal
+os.fsync = lambda handle: signal.raise_signal(signal.SIGTERM)
+runpy.run_module("motion_matching", run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
+def test_a_command_that_is_ended_from_outside_tidies_up(one_clip: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "written"
+    folder.mkdir()
+    done = subprocess.run([sys.executable, "-c", ENDED, "build", str(one_clip), "-o", str(folder / "walk.npz")],
+                          cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")
+    assert list(folder.iterdir()) == []
+
+
+def test_ctrl_c_waits_until_blender_is_loaded() -> None:
+    done = []
+
+    def load() -> None:
+        with cli._interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the rest of the block")
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
+    assert done
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_shows_on_a_terminal_alone_and_is_wiped_off(
+    one_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["build", one_clip, "-o", tmp_path / "walk.npz"]
+    assert run(*command) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "walk.npz: " in printed.out
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert run(*command) == 0
+    assert "Reading … 0%" in sys.stderr.getvalue()
+    assert sys.stderr.getvalue().endswith("\r\x1b[K")
+    assert capsys.readouterr().out == printed.out
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert run(*command, "--quiet") == 0
+    assert sys.stderr.getvalue() == ""
+    assert capsys.readouterr().out == ""
+
+
+def test_quiet_commands_print_nothing_but_errors(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("take", walk, "--seconds", 1, "--report", tmp_path / "take.json", "--quiet") == 0
+    assert run("inspect", walk, "--quiet") == 0
+    assert run("demo-clips", tmp_path / "clips", "--quiet") == 0
+    printed = capsys.readouterr()
+    assert printed.out == printed.err == ""
+    assert run("inspect", tmp_path / "gone.npz", "--quiet") == 1
+    assert "gone.npz" in sentence(capsys)
+
+
+# ---------------------------------------------------------------- help and README tell the truth
+
+
+def test_help_needs_no_numpy_and_names_every_command() -> None:
+    script = ("import sys; sys.modules['numpy'] = None; sys.argv = ['motion_matching', '--help']; "
+              "import runpy; runpy.run_module('motion_matching', run_name='__main__')")
+    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=60)
+    assert done.returncode == 0, done.stderr
+    for command in ("build", "take", "inspect", "demo-clips"):
+        assert re.search(rf"^    {command} +\w", done.stdout, re.MULTILINE)
+
+
+def test_choices_in_the_help_are_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("take", "--help") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for name in (*scripts.NAMES, *(f"{setting} " for setting in PerformerSettings().to_dict())):
+        assert name in text
+    assert run("build", "--help") == 0
+    text = capsys.readouterr().out
+    assert f"--simulation-bone {{{','.join(simulation_bone.PRESETS)},root}}" in text
+    assert f"--contacts {{{','.join(contacts.PRESETS)}}}" in text
+
+
+def test_readme_explains_every_command_option_script_preset_and_setting() -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    [commands] = (action for action in arguments.parser()._actions if action.dest == "command")
+    assert set(commands.choices) == set(cli._COMMANDS)
+    words = [f"### `{name} " for name in commands.choices]
+    words += [f"`{option}" for command in commands.choices.values() for action in command._actions
+              for option in action.option_strings if option.startswith("--") and option not in ("--help", "--output")]
+    words += [f"`{name}`" for name in (*scripts.NAMES, *presets.names("features"), *PerformerSettings().to_dict())]
+    assert [word for word in words if word not in readme] == []
+
+
+def test_commands_in_readme_are_right() -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^ +\S+ -m motion_matching (.*)", readme, re.MULTILINE)
+    assert len(shown) >= 2
+    for line in shown:
+        arguments.parser().parse_args(shlex.split(line))
+
+
+def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:
+    assert sorted(file.stem for file in (demo / "clips").iterdir()) == sorted(clip.name for clip in locomotion.generate(0))
