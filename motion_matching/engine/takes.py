@@ -46,7 +46,7 @@ def performance_for(
         try:
             for change in (recorded.settings, *(change for _, change in recorded.changes)):
                 settings.changed(change)
-        except (TypeError, ValueError) as cause:
+        except (TypeError, ValueError, SettingsError) as cause:
             raise SettingsError(f"The performance {script} has wrong settings ({cause}); record it again.") from cause
         return recorded
     return scripts.script(script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed)

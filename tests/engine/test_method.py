@@ -30,12 +30,13 @@ def own_future(database: Database, frame: int, times: tuple[float, ...]) -> list
 
 
 def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[TrajectoryPoint]:
-    """Straight ahead at a speed, or on an arc."""
+    """From rest straight ahead at a speed, or on an arc."""
     points = []
-    for t in times:
+    for time in times:
+        t = max(time, 0.0)
         turn = yaw_rate * t
         way = speed * t * np.sinc(turn / (2 * np.pi))
-        points.append(TrajectoryPoint(way * np.sin(turn / 2), -way * np.cos(turn / 2), turn, 0.0, -speed))
+        points.append(TrajectoryPoint(way * np.sin(turn / 2), -way * np.cos(turn / 2), turn, 0.0, -speed * (time > 0)))
     return points
 
 
@@ -172,7 +173,7 @@ def test_other_weights_are_seen_by_the_next_search_without_a_rebuild(demo_databa
 @pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
 def test_every_shipped_schema_plays(demo_database, name):
     database = demo_database.with_schema(load_schema(name))
-    method = MotionMatching(database, EACH_TICK)
+    method = MotionMatching(database, PerformerSettings())
     method.reset()
     motions = [method.advance(Goal(going(1.2, 0.0, method.trajectory_times))) for _ in range(60)]
     assert np.isfinite([m.cost for m in motions]).all()

@@ -1,0 +1,135 @@
+"""Takes from the built-in clips and from real ones keep what their reports promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from motion_matching.engine import takes
+from motion_matching.engine.control import performance, scripts
+from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.sources import find_sources
+from motion_matching.engine.motion import bvh
+
+
+def report_of(database, script, gait, seconds=30.0):
+    settings = takes.default_settings(database)
+    wanted = takes.performance_for(database, settings, script, gait=gait, seconds=seconds, seed=0)
+    return takes.report(takes.perform(database, settings, wanted), database)
+
+
+def assert_kept(report):
+    """No freeze, no spin, no pop, and the wanted speed where the data has it."""
+    take, sources = report["take"], report["sources"]
+    assert take["freezes"] == 0
+    assert take["turn_rate_max"] <= 1.2 * sources["turning_p99"]
+    assert take["jump_acceleration_p99"] <= sources["acceleration_max"]
+    if take["wanted_speed_in_data"] > 0.2:
+        assert take["achieved_speed"] == pytest.approx(take["desired_speed"], rel=0.1)
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+@pytest.mark.parametrize("script", scripts.NAMES)
+def test_takes_of_the_built_in_clips(demo_database, script, gait):
+    assert_kept(report_of(demo_database, script, gait))
+
+
+@pytest.fixture(scope="module")
+def bandai_namco(mocap):
+    return build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+@pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
+def test_takes_of_bandai_namco(bandai_namco, script, gait):
+    assert_kept(report_of(bandai_namco, script, gait))
+
+
+@pytest.mark.parametrize("script", scripts.NAMES)
+def test_walking_takes_of_lafan1(mocap, script):
+    database = build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
+    assert_kept(report_of(database, script, "walk"))
+
+
+def test_a_character_stops_when_it_is_told_to(demo_database):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "stop_and_go", gait="walk", seconds=30, seed=0)
+    take = takes.perform(demo_database, settings, wanted)
+    speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
+    # the second half of each rest, after a lead-in of one second and three of going
+    resting = [(t - 1.0) % 5.0 > 4.2 for t in np.arange(len(speed)) / take.fps]
+    assert speed[resting].mean() < 0.05
+
+
+def test_a_report_measures_the_file_that_is_read_back(demo_database, tmp_path):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "square", gait="walk", seconds=6, seed=0)
+    take = takes.perform(demo_database, settings, wanted)
+    takes.write_bvh(take, tmp_path / "take.bvh")
+    written = takes.report(take, demo_database, tmp_path / "take.bvh")
+    assert written == takes.report(take, demo_database)
+    clip = bvh.load(tmp_path / "take.bvh")
+    still = clip.positions.copy()
+    still[:] = still[0]
+    bvh.save(type(clip)(clip.name, clip.skeleton, still, np.broadcast_to(clip.rotations[:1], clip.rotations.shape),
+                        clip.fps), tmp_path / "still.bvh")
+    frozen = takes.report(take, demo_database, tmp_path / "still.bvh")
+    assert frozen["take"]["speed_mean"] < 1e-6
+    assert frozen["take"]["freezes"] > 0
+
+
+def test_a_take_as_motion_capture_moves_as_the_take(demo_database, tmp_path):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "flips", gait="run", seconds=5, seed=0)
+    take = takes.perform(demo_database, settings, wanted)
+    takes.write_bvh(take, tmp_path / "take.bvh")
+    clip = bvh.load(tmp_path / "take.bvh", scale=0.01)
+    _, written = clip.world()
+    _, performed = take.clip().world()
+    for bone, name in enumerate(clip.skeleton.names):
+        np.testing.assert_allclose(written[:, bone], performed[:, take.skeleton.index(name)], atol=1e-4)
+
+
+def test_the_clips_of_a_take_are_named_with_their_seconds(demo_database):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "random", gait="walk", seconds=10, seed=1)
+    take = takes.perform(demo_database, settings, wanted)
+    clips = takes.clips_used(take, demo_database)
+    assert sum(c["seconds"] + c["mirrored"] for c in clips) == pytest.approx(10.0, abs=0.2)
+    assert {c["clip"] for c in clips} == {demo_database.source_of(int(f)).clip for f in take.frames}
+
+
+def test_performances_are_kept_in_full(tmp_path):
+    path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
+    intents = (
+        Intent(), Intent(), Intent(move=(0.5, -0.5), gait=1.0), Intent(velocity=(1.0, 0.0), facing=0.3),
+        Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave"),
+    )
+    before = performance.Performance(
+        "mine", 60.0, intents, (1.0, 2.0), 0.5, 7, {"synchronization": 0.5}, ((2, {"weights": [1.0]}),)
+    )
+    performance.save(before, tmp_path / "mine.json")
+    assert performance.load(tmp_path / "mine.json") == before
+
+
+def test_a_performance_at_another_rate_lasts_as_long():
+    wanted = scripts.script("square", 10.0, 30.0, *[takes.PerformerSettings().walk] * 2)
+    faster = wanted.at_rate(60.0)
+    assert faster.seconds == pytest.approx(wanted.seconds)
+    assert faster.intents[::2] == wanted.intents
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "motion-matching performance"}', "not json"])
+def test_a_broken_performance_is_named(tmp_path, text):
+    (tmp_path / "broken.json").write_text(text)
+    with pytest.raises(SettingsError, match=r"broken\.json"):
+        performance.load(tmp_path / "broken.json")
+
+
+def test_random_scripts_are_drawn_from_their_seed():
+    speeds = takes.PerformerSettings().walk
+    a, b, c = (scripts.script("random", 20.0, 30.0, speeds, speeds, seed=s) for s in (1, 1, 2))
+    assert a == b
+    assert a.intents != c.intents
