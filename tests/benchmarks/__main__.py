@@ -1,0 +1,105 @@
+"""Run benchmarks, print what they measure, and say with the exit code whether every ratio was reached.
+
+A full run of all of them writes docs/bench.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from motion_matching.engine.errors import MotionMatchingError
+
+from . import bench_build, bench_search, bench_tick, report
+from .data import Recordings
+from .report import Section
+
+SIZES = {"10k": 10_000, "50k": 50_000, "200k": 200_000, "400k": 400_000, "1M": 1_000_000}
+QUERIES = 1000
+QUICK_SIZES, QUICK_QUERIES = ("10k",), 200
+
+
+def build(recordings: Recordings, quick: bool) -> Section:
+    """Section of building, saving and loading."""
+    text = (
+        f"Clips are {recordings.title}. Building reads BVH files and ends with a database in memory, features included; "
+        "times are for 1,000 frames of the database. Loading maps a file that the system has in memory."
+    )
+    return Section("Build", text, bench_build.run(recordings, quick))
+
+
+def search(recordings: Recordings, quick: bool) -> Section:
+    """Section of the exact search and what it is compared with."""
+    rng = np.random.default_rng(0)
+    count = QUICK_QUERIES if quick else QUERIES
+    rows, made_of = [], []
+    for name in QUICK_SIZES if quick else SIZES:
+        data = recordings.search_data(SIZES[name], rng)
+        rows += bench_search.run({name: (data.features, data.candidates)}, count, rng)
+        made_of.append(f"- {name}: {data.made_of}")
+    text = (
+        f"{count:,} hard queries for each database: the pose of one frame with the trajectory of another. The ends of "
+        f"ranges and {bench_search.SURROUNDINGS} frames around the current one are no answer, and the cost of playing on "
+        "is the bound. Every answer has the distance that brute force finds in float64. *masked* searches the "
+        f"{bench_search.MASK_SHARE:.0%} of frames with a tag under a mask, *subset* on an index of their own; *cKDTree* is "
+        "scipy's, with leaves of 32, bounded by the cost of playing on; *full scan* is `((X-q)**2).sum(1)`. *build* makes "
+        "the index, *reweight* takes it over to other weights. On large databases cKDTree and full scan answer only the "
+        "first of the queries.\n\n"
+        f"Features are Holden's 27 floats of {recordings.title}, ranges drawn at random from:\n\n" + "\n".join(made_of)
+    )
+    return Section("Search", text, rows)
+
+
+def tick(recordings: Recordings, quick: bool) -> Section:
+    """Section of the performer's tick."""
+    recipe = recordings.recipe(bench_tick.FRAMES)
+    text = (
+        f"`Performer.step` on {recordings.title} ({recipe.text}) with Holden's features, a search at every tick, through "
+        f"the scripts {' and '.join(bench_tick.SCRIPTS)} at a run; foot lock and leg IK, which the time to reach includes, "
+        f"are not there yet. For {bench_tick.MANY_BONES} bones chains of three that swing a little are added to the "
+        "skeleton's ends. *loops over bones* is the same tick in ordinary numpy with quaternion functions and a Python "
+        "loop over the bones; it searches the same index, so the search counts in both. Over the first "
+        f"{bench_tick.VERIFIED_TICKS} ticks of each script its poses agree with ours to {bench_tick.TOLERANCE:g}. "
+        "*weights changed* is a weight slider moved, up to the end of the next tick, which searches with it."
+    )
+    return Section("Tick", text, bench_tick.run(recordings, quick))
+
+
+BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {"build": build, "search": search, "tick": tick}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 where all answers are right and all ratios reached, else 1."""
+    parser = argparse.ArgumentParser(prog="build.py bench", description="Measure building, searching and the tick.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones, of {', '.join(BENCHES)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="little data and few repeats, to see that everything runs")
+    chosen = parser.parse_args(arguments)
+    unknown = sorted(set(chosen.names) - set(BENCHES))
+    if unknown:
+        parser.error(f"there is no benchmark '{unknown[0]}'; use {', '.join(BENCHES)}")
+    print(report.machine())
+    try:
+        recordings = Recordings.from_environment()
+        sections = []
+        for name, bench in BENCHES.items():
+            if not chosen.names or name in chosen.names:
+                sections.append(bench(recordings, chosen.quick))
+                print(f"\n{sections[-1].markdown()}", flush=True)
+    except (AssertionError, MotionMatchingError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if chosen.names or chosen.quick:
+        print("docs/bench.md is left as it is: only a full run of all benchmarks writes it.")
+    else:
+        report.write(sections)
+        print("Written to docs/bench.md.")
+    for sentence in report.missed(sections):
+        print(sentence, file=sys.stderr)
+    return 1 if report.missed(sections) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

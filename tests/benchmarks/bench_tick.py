@@ -1,0 +1,100 @@
+"""The performer's tick with a search at every tick, beside the same tick written with loops over the bones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from motion_matching.engine import takes
+from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.method import MotionMatching
+
+from .bench_search import Row
+from .data import Recordings, with_fingers
+from .naive_tick import NaiveTick
+
+FRAMES = 50_000
+MANY_BONES = 65
+SCRIPTS = ("random", "figure_eight")
+REACH = 150.0  # microseconds, with feet
+LIMIT = 0.06  # of the loops' time with 65 bones
+REWEIGHT_REACH = 50_000.0  # microseconds
+VERIFIED_TICKS = 300
+TOLERANCE = 1e-3  # metres, and components of quaternions
+ROUND = 60  # ticks that each plays before it is the other's turn
+
+
+def run(recordings: Recordings, quick: bool) -> list[Row]:
+    """AssertionError where the two ways to write a tick come to different poses."""
+    database = recordings.database(recordings.recipe(FRAMES))
+    seconds = 4.0 if quick else 60.0
+    rows = _measure(database, seconds, None)
+    rows += _measure(with_fingers(database, MANY_BONES), seconds, LIMIT)
+    return [*rows, _reweighting(database)]
+
+
+def _measure(database: Database, seconds: float, limit: float | None) -> list[Row]:
+    """Rows of both ways to write the tick, the scripts one after the other."""
+    settings = takes.default_settings(database).changed({"search_interval": 0.0})
+    performer = Performer(MotionMatching(database, settings), settings)
+    ours, theirs = [], []
+    for script in SCRIPTS:
+        intents = takes.performance_for(database, settings, script, gait="run", seconds=seconds, seed=1).intents
+        loops = NaiveTick(database, settings, performer.reset((0.0, 0.0), 0.0).frame)
+        _verify(performer, loops, intents[:VERIFIED_TICKS])
+        for start in range(0, len(intents), ROUND):
+            some = intents[start : start + ROUND]
+            ours += _times(performer.step, some)
+            theirs += _times(loops.step, some)
+    ratio = float(np.median(ours) / np.median(theirs))
+    ours_row, loops_row = _row(database, "tick", ours, REACH), _row(database, "loops over bones", theirs)
+    return [replace(ours_row, other=loops_row.item, ratio=ratio, limit=limit), loops_row]
+
+
+def _row(database: Database, item: str, spent: list[float], reach: float | None = None) -> Row:
+    bones = f"{database.skeleton.bone_count} bones"
+    return Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)
+
+
+def _verify(performer: Performer, loops: NaiveTick, intents: tuple[Intent, ...]) -> None:
+    for tick, intent in enumerate(intents):
+        pose = performer.step(intent).pose
+        positions, rotations = loops.step(intent)
+        apart = max(np.abs(pose[:3].T - positions).max(), _rotations_apart(pose[3:].T, rotations))
+        if apart > TOLERANCE:
+            raise AssertionError(f"The tick and the loops over bones are {apart:.2g} apart at tick {tick}")
+
+
+def _rotations_apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference of a component between quaternions (B, 4), whatever their sign."""
+    return float(np.minimum(np.abs(a - b).max(axis=1), np.abs(a + b).max(axis=1)).max())
+
+
+def _times(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> list[float]:
+    """Microseconds of every tick."""
+    spent = []
+    for intent in intents:
+        start = time.perf_counter()
+        step(intent)
+        spent.append((time.perf_counter() - start) * 1e6)
+    return spent
+
+
+def _reweighting(database: Database, repeats: int = 7) -> Row:
+    """From a weight that was moved to the end of the next tick, which searches with it."""
+    settings = takes.default_settings(database).changed({"search_interval": 0.0})
+    performer = Performer(MotionMatching(database, settings), settings)
+    weights = [feature.weight for feature in database.schema.features]
+    spent = []
+    for k in range(1, repeats + 1):
+        changed = settings.changed({"weights": [weights[0] * (1 + 0.1 * k), *weights[1:]]})
+        start = time.perf_counter()
+        performer.apply(changed)
+        performer.step(Intent(move=(0.0, -1.0)))
+        spent.append((time.perf_counter() - start) * 1e6)
+    return _row(database, "weights changed", spent, REWEIGHT_REACH)

@@ -1,0 +1,127 @@
+"""What was measured, as tables for people: printed, and written to docs/bench.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+from .bench_search import Row
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DOCUMENT = CHECKOUT / "docs" / "bench.md"
+_HEADINGS = ("database", "frames", "measured", "median", "99 %", "to reach", "beside", "ratio", "at most")
+_LEFT = ("database", "measured", "beside")
+
+_INTRODUCTION = """\
+# Benchmarks
+
+Written by `python3 build.py bench`.
+{machine}
+
+Everything runs on one thread; libraries of linear algebra are held to one as well. What is compared takes turns in one
+run, so that a busy machine slows both alike: the ratios of medians are what counts, and one that is missed fails the
+run. Times depend on the machine; what they are to reach was set on a quiet one. Of a few repeats, "99 %" is the slowest.
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Measurements of one kind, and what to know about them."""
+
+    title: str
+    text: str
+    rows: Sequence[Row]
+
+    def markdown(self) -> str:
+        paragraphs = [p if p.startswith("- ") else textwrap.fill(p, 118) for p in self.text.split("\n\n")]
+        return "\n\n".join([f"## {self.title}", *paragraphs, table(self.rows)]) + "\n"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Rows as an aligned Markdown table; columns that are empty throughout are left out."""
+    columns = list(zip(_HEADINGS, *map(_cells, rows), strict=True))
+    columns = [column for column in columns if any(column[1:])]
+    padded = [_padded(column) for column in columns]
+    lines = ["| " + " | ".join(cells) + " |" for cells in zip(*padded, strict=True)]
+    return "\n".join(lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+    return (
+        row.database, f"{row.frames:,}", row.item, duration(row.median), duration(row.percentile99),
+        "" if row.reach is None else duration(row.reach), row.other,
+        ratio if row.passed else f"**{ratio}**", "" if row.limit is None else f"{row.limit:g}",
+    )  # fmt: skip
+
+
+def _padded(column: Sequence[str]) -> list[str]:
+    """A column's cells at one width, with Markdown's line below the heading."""
+    width = max(map(len, column))
+    left = column[0] in _LEFT
+    cells = [cell.ljust(width) if left else cell.rjust(width) for cell in column]
+    return [cells[0], "-" * width if left else "-" * (width - 1) + ":", *cells[1:]]
+
+
+def duration(microseconds: float) -> str:
+    """A time with three digits or so."""
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if microseconds >= size:
+            return f"{microseconds / size:.3g} {unit}"
+    return f"{microseconds:.3g} µs"
+
+
+def missed(sections: Sequence[Section]) -> list[str]:
+    """A sentence for every ratio that was not reached."""
+    return [
+        f"{section.title}: {row.database} {row.item} takes {row.ratio:.3f} of the time of {row.other}; "
+        f"it may be {row.limit:g}."
+        for section in sections
+        for row in section.rows
+        if not row.passed
+    ]
+
+
+def write(sections: Sequence[Section]) -> None:
+    DOCUMENT.parent.mkdir(exist_ok=True)
+    parts = [_INTRODUCTION.format(machine=machine()), *(section.markdown() for section in sections)]
+    DOCUMENT.write_text("\n".join(parts), encoding="utf-8")
+
+
+def machine() -> str:
+    """Where and with what was measured, in two sentences."""
+    return (
+        f"Measured on {_processor()} ({os.cpu_count()} cores, {platform.system()}) with Python "
+        f"{platform.python_version()}, numpy {np.__version__} and scipy {scipy.__version__}, at commit {_commit()}."
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _commit() -> str:
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    try:
+        # the report itself does not count
+        changed = git("status", "--porcelain", "--", ".", ":!docs/bench.md")
+        return git("rev-parse", "--short", "HEAD") + (" with changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
