@@ -48,6 +48,27 @@ def test_gait_blends_to_running_speeds():
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(4.0, abs=1e-2)
 
 
+def test_other_speeds_count_at_once():
+    simulation = steered(Intent(move=(0.0, -1.0)), 4.0)
+    simulation.apply(PerformerSettings(walk=Speeds(1.0, 1.0, 1.0), run=SETTINGS.run))
+    for _ in range(240):
+        simulation.steer(Intent(move=(0.0, -1.0)), DT)
+        simulation.step(DT)
+    assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_turn_stays_within_its_limit_also_in_the_prediction():
+    settings = PerformerSettings(turn_limit=1.5)
+    simulation = SimulationObject(settings)
+    simulation.steer(Intent(facing=3.0), DT)
+    assert simulation.predict([0.5, 1.0])[1].yaw <= 1.5 + 1e-9
+    before = 0.0
+    for _ in range(60):
+        simulation.step(DT)
+        assert simulation.yaw - before <= 1.5 * DT + 1e-9
+        before = simulation.yaw
+
+
 def test_an_exact_velocity_is_taken_as_it_is():
     simulation = steered(Intent(velocity=(0.3, 0.4)), 4.0)
     np.testing.assert_allclose((simulation.vx, simulation.vy), (0.3, 0.4), atol=1e-3)

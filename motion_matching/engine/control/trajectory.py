@@ -34,8 +34,10 @@ def desired_velocity(
     move: tuple[float, float], yaw: float, forward: float, side: float, back: float
 ) -> tuple[float, float]:
     """World velocity of a wanted direction for a character that faces `yaw`, by its speeds in each direction."""
-    x, y = turned(move[0], move[1], -yaw)
-    return turned(x * side, y * (forward if y < 0 else back), yaw)
+    c, s = math.cos(yaw), math.sin(yaw)
+    left, behind = c * move[0] + s * move[1], c * move[1] - s * move[0]
+    left, behind = left * side, behind * (forward if behind < 0 else back)
+    return c * left - s * behind, s * left + c * behind
 
 
 class TrajectoryPoint(NamedTuple):
@@ -52,11 +54,13 @@ class SimulationObject:
     """A point with a heading that moves as it is told, with critically damped springs."""
 
     def __init__(self, settings: PerformerSettings) -> None:
+        self.gait = 0.0
         self.apply(settings)
         self.reset(0.0, 0.0, 0.0)
 
     def apply(self, settings: PerformerSettings) -> None:
         self._settings = settings
+        self._speeds = self._blended_speeds(self.gait)
         self._rotation_y = halflife_to_damping(settings.rotation_halflife) / 2.0
         self._velocity_y = halflife_to_damping(settings.velocity_halflife) / 2.0
         self._stopping_y = halflife_to_damping(settings.velocity_halflife * settings.stop_factor) / 2.0
@@ -78,8 +82,9 @@ class SimulationObject:
         """Take in what is wanted at this tick."""
         self._intent = intent
         if intent.gait != self.gait:
-            self.gait = intent.gait + (self.gait - intent.gait) * math.exp(-LN2 * dt / (self._settings.gait_halflife + 1e-5))
-        self._speeds = self._blended_speeds(self.gait)
+            left = (self.gait - intent.gait) * math.exp(-LN2 * dt / (self._settings.gait_halflife + 1e-5))
+            self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
+            self._speeds = self._blended_speeds(self.gait)
         self.desired_vx, self.desired_vy = self._desired(self.yaw)
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
         if intent.facing is not None:
