@@ -85,11 +85,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
     path = Path(path)
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-            size = os.fstat(stream.fileno()).st_size
-            return {
-                info.filename.removesuffix(".npy"): _map_member(path, stream, info, size)
-                for info in archive.infolist()
-            }
+            return {info.filename.removesuffix(".npy"): _map_member(path, stream, info) for info in archive.infolist()}
     except FileNotFoundError:
         raise error(f"{path} does not exist; build it first, or check the name.") from None
     except (PermissionError, IsADirectoryError) as cause:
@@ -98,20 +94,20 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
         raise error(f"{path} is damaged or not a motion-matching file ({cause}); build it again.") from cause
 
 
-def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo, size: int) -> np.ndarray:
+def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndarray:
     if info.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"'{info.filename}' is compressed")
     stream.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
-    stream.seek(header[9] + header[10], os.SEEK_CUR)
+    start = stream.seek(header[9] + header[10], os.SEEK_CUR)
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = read(stream)
     if dtype.hasobject or fortran:
         raise ValueError(f"'{info.filename}' holds {dtype}")
     offset, count = stream.tell(), int(np.prod(shape, dtype=np.int64))
-    if offset + count * dtype.itemsize > size:
-        raise ValueError(f"'{info.filename}' is cut short")
+    if offset - start + count * dtype.itemsize != info.file_size:
+        raise ValueError(f"'{info.filename}' is not as long as it says")
     if count == 0:
         return np.empty(shape, dtype)
     return np.memmap(path, dtype, "r", offset, shape)

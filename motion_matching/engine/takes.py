@@ -161,19 +161,22 @@ def summary(data: dict[str, Any]) -> str:
     take, sources = data["take"], data["sources"]
     speed = [f"freezes: {take['freezes']}"]
     if take["wanted_speed_in_data"]:
-        speed.insert(0, f"{take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted where the data has it "
-                        f"({take['wanted_speed_in_data']:.0%} of the time)")
+        speed.insert(0, f"{take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted, where the data "
+                        f"has it ({take['wanted_speed_in_data']:.0%} of the time)")
     if take["response_time_median"] is not None:
         speed.append(f"answers a turn within {take['response_time_median']:.2f} s")
+    share, clips = take["database_share_used"], len(data["clips"])
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
-        f"{take['database_share_used']:.1%} of the database used, {len(data['clips'])} clips",
+        f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",
         f"  speed        {'; '.join(speed)}",
-        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); "
-        f"on source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
-        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: {sources['turning_p99']:.2f})",
-        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources {sources['acceleration_p99']:.0f})",
-        f"  code, data   {take['simulation_distance_mean']:.2f} m and {np.degrees(take['simulation_angle_mean']):.0f} degrees "
-        f"apart once synchronised; they part by {take['apart_speed_mean']:.2f} m/s, {take['apart_turn_rate_mean']:.2f} rad/s",
+        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); on "
+        f"source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
+        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
+        f"{sources['turning_p99']:.2f})",
+        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources "
+        f"{sources['acceleration_p99']:.0f}, at most {sources['acceleration_max']:.0f})",
+        f"  simulation   code and data part by {take['apart_speed_mean']:.2f} m/s and {take['apart_turn_rate_mean']:.2f} "
+        f"rad/s and end {take['simulation_distance_mean']:.2f} m apart",
     ]
     return "\n".join(lines)

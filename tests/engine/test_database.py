@@ -40,7 +40,9 @@ except DatabaseError as error:
 def database() -> Database:
     """A walk with a turn, tagged in parts, its mirror image, and a piece of it as if it were a loop."""
     clip = perform("walk", [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(0))
-    tags = (TagRange("turn_left", 110), TagRange("start", 20, 50), TagRange("no_use", 100, 105), TagRange("no_entry", 60, 62))
+    tags = (
+        TagRange("turn_left", 110), TagRange("start", 20, 50), TagRange("no_use", 100, 105), TagRange("no_entry", 60, 62)
+    )
     sources = [
         Source(clip=clip, mirror=True, tags=tags),
         Source(clip=replace(clip, name="cycle"), start=70, stop=104, loop=True),
@@ -210,7 +212,8 @@ def test_another_version_or_format_is_refused(saved: Path):
     refused(saved, "header")
 
 
-@pytest.mark.parametrize("key", ["fps", "bones", "end_sites", "roles", "hips_forward", "schema", "ranges", "tags", "settings"])
+@pytest.mark.parametrize(
+    "key", ["fps", "bones", "end_sites", "roles", "hips_forward", "schema", "ranges", "tags", "settings"])
 def test_a_header_that_lacks_something_or_holds_something_else_is_refused(saved: Path, key: str):
     whole = saved.read_bytes()
     with_header(saved, lambda header: header.pop(key))

@@ -195,6 +195,10 @@ def saved(tmp_path: Path) -> Path:
     return file
 
 
+# what the header of an array of ten numbers may say instead
+SHAPES = {"longer than the file": (10**6,), "longer than it is": (20,), "shorter than it is": (5, 1), "negative": (-5, 2)}
+
+
 def unusable(tmp_path: Path, kind: str) -> Path:
     file = tmp_path / "arrays.npz"
     if kind == "missing":
@@ -214,21 +218,17 @@ def unusable(tmp_path: Path, kind: str) -> Path:
         np.savez(file, thing=np.array([{"run": "me"}, None], dtype=object))
     elif kind == "fortran":
         np.savez(file, turned=np.asfortranarray(np.ones((3, 4))))
-    elif kind == "longer than it is":
+    elif kind in SHAPES:
         stream = io.BytesIO()
-        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**6,)})
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": SHAPES[kind]})
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("poses.npy", stream.getvalue() + bytes(80))
-    elif kind == "negative":
-        stream = io.BytesIO()
-        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (-3, 2)})
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("poses.npy", stream.getvalue() + bytes(80))
+            archive.writestr("other.npy", bytes(1000))
     return file
 
 
 @pytest.mark.parametrize("kind", [
-    "missing", "folder", "text", "empty", "compressed", "other zip", "objects", "fortran", "longer than it is", "negative"])
+    "missing", "folder", "text", "empty", "compressed", "other zip", "objects", "fortran", *SHAPES])
 def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind: str):
     file = unusable(tmp_path, kind)
     with pytest.raises(DatabaseError) as error:

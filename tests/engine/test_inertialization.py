@@ -55,7 +55,7 @@ def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
     velocity[:, 0] = 0
     shown = [moving(start, velocity, k * dt) for k in range(3)]
     now, root = shown[-1], np.zeros(3, np.float32)
-    for jump in range(jumps):
+    for _ in range(jumps):
         entered, entered_velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
         entered_velocity[:, 0] = 0
         inertializer.transition(now, velocity, root, entered, entered_velocity, root)

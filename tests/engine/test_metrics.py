@@ -86,5 +86,6 @@ def test_turning_is_measured_by_its_rate():
 
 
 def test_clips_are_measured_together_without_the_gap_between_them():
-    near, far = sliding_toe(0.2, 0.0), sliding_toe(0.2, 0.0) + [[[50.0, 0, 0]]]
+    near = sliding_toe(0.2, 0.0)
+    far = near + np.array([50.0, 0.0, 0.0])
     assert metrics.mann_foot_slide([body(near), body(far)], np.zeros(1)) == pytest.approx(0.2)

@@ -6,6 +6,7 @@ wanted, and which frames were played, comes from the take.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +105,7 @@ def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list
     cosine = np.sum(wanted[1:] * wanted[:-1], axis=-1) / np.maximum(speed[1:] * speed[:-1], 1e-9)
     turns = [*(np.flatnonzero(moving & (cosine < -0.5)) + 1), len(wanted)]
     times = []
-    for start, stop in zip(turns[:-1], turns[1:], strict=True):
+    for start, stop in itertools.pairwise(turns):
         along = np.sum(velocity[start:stop] * wanted[start:stop], axis=-1)
         full = np.sum(wanted[start:stop] ** 2, axis=-1)
         answered = np.flatnonzero(along >= _ANSWERED * full)

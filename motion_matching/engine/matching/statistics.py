@@ -56,9 +56,11 @@ def describe(database: Database) -> str:
     schema = database.schema
     candidates = int(database.candidates(1 / 3).sum())
     tagged = [f"{tag} {database.tag_mask(frozenset({tag})).mean():.0%}" for tag in database.tag_names]
+    mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
+    ranges, of_clips = _count(len(database.ranges), "range"), _count(len(clips), "clip")
     lines = [
-        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {_count(len(database.ranges), 'range')} of "
-        f"{_count(len(clips), 'clip')}{', mirrored too' if any(r.mirrored for r in database.ranges) else ''}; {candidates} frames to enter",
+        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {ranges} of {of_clips}{mirrored}; "
+        f"{candidates} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
         + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
