@@ -13,6 +13,7 @@ import numpy as np
 
 from . import files
 from .control import metrics, performance, rollout, scripts
+from .control.method import Candidate
 from .control.metrics import Body
 from .control.performance import Performance
 from .control.performer import Performer
@@ -90,6 +91,7 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
         "take": metrics.measure_take(body, take, floors, wish_in_data(take, database), database.frame_count),
         "sources": metrics.measure_clips(sources, contacts, floors),
         "clips": clips_used(take, database),
+        "jumps": jumps_explained(take, database),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
@@ -105,6 +107,24 @@ def clips_used(take: Take, database: Database) -> list[dict[str, Any]]:
     return [
         {"clip": clip, "seconds": round(played[clip][0] / take.fps, 2), "mirrored": round(played[clip][1] / take.fps, 2)}
         for clip in order
+    ]
+
+
+def jumps_explained(take: Take, database: Database) -> list[dict[str, Any]]:
+    """Every jump: its second, what playing on would have cost, and the best frames with their cost by feature."""
+
+    def told(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
+        source = database.source_of(candidate.frame)
+        costs = {label: round(cost, 3) for label, cost in zip(labels, candidate.by_feature, strict=True)}
+        return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": costs}
+
+    return [
+        {
+            "second": round(tick / take.fps, 3),
+            "playing_on": told(search.continuing, search.labels),
+            "candidates": [told(candidate, search.labels) for candidate in search.candidates],
+        }
+        for tick, search in take.decisions
     ]
 
 

@@ -471,7 +471,7 @@ def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
     """Gliding straight on, nothing varies but rounding; a limb that swings in its plane varies in two axes."""
     schema = replace(EVERYTHING, normalization=normalization)
     time = np.arange(100) / 30.0
-    straight = np.column_stack([0 * time, -1.3 * time, 0 * time])
+    straight = np.column_stack([3 + 1.3 * time * np.sin(0.8), -1.3 * time * np.cos(0.8), 0.8 + 0 * time])
     still = compute(schema, table(straight))
     statistics = normalization_of(schema, still)
     assert not statistics.varies.any()

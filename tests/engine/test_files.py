@@ -195,6 +195,11 @@ def saved(tmp_path: Path) -> Path:
     return file
 
 
+def _saved_by_numpy(tmp_path: Path) -> Path:
+    np.save(tmp_path / "other.npy", np.ones(100))
+    return tmp_path / "other.npy"
+
+
 # what the header of an array of ten numbers may say instead
 SHAPES = {"longer than the file": (10**6,), "longer than it is": (20,), "shorter than it is": (5, 1), "negative": (-5, 2)}
 
@@ -223,7 +228,7 @@ def unusable(tmp_path: Path, kind: str) -> Path:
         np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": SHAPES[kind]})
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("poses.npy", stream.getvalue() + bytes(80))
-            archive.writestr("other.npy", bytes(1000))
+            archive.write(_saved_by_numpy(tmp_path), "other.npy")
     return file
 
 

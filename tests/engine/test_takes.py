@@ -101,6 +101,19 @@ def test_the_clips_of_a_take_are_named_with_their_seconds(demo_database):
     assert {c["clip"] for c in clips} == {demo_database.source_of(int(f)).clip for f in take.frames}
 
 
+def test_every_jump_is_explained_by_the_frames_it_chose_from(demo_database):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "flips", gait="walk", seconds=8, seed=0)
+    take = takes.perform(demo_database, settings, wanted)
+    jumps = takes.jumps_explained(take, demo_database)
+    assert len(jumps) == take.jumped.sum()
+    for tick, jump in zip(np.flatnonzero(take.jumped), jumps, strict=True):
+        entered = demo_database.source_of(int(take.frames[tick]) - 1)
+        best = jump["candidates"][0]
+        assert (best["clip"], best["frame"], best["mirrored"]) == (entered.clip, entered.frame, entered.mirrored)
+        assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
+
+
 def test_performances_are_kept_in_full(tmp_path):
     path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
     intents = (

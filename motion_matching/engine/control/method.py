@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -51,6 +52,25 @@ class Motion(NamedTuple):
     cost: float
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A frame that a search looked at: its cost as a whole and by feature."""
+
+    frame: int
+    cost: float
+    by_feature: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A search for people: the cost of playing on, the best candidates from the best on, and how long it took."""
+
+    labels: tuple[str, ...]
+    continuing: Candidate
+    candidates: tuple[Candidate, ...]
+    seconds: float
+
+
 class Method(Protocol):
     """A way to turn goals into motion."""
 
@@ -71,3 +91,5 @@ class Method(Protocol):
     def reset(self) -> Motion: ...
 
     def advance(self, goal: Goal) -> Motion: ...
+
+    def explain(self, count: int) -> Explanation | None: ...  # of the last search, None before the first

@@ -10,6 +10,7 @@ from .performance import Performance
 from .performer import Performer
 from .take import Take
 
+_EXPLAINED = 3  # candidates kept of every jump
 Progress = Callable[[float], None]
 
 
@@ -24,12 +25,14 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
     settings = performer.settings.to_dict()
     performer.reset(performance.position, performance.facing)
     changes = dict(performance.changes)
-    frames = []
+    frames, decisions = [], []
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
         if tick in changes:
             performer.apply(performer.settings.changed(changes[tick]))
         frames.append(performer.step(intent))
+        if frames[-1].jumped and (explanation := performer.method.explain(_EXPLAINED)):
+            decisions.append((tick, explanation))
         if progress and tick % max(count // 100, 1) == 0:
             progress(tick / count)
     return Take(
@@ -46,6 +49,7 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
         desired_velocity=np.array([f.desired_velocity for f in frames]),
         desired_yaw=np.array([f.desired_yaw for f in frames]),
         contacts=np.stack([f.contacts for f in frames]),
+        decisions=tuple(decisions),
         performance=performance,
         settings=settings,
     )

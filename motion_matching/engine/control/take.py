@@ -10,6 +10,7 @@ import numpy as np
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
+from .method import Explanation
 from .performance import Performance
 
 
@@ -19,7 +20,8 @@ class Take:
 
     frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw, and
     apart (T, 3), how far their steps of a tick led away from each other; desired_velocity
-    (T, 2) and desired_yaw (T,) as they were wanted; contacts (T, L) of the source frames.
+    (T, 2) and desired_yaw (T,) as they were wanted; contacts (T, L) of the source frames;
+    decisions, the search behind every jump with its tick.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Take:
     desired_velocity: np.ndarray
     desired_yaw: np.ndarray
     contacts: np.ndarray
+    decisions: tuple[tuple[int, Explanation], ...]
     performance: Performance
     settings: dict[str, Any]
 

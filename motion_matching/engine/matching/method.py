@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..control.method import Goal, Jump, Motion
+from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
 from ..control.trajectory import TrajectoryPoint
 from ..errors import DatabaseError
@@ -18,25 +17,6 @@ from ..motion.skeleton import Skeleton
 from .database import NO_USE, Database
 from .features import TRAJECTORY_KINDS, Schema
 from .search import FrameIndex, FrameMask
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A frame that a search looked at: its cost as a whole and by feature."""
-
-    frame: int
-    cost: float
-    by_feature: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The last search for people: what was played, the best candidates, and how long it took."""
-
-    labels: tuple[str, ...]
-    continuing: Candidate
-    candidates: tuple[Candidate, ...]
-    seconds: float
 
 
 class MotionMatching:

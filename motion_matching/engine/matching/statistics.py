@@ -59,8 +59,8 @@ def describe(database: Database) -> str:
     mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
     ranges, of_clips = _count(len(database.ranges), "range"), _count(len(clips), "clip")
     lines = [
-        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {ranges} of {of_clips}{mirrored}; "
-        f"{candidates} frames to enter",
+        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, {ranges} of {of_clips}"
+        f"{mirrored}; {candidates} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
         + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
