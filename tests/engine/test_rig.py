@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion import bvh, locomotion
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.rig import Roles, find_roles, hips_forward
+from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine import rigs
 
 REAL = ("lafan1/push1_subject2.bvh", "bandai-namco/dataset-1_walk_normal_001.bvh",
@@ -202,3 +204,20 @@ def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
         cosine = np.sum(forward[:, :2] * toe[:, :2], axis=1) / np.linalg.norm(toe[:, :2], axis=1)
         assert np.median(cosine[down]) > 0.7
     assert abs(forward[:, 2].mean()) < 0.05
+
+
+def test_arms_are_no_legs_where_the_legs_are_missing() -> None:
+    """A recording of the upper body alone is refused, although its arms look like a pair of legs."""
+    clip = locomotion.generate()[0]
+    gone = [i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)]
+    kept = [i for i in range(clip.skeleton.bone_count) if i not in gone]
+    place = {old: new for new, old in enumerate(kept)}
+    skeleton = Skeleton(
+        tuple(clip.skeleton.names[i] for i in kept),
+        np.array([place.get(int(clip.skeleton.parents[i]), -1) for i in kept]),
+        clip.skeleton.rest_positions[kept],
+        clip.skeleton.rest_rotations[kept],
+    )
+    upper = Clip(clip.name, skeleton, clip.positions[:, kept], clip.rotations[:, kept], clip.fps)
+    with pytest.raises(RigError, match="thigh|leg"):
+        find_roles(skeleton, [upper])

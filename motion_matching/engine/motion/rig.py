@@ -74,7 +74,12 @@ def find_roles(skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mappin
         return _assemble(skeleton, named)
     except RigError as by_name:
         try:
-            return _assemble(skeleton, roles_by_shape(skeleton, clips) | given)
+            shaped = _assemble(skeleton, roles_by_shape(skeleton, clips) | given)
+            # on a rig without legs the arms look most like some: their names tell
+            arms = {bone for bone, _ in candidates(skeleton.names, "arm")}
+            if any(leg.thigh in arms or leg.shin in arms for leg in shaped.legs):
+                raise by_name
+            return shaped
         except RigError:
             # names that go some way say best what is missing
             if any(role.endswith("_thigh") for role in named):

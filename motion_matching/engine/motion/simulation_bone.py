@@ -92,12 +92,6 @@ class GroundTrack:
         """The track of the clip's mirror image, X -> -X."""
         return GroundTrack(self.positions * [-1.0, 1.0], -self.yaw)
 
-    def resampled(self, count: int) -> GroundTrack:
-        """The same path in `count` frames, linear between those at hand."""
-        place = np.linspace(0, self.frame_count - 1, count)
-        columns = [np.interp(place, np.arange(self.frame_count), c) for c in (*self.positions.T, self.yaw)]
-        return GroundTrack(np.column_stack(columns[:2]), columns[2])
-
     @property
     def forward(self) -> np.ndarray:
         """Unit directions (F, 2) on the ground."""
