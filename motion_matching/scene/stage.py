@@ -31,16 +31,10 @@ def material(name: str, colour: Colour, roughness: float = 0.7) -> bpy.types.Mat
 
 def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> None:
     """Set up ground, light and camera so that all between two corners `(3,)`, in metres, can be seen."""
-    scene.collection.objects.link(_ground(low, high))
-    scene.collection.objects.link(_sun())
-    scene.world = _world()
-    scene.render.resolution_x, scene.render.resolution_y = RENDER_SIZE
-    scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]  # depends on the colour settings
-    camera = _camera(low, high)
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    shading = scene.display.shading
-    shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+    add_light(scene)
+    add_ground(scene, low[:2] - 2.0, high[:2] + 2.0)
+    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
+    camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
     for screen in bpy.data.screens:
         for area in screen.areas:
             space: Any = area.spaces.active
@@ -49,12 +43,24 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
                 space.clip_end = camera.data.clip_end
 
 
-def _ground(low: np.ndarray, high: np.ndarray) -> bpy.types.Object:
-    """A chequered plane at height zero whose tiles measure 1, 2, 5, 10 … metres."""
-    start, stop = low[:2] - 2.0, high[:2] + 2.0
-    tile = next(step * 10.0**power for power in range(9) for step in (1, 2, 5)
-                if np.max(stop - start) <= MOST_TILES * step * 10.0**power)
-    start, stop = np.floor(start / tile), np.ceil(stop / tile)
+def add_light(scene: bpy.types.Scene) -> None:
+    """A sun, a grey sky, and a solid view with shadows."""
+    scene.collection.objects.link(_sun())
+    scene.world = _world()
+    scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]  # depends on the colour settings
+    shading = scene.display.shading
+    shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+
+
+def tile_size(extent: float) -> float:
+    """1, 2, 5, 10 … metres: the smallest for which few enough tiles cover an extent in metres."""
+    return next(step * 10.0**power for power in range(9) for step in (1, 2, 5) if extent <= MOST_TILES * step * 10.0**power)
+
+
+def add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float | None = None) -> None:
+    """A chequered plane at height zero between two corners `(2,)`, its tiles as large as said or as `tile_size` says."""
+    tile = tile or tile_size(float(np.max(high - low)))
+    start, stop = np.floor(low / tile), np.ceil(high / tile)
     columns, rows = (stop - start).astype(int)
     x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
     points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
@@ -64,11 +70,11 @@ def _ground(low: np.ndarray, high: np.ndarray) -> bpy.types.Object:
     mesh.from_pydata(points.tolist(), [], faces.tolist())
     mesh.materials.append(material("Ground light", (0.36, 0.37, 0.38)))
     mesh.materials.append(material("Ground dark", (0.29, 0.3, 0.31)))
-    chequer = np.add.outer(np.arange(rows), np.arange(columns)) % 2
-    mesh.polygons.foreach_set("material_index", chequer.ravel().astype(np.int32))
+    chequer = np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32) % 2
+    mesh.polygons.foreach_set("material_index", chequer.ravel())
     ground = bpy.data.objects.new("Ground", mesh)
     ground.hide_select = True
-    return ground
+    scene.collection.objects.link(ground)
 
 
 def _sun() -> bpy.types.Object:
@@ -94,21 +100,37 @@ def _inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
     return owner.node_tree.nodes[node].inputs
 
 
-def _camera(low: np.ndarray, high: np.ndarray) -> bpy.types.Object:
-    """A camera that stands still and sees the whole box."""
-    back = VIEW / np.linalg.norm(VIEW)
+def place_camera(points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Axes `(3, 3)` (rows: right, up, back) and the nearest place `(3,)` from which all points `(N, 3)` are seen.
+
+    `view` points from the scene to the camera, `size` is that of the picture in pixels.
+    """
+    back = view / np.linalg.norm(view)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(back, right), back])
-    centre = 0.5 * (low + high)
-    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
-    seen = (corners - centre) @ axes.T
-    half = 0.5 * SENSOR_MM / LENS_MM * np.array([1.0, RENDER_SIZE[1] / RENDER_SIZE[0]])
-    distance = float(np.max(seen[:, 2:] + MARGIN * np.abs(seen[:, :2]) / half))
+    seen = points @ axes.T
+    # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z, and likewise for y
+    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array(size) / max(size)
+    most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
+    least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
+    distance = np.max((most + least) / (2.0 * slopes))
+    return axes, np.array([*(0.5 * (most - least)), distance]) @ axes
+
+
+def add_camera(scene: bpy.types.Scene, points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> bpy.types.Object:
+    """The scene's camera, which stands still and sees all points `(N, 3)` in a picture of `size` pixels."""
+    axes, place = place_camera(points, view, size)
+    scene.render.resolution_x, scene.render.resolution_y = size
+    scene.render.resolution_percentage = 100
+    distance = float(np.max((place - points) @ axes[2]))
     data = bpy.data.cameras.new("Camera")
-    data.lens, data.sensor_width, data.clip_end = LENS_MM, SENSOR_MM, max(1000.0, 3.0 * distance)
+    data.lens, data.sensor_width = LENS_MM, SENSOR_MM
+    data.clip_start, data.clip_end = min(0.1, 0.01 * distance), max(1000.0, 3.0 * distance)
     camera = bpy.data.objects.new("Camera", data)
     matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = axes.T, centre + distance * back
+    matrix[:3, :3], matrix[:3, 3] = axes.T, place
     camera.matrix_world = Matrix(matrix.tolist())
+    scene.collection.objects.link(camera)
+    scene.camera = camera
     return camera
