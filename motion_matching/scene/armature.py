@@ -1,7 +1,8 @@
-"""Skeleton -> armature object, and the exact map between the local poses of the one and the pose bones of the other.
+"""Skeleton <-> armature object, and the exact map between the local poses of the one and the pose bones of the other.
 
 A skeleton's bones may point anywhere in their frames; a bone of Blender runs along its own Y axis. Each bone's two
-frames therefore differ by a constant rotation, which the map carries. Nothing here keeps a Blender object.
+frames therefore differ by a constant rotation, which the map carries. A skeleton read from an armature has Blender's
+frames, upright and in metres however the object is turned and scaled. Nothing here keeps a Blender object.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from ..engine.maths import quat
 from ..engine.motion.bone_names import split_side
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
+from .bone_choice import chosen_bones
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones
+_EVEN = 2e-3  # part of the squared scale by which axes may differ
 _CHOOSE = "choose the armature that the motion was made for."
 
 
@@ -27,25 +30,26 @@ _CHOOSE = "choose the armature that the motion was made for."
 class BoneMap:
     """Relates a skeleton's local poses to the pose bones (`location`, `rotation_quaternion`) of an armature.
 
-    With G the world rotations of the skeleton's rest pose, R those of the armature's bones and p the parent:
-    `basis rotation = (R^-1 G_p) * local rotation * (G^-1 R)` and
-    `basis location = (R^-1 G_p) applied to (local position - local rest position)`.
+    With G the world rotations of the skeleton's rest pose, R those of the armature's bones (see `rest_frame`), s the
+    object's scale and p the parent: `basis rotation = (R^-1 G_p) * local rotation * (G^-1 R)` and
+    `basis location = (R^-1 G_p) applied to (local position - local rest position), divided by s`.
     """
 
     bones: tuple[str, ...]  # (B,) names in the armature
     before: np.ndarray  # (B, 4) R^-1 G_p
     after: np.ndarray  # (B, 4) G^-1 R
     rest_positions: np.ndarray  # (B, 3) local, metres
+    scale: float = 1.0  # metres per unit of the armature
 
     def to_basis(self, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)` of local rotations and positions."""
         turned = quat.mul(quat.mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.mul_vec(self.before, positions - self.rest_positions)
+        return quat.normalize(turned), quat.mul_vec(self.before, positions - self.rest_positions) / self.scale
 
     def from_basis(self, rotations: np.ndarray, locations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Local rotations `(..., B, 4)` and positions `(..., B, 3)` of pose bones' ones: undoes `to_basis`."""
         turned = quat.mul_inv(quat.inv_mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.inv_mul_vec(self.before, locations) + self.rest_positions
+        return quat.normalize(turned), quat.inv_mul_vec(self.before, self.scale * locations) + self.rest_positions
 
 
 def create_armature(
@@ -68,10 +72,12 @@ def create_armature(
 
 
 def bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
-    """The map between a skeleton and an armature object that has the same rest pose in object space.
+    """The map between a skeleton and an armature object that has the same rest pose in its `rest_frame`.
 
-    RigError where a bone is missing, hangs or rests elsewhere. Bones that only the armature has are ignored.
+    RigError where a bone is missing, hangs or rests elsewhere, or the object is scaled unevenly. Bones that only the
+    armature has are ignored.
     """
+    turn, scale = rest_frame(obj)
     bones = blender_names(skeleton.names)
     rest_rotations = quat.normalize(skeleton.rest_rotations.astype(np.float64))
     rest_positions = skeleton.rest_positions.astype(np.float64)
@@ -84,13 +90,57 @@ def bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
         if (found.parent.name if found.parent else None) != (bones[parent] if parent >= 0 else None):
             raise RigError(f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; {_CHOOSE}")
         rest[i] = found.matrix_local
-    away = np.linalg.norm(rest[:, :3, 3] - positions, axis=-1)
+    away = np.linalg.norm(scale * quat.mul_vec(turn, rest[:, :3, 3]) - positions, axis=-1)
     if np.max(away) > 1e-3 * _size(positions):
         raise RigError(f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m away "
                        f"from where the motion expects it; {_CHOOSE}")
-    towards = quat.from_matrix(rest[:, :3, :3])
+    towards = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
     above = np.where(skeleton.parents[:, None] < 0, quat.IDENTITY, rotations[skeleton.parents])
-    return BoneMap(bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions)
+    return BoneMap(bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions, scale)
+
+
+def skeleton_of(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
+    """The skeleton of an armature object: Blender's bone frames in its `rest_frame`, bones' tails as end sites.
+
+    `bones` is "all", "deform", or None to find out which (see `bone_choice.chosen_bones`). RigError where the object
+    is no armature, is scaled unevenly, or has no such bones.
+    """
+    if obj.type != "ARMATURE":
+        raise RigError(f"'{obj.name}' is not an armature; choose an armature object.")
+    names, parents = chosen_bones(obj, bones)
+    turn, scale = rest_frame(obj)
+    rest = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
+    heads = scale * quat.mul_vec(turn, rest[:, :3, 3])
+    rotations, positions = quat.ik(quat.mul(turn, quat.from_matrix(rest[:, :3, :3])), heads, parents)
+    ends = tuple((bone, (0.0, scale * obj.data.bones[name].length, 0.0))
+                 for bone, name in enumerate(names) if bone not in parents)
+    return Skeleton(names, parents, positions.astype(np.float32), rotations.astype(np.float32), ends)
+
+
+def rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
+    """How an armature object stands: its rotation (4,) without the turn about Z, and its scale.
+
+    Its place and where it is turned to on the ground are motion rather than shape. RigError as in `similarity`.
+    """
+    bpy.context.evaluated_depsgraph_get()  # brings matrix_world up to date
+    rotation, _, scale = similarity(np.array(obj.matrix_world, dtype=np.float64), obj.name)
+    return quat.normalize(quat.inv_mul(_turn_about_z(rotation), rotation)), float(scale)
+
+
+def similarity(matrices: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotations (..., 4), positions (..., 3) and scales (...) of an armature object's world matrices (..., 4, 4).
+
+    RigError where one of them stretches, shears, mirrors or flattens.
+    """
+    axes = matrices[..., :3, :3]
+    squares = np.swapaxes(axes, -1, -2) @ axes
+    square = np.trace(squares, axis1=-2, axis2=-1) / 3.0
+    uneven = np.abs(squares - square[..., None, None] * np.eye(3)) > _EVEN * square[..., None, None]
+    if uneven.any() or np.any(np.linalg.det(axes) <= 0.0):
+        raise RigError(f"armature '{name}' is scaled unevenly, sheared or mirrored, by itself or by its parents; "
+                       "apply the scale (Object > Apply > Scale).")
+    scales = np.sqrt(square)
+    return quat.from_matrix(axes / scales[..., None, None]), matrices[..., :3, 3], scales
 
 
 def blender_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
     target and moved there when it is whole. MotionMatchingError, with nothing left behind, where that fails.
     """
     path = Path(path)
-    with replacing(path, MotionMatchingError) as unfinished, _blender_silent():
+    with replacing(path, MotionMatchingError) as unfinished, blender_silent():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         build_scene(clip, title)
         unfinished.unlink()  # else Blender would keep it as a backup
@@ -40,7 +40,7 @@ def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
 
 
 @contextmanager
-def _blender_silent() -> Iterator[None]:
+def blender_silent() -> Iterator[None]:
     """Drop what Blender prints: reports through Python's output, the rest straight to that of the process."""
     sys.stdout.flush()
     shown = os.dup(1)
@@ -82,7 +82,18 @@ def _is_whole(path: Path) -> bool:
 
 
 def build_scene(clip: Clip, title: str) -> bpy.types.Object:
-    """Fill the current, empty scene with the take at the clip's frame rate; return the armature object."""
+    """Fill the current, empty scene with the take and a stage for it; return the armature object."""
+    armature = build_character(clip, title)
+    _, heads = clip.world()
+    build_stage(bpy.context.scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
+    bpy.context.scene.frame_set(FIRST_FRAME)
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    return armature
+
+
+def build_character(clip: Clip, title: str) -> bpy.types.Object:
+    """An armature with a body that performs the clip in the current scene, which gets its rate and range of frames."""
     scene = bpy.context.scene
     scene.render.fps = max(1, round(clip.fps))
     scene.render.fps_base = scene.render.fps / clip.fps
@@ -95,10 +106,4 @@ def build_scene(clip: Clip, title: str) -> bpy.types.Object:
     armature.data.display_type = "STICK"
     create_body(armature, clip.skeleton, f"{title} body")
     bake(clip, armature, name=title, frame_start=FIRST_FRAME)
-
-    _, heads = clip.world()
-    build_stage(scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
-    scene.frame_set(FIRST_FRAME)
-    bpy.context.view_layer.objects.active = armature
-    armature.select_set(True)
     return armature

@@ -18,14 +18,16 @@ SKY = (0.5, 0.52, 0.55)
 MOST_TILES = 60  # along the longer side of the ground
 
 
-def material(name: str, colour: Colour, roughness: float = 0.7) -> bpy.types.Material:
-    """A plain material that shows its colour in solid view and when rendered."""
+def material(name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0) -> bpy.types.Material:
+    """A plain material that shows its colour in solid view and when rendered; with a `glow` of 1 also in the dark."""
     made = bpy.data.materials.new(name)
     made.diffuse_color = (*colour, 1.0)
     made.roughness = roughness
     inputs = _inputs(made, "Principled BSDF")
     inputs["Base Color"].default_value = (*colour, 1.0)
     inputs["Roughness"].default_value = roughness
+    inputs["Emission Color"].default_value = (*colour, 1.0)
+    inputs["Emission Strength"].default_value = glow
     return made
 
 

@@ -219,5 +219,5 @@ def test_arms_are_no_legs_where_the_legs_are_missing() -> None:
         clip.skeleton.rest_rotations[kept],
     )
     upper = Clip(clip.name, skeleton, clip.positions[:, kept], clip.rotations[:, kept], clip.fps)
-    with pytest.raises(RigError, match="thigh|leg"):
+    with pytest.raises(RigError, match=r"thigh|leg"):
         find_roles(skeleton, [upper])
