@@ -71,7 +71,7 @@ def plan_path(moves: list[Move], fps: float) -> Path:
     for move, begin in zip(moves, begins, strict=False):
         turning += smoothstep((times - begin) / 0.4) * (np.radians(move.turn) - turning)
     yaw = base = integral(turning, times)
-    velocity = np.zeros((len(times), 2))
+    velocity: np.ndarray = np.zeros((len(times), 2))
     for move, begin, shift, total in zip(moves, begins, shifts, turned, strict=False):
         spin = 0.16 + abs(np.radians(move.pivot)) * (0.36 if shift else 0.52)
         # the turn sits in the middle of the change of velocity, which takes at least as long

@@ -115,7 +115,7 @@ def bone_pairs(skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[C
     By name, and by shape where names do not pair the legs. RigError where pairs hang on bones that are no pair.
     """
     known = {name: bone for bone, name in enumerate(skeleton.names)}
-    pairs = np.arange(skeleton.bone_count)
+    pairs: np.ndarray = np.arange(skeleton.bone_count)
     for bone, name in enumerate(skeleton.names):
         pairs[bone] = known.get(counterpart(name, known) or name, bone)
     pairs = np.where(pairs[pairs] == np.arange(len(pairs)), pairs, np.arange(len(pairs)))
