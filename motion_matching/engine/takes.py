@@ -88,13 +88,25 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
     return {
         "name": take.name,
         "fps": take.fps,
-        "take": metrics.measure_take(body, take, floors, wish_in_data(take, database), database.frame_count),
+        "take": metrics.measure_take(
+            body, take, floors, toe_corrections(take, database), wish_in_data(take, database), database.frame_count
+        ),
         "sources": metrics.measure_clips(sources, contacts, floors),
         "clips": clips_used(take, database),
         "jumps": jumps_explained(take, database),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def toe_corrections(take: Take, database: Database) -> np.ndarray:
+    """How far foot locking moved each toe (T, L), in metres."""
+    toes = [leg.toe for leg in database.roles.legs]
+    places = []
+    for poses in (take.poses, take.unlocked_poses):
+        local = poses.transpose(0, 2, 1).astype(np.float64)
+        places.append(quat.fk(local[..., 3:], local[..., :3], database.skeleton.parents)[1][:, toes])
+    return np.linalg.norm(places[0] - places[1], axis=-1)
 
 
 def clips_used(take: Take, database: Database) -> list[dict[str, Any]]:
@@ -191,7 +203,9 @@ def summary(data: dict[str, Any]) -> str:
         f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",
         f"  speed        {'; '.join(speed)}",
         f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); on "
-        f"source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f})",
+        f"source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f}); "
+        f"{take['contacts_locked']:.0%} of contacts held, legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
+        f"{100 * take['leg_correction_max']:.0f}",
         f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
         f"{sources['turning_p99']:.2f})",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources "

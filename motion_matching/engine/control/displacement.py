@@ -1,17 +1,39 @@
 """How the character entity and the simulation object are brought together.
 
-Source: article 002, Synchronization: both are placed between where the data leads and where the code leads.
+Source: article 002, from Synchronization to Clamping. The data leads the character by a step each tick, the code leads
+the simulation object; a mode says who follows whom, and clamping holds the character near the object at the end.
 """
 
 from __future__ import annotations
 
+import math
+
+from ..maths.springs import LN2
+from .settings import PerformerSettings
 from .trajectory import SimulationObject, wrap
 
+Place = tuple[float, float, float]
 
-def synchronize(
-    character: tuple[float, float, float], simulation: SimulationObject, factor: float
-) -> tuple[float, float, float]:
-    """Place both at `factor` of the way from the character (x, y, yaw) to the simulation object; returns the place."""
+
+def place(
+    character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
+    settings: PerformerSettings, dt: float,
+) -> Place:
+    """Where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, is put at the end of a tick.
+
+    Synchronising moves the simulation object as well; all other modes leave it where it is.
+    """
+    if settings.displacement == "synchronize":
+        return _synchronized(character, simulation, settings.synchronization)
+    if settings.displacement == "adjust":
+        character = _adjusted(character, velocity, turn_rate, simulation, settings, dt)
+    if settings.clamp:
+        character = _clamped(character, simulation, settings)
+    return character
+
+
+def _synchronized(character: Place, simulation: SimulationObject, factor: float) -> Place:
+    """Both at `factor` of the way from the character to the simulation object."""
     x, y, yaw = character
     if factor > 0.0:
         x += (simulation.x - x) * factor
@@ -20,4 +42,37 @@ def synchronize(
     simulation.x, simulation.y = x, y
     # the object's own count of turns is kept: springs work on it
     simulation.yaw += wrap(yaw - simulation.yaw)
+    return x, y, yaw
+
+
+def _adjusted(
+    character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
+    settings: PerformerSettings, dt: float,
+) -> Place:
+    """The character damped toward the simulation object, by no more than a part of its own motion if so limited."""
+    x, y, yaw = character
+    part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
+    dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
+    turn = wrap(simulation.yaw - yaw) * (1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5)))
+    if settings.adjust_by_velocity:
+        most = settings.adjust_position_ratio * math.hypot(*velocity) * dt
+        length = math.hypot(dx, dy)
+        if length > most:
+            dx, dy = dx * most / length, dy * most / length
+        most = settings.adjust_rotation_ratio * abs(turn_rate) * dt
+        turn = max(-most, min(most, turn))
+    return x + dx, y + dy, yaw + turn
+
+
+def _clamped(character: Place, simulation: SimulationObject, settings: PerformerSettings) -> Place:
+    """The character within a distance and an angle of the simulation object."""
+    x, y, yaw = character
+    dx, dy = x - simulation.x, y - simulation.y
+    distance = math.hypot(dx, dy)
+    if distance > settings.clamp_distance:
+        near = settings.clamp_distance / distance
+        x, y = simulation.x + dx * near, simulation.y + dy * near
+    angle = wrap(yaw - simulation.yaw)
+    if abs(angle) > settings.clamp_angle:
+        yaw += math.copysign(settings.clamp_angle, angle) - angle
     return x, y, yaw

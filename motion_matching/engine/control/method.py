@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..motion.skeleton import Skeleton
+from .foot_lock import LegGeometry
 from .settings import PerformerSettings
 from .trajectory import TrajectoryPoint
 
@@ -82,6 +83,9 @@ class Method(Protocol):
 
     @property
     def acceleration_limits(self) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent
+
+    @property
+    def legs(self) -> tuple[LegGeometry, ...]: ...  # in the order of contacts
 
     @property
     def trajectory_times(self) -> tuple[float, ...]: ...

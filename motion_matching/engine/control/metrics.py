@@ -132,11 +132,12 @@ def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors
 
 
 def measure_take(
-    body: Body, take: Take, floors: np.ndarray, in_data: np.ndarray, database_frames: int
+    body: Body, take: Take, floors: np.ndarray, corrections: np.ndarray, in_data: np.ndarray, database_frames: int
 ) -> dict[str, Any]:
     """Measures of a take: those of a clip, and how it followed what was wanted.
 
-    Speeds are compared at ticks at which a wish has been steady for a second and `in_data` (T,) is True.
+    `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are compared at ticks at which a
+    wish has been steady for a second and `in_data` (T,) is True.
     """
     steady = _steady(take.desired_velocity, take.fps)
     share = float(in_data[steady].mean()) if steady.any() else 0.0
@@ -156,6 +157,10 @@ def measure_take(
         "simulation_distance_mean": float(distance.mean()),
         "simulation_distance_max": float(distance.max()),
         "simulation_angle_mean": float(angle.mean()),
+        "contacts_locked": float(take.locked[take.contacts].mean()) if take.contacts.any() else 0.0,
+        "leg_correction_mean": float(corrections.mean()),
+        "leg_correction_max": float(corrections.max()),
+        "toe_lowest": float((body.toes[..., 2] - floors).min()),
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
         "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .displacement import synchronize
+from . import displacement
+from .foot_lock import FootLock
 from .inertialization import Inertializer
 from .intent import Intent
 from .method import Goal, Method, Motion
@@ -26,18 +27,21 @@ class Placement(NamedTuple):
 class Frame(NamedTuple):
     """One tick of a performance.
 
-    `pose` (7, B) is local, bone 0 being the character in the world; `contacts` (L,) are those of the source frame.
+    `pose` (7, B) is local, bone 0 being the character in the world, `unlocked_pose` the same before the feet were
+    locked; `contacts` (L,) are those of the source frame, `locked` (L,) says which toes are held.
     `apart` is how far this tick's step of the simulation object leads away from that of the data, before both are
     brought together. `frame`, `jumped` and `cost` say what was played and why.
     """
 
     pose: np.ndarray
+    unlocked_pose: np.ndarray
     character: Placement
     simulation_object: Placement
     apart: Placement
     desired_velocity: tuple[float, float]
     desired_yaw: float
     contacts: np.ndarray
+    locked: tuple[bool, ...]
     frame: int
     jumped: bool
     cost: float
@@ -51,6 +55,7 @@ class Performer:
         self.settings = settings
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings)
+        self._feet = FootLock(method.legs)
         self._inertializer = Inertializer(method.acceleration_limits, settings.inertialization_halflife, self.dt)
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
@@ -70,6 +75,7 @@ class Performer:
         """Stand at a place, facing a heading in radians."""
         motion = self.method.reset()
         self._inertializer.reset()
+        self._feet.reset()
         self._place = (position[0], position[1], facing)
         self._simulation.reset(*self._place)
         self._past.reset(*self._place)
@@ -89,7 +95,9 @@ class Performer:
         moved = self._moved(motion.root, offset)
         simulation.step(self.dt)
         self._apart = Placement(simulation.x - moved[0], simulation.y - moved[1], wrap(simulation.yaw - moved[2]))
-        self._place = synchronize(moved, simulation, self.settings.synchronization)
+        vx, vy = (moved[0] - self._place[0]) / self.dt, (moved[1] - self._place[1]) / self.dt
+        turn = (moved[2] - self._place[2]) / self.dt
+        self._place = displacement.place(moved, (vx, vy), turn, simulation, self.settings, self.dt)
         self._past.record(*self._place)
         return self._frame(motion, pose)
 
@@ -128,8 +136,14 @@ class Performer:
         x, y, yaw = self._place
         half = 0.5 * yaw
         pose[:, 0] = (x, y, 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
+        unlocked, locked = pose, (False,) * len(motion.contacts)
+        if self.settings.foot_lock:
+            pose = unlocked.copy()
+            self._feet.apply(pose, motion.contacts, self.settings, self.dt)
+            locked = self._feet.locked
         s = self._simulation
         return Frame(
-            pose, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart, (s.desired_vx, s.desired_vy), s.desired_yaw,
-            motion.contacts, motion.frame, motion.jump is not None, motion.cost,
+            pose, unlocked, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart,
+            (s.desired_vx, s.desired_vy), s.desired_yaw,
+            motion.contacts, locked, motion.frame, motion.jump is not None, motion.cost,
         )

@@ -40,6 +40,8 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
         skeleton=performer.method.skeleton,
         fps=performer.method.fps,
         poses=np.stack([f.pose for f in frames]),
+        unlocked_poses=np.stack([f.unlocked_pose for f in frames]),
+        locked=np.array([f.locked for f in frames]),
         frames=np.array([f.frame for f in frames], np.int32),
         jumped=np.array([f.jumped for f in frames]),
         cost=np.array([f.cost for f in frames], np.float32),

@@ -9,6 +9,8 @@ from typing import Any
 
 from ..errors import SettingsError
 
+DISPLACEMENTS = ("independent", "synchronize", "adjust")
+
 
 @dataclass(frozen=True)
 class Speeds:
@@ -29,8 +31,13 @@ class PerformerSettings:
     Search: every `search_interval` (0: each tick), at once where the wanted velocity changes by more than
     `sharp_velocity` m/s or the wanted facing by more than `sharp_angle`; never within `end_guard` of a range's end nor
     within `surroundings` of the current frame; `continuing_bias` is taken off the cost of playing on.
-    Result: jumps fade with `inertialization_halflife`; `synchronization` places the character and the simulation
-    object from where the data leads (0) to where the code leads (1).
+    Result: jumps fade with `inertialization_halflife`. `displacement` says how the character, led by the data, and the
+    simulation object, led by the code, keep together: 'independent' leaves both alone; 'synchronize' places both from
+    where the data leads (`synchronization` 0) to where the code leads (1); 'adjust' damps the character toward the
+    object with the adjust halflives, and if `adjust_by_velocity` by no more than the adjust ratios of its own motion.
+    `clamp` holds the character within `clamp_distance` and `clamp_angle` of the object.
+    Feet: `foot_lock` holds toes where they are planted, changing over with `foot_halflife`, until the data has them
+    further away than `unlock_radius`; legs stay `stretch_buffer` metres short of straight.
     `weights` replaces those of the features, one each; None keeps the schema's.
     """
 
@@ -48,7 +55,20 @@ class PerformerSettings:
     surroundings: float = 1.0 / 3.0
     continuing_bias: float = 0.3
     inertialization_halflife: float = 0.1
+    displacement: str = "synchronize"
     synchronization: float = 0.2
+    adjust_position_halflife: float = 0.1
+    adjust_rotation_halflife: float = 0.2
+    adjust_by_velocity: bool = True
+    adjust_position_ratio: float = 0.5
+    adjust_rotation_ratio: float = 0.5
+    clamp: bool = False
+    clamp_distance: float = 0.15
+    clamp_angle: float = math.radians(90.0)
+    foot_lock: bool = True
+    foot_halflife: float = 0.1
+    unlock_radius: float = 0.2
+    stretch_buffer: float = 0.015
     weights: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -65,6 +85,11 @@ class PerformerSettings:
             isinstance(self.weights, tuple) and all(_is_number(w) and w >= 0 for w in self.weights)
         ):
             raise SettingsError(f"The setting 'weights' is {self.weights}; it needs a number of zero or more a feature.")
+        if self.displacement not in DISPLACEMENTS:
+            raise SettingsError(f"The setting 'displacement' is {self.displacement!r}; use {', '.join(DISPLACEMENTS)}.")
+        for name in ("adjust_by_velocity", "clamp", "foot_lock"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingsError(f"The setting '{name}' is {getattr(self, name)!r}; it is true or false.")
         if self.synchronization > 1:
             raise SettingsError(f"The setting 'synchronization' is {self.synchronization}; it lies between 0 and 1.")
 
@@ -93,5 +118,5 @@ def _is_number(value: Any) -> bool:
 
 
 _NOT_NEGATIVE = tuple(
-    f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "weights", "continuing_bias")
+    f.name for f in fields(PerformerSettings) if f.type == "float" and f.name != "continuing_bias"
 )

@@ -18,6 +18,8 @@ from .performance import Performance
 class Take:
     """T ticks: poses (T, 7, B) with bone 0 the character in the world, and what explains them.
 
+    unlocked_poses (T, 7, B) are those before the feet were locked; locked (T, L) tells which toes were held.
+
     frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw, and
     apart (T, 3), how far their steps of a tick led away from each other; desired_velocity
     (T, 2) and desired_yaw (T,) as they were wanted; contacts (T, L) of the source frames;
@@ -28,6 +30,8 @@ class Take:
     skeleton: Skeleton
     fps: float
     poses: np.ndarray
+    unlocked_poses: np.ndarray
+    locked: np.ndarray
     frames: np.ndarray
     jumped: np.ndarray
     cost: np.ndarray

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.foot_lock import leg_geometry
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
 from ..control.trajectory import TrajectoryPoint
@@ -17,6 +18,8 @@ from ..motion.skeleton import Skeleton
 from .database import NO_USE, Database
 from .features import TRAJECTORY_KINDS, Schema
 from .search import FrameIndex, FrameMask
+
+_LEG_SAMPLES = 3000  # frames that legs are measured from
 
 
 class MotionMatching:
@@ -30,6 +33,8 @@ class MotionMatching:
         self.database = database
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
+        every = max(database.frame_count // _LEG_SAMPLES, 1)
+        self.legs = leg_geometry(database.skeleton, database.roles, database.poses[::every])
         self.acceleration_limits = np.array(database.limits)
         schema = database.schema
         self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))

@@ -1,0 +1,79 @@
+"""Displacement: every mode's own promise, live as it is baked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control import displacement
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import SimulationObject
+from motion_matching.engine.errors import SettingsError
+
+DT = 1 / 60
+
+
+def simulation(x: float, y: float, yaw: float) -> SimulationObject:
+    found = SimulationObject(PerformerSettings())
+    found.reset(x, y, yaw)
+    return found
+
+
+def placed(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
+    settings = PerformerSettings().changed(changes)
+    return displacement.place(character, velocity, turn_rate, object_, settings, DT)
+
+
+def test_independent_leaves_both_alone():
+    object_ = simulation(1.0, 2.0, 0.5)
+    assert placed((0.0, 0.0, 0.0), object_, displacement="independent", clamp=False) == (0.0, 0.0, 0.0)
+    assert (object_.x, object_.y, object_.yaw) == (1.0, 2.0, 0.5)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.25, 1.0])
+def test_synchronizing_places_both_at_the_factor(factor):
+    object_ = simulation(1.0, 2.0, 0.5)
+    result = placed((0.0, 0.0, 0.1), object_, displacement="synchronize", synchronization=factor, clamp=False)
+    np.testing.assert_allclose(result, (factor, 2 * factor, 0.1 + 0.4 * factor))
+    np.testing.assert_allclose((object_.x, object_.y, object_.yaw), result)
+
+
+def test_adjustment_makes_good_half_in_one_halflife_and_leaves_the_object():
+    object_, place = simulation(1.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+    for _ in range(12):
+        place = placed(place, object_, displacement="adjust", adjust_by_velocity=False, clamp=False,
+                       adjust_position_halflife=0.2, adjust_rotation_halflife=0.4)
+    np.testing.assert_allclose(place, (0.5, 0.0, 1 - math.sqrt(0.5)), rtol=1e-3)
+    assert (object_.x, object_.yaw) == (1.0, 1.0)
+
+
+def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
+    object_ = simulation(5.0, 0.0, 3.0)
+    x, y, yaw = placed((0.0, 0.0, 0.0), object_, velocity=(0.6, 0.8), turn_rate=-2.0, displacement="adjust", clamp=False)
+    assert math.hypot(x, y) == pytest.approx(0.5 * 1.0 * DT)
+    assert yaw == pytest.approx(0.5 * 2.0 * DT)
+    assert placed((0.0, 0.0, 0.0), object_, velocity=(0.0, 0.0), turn_rate=0.0, displacement="adjust", clamp=False) == (
+        0.0, 0.0, 0.0
+    )
+
+
+def test_clamping_holds_distance_and_angle():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        x, y, yaw = rng.uniform(-3, 3, 3)
+        object_ = simulation(*rng.uniform(-3, 3, 2), rng.uniform(-10, 10))
+        place = placed((x, y, yaw), object_, displacement="independent", clamp=True)
+        assert math.hypot(place[0] - object_.x, place[1] - object_.y) <= 0.15 + 1e-9
+        assert abs(math.remainder(place[2] - object_.yaw, math.tau)) <= math.pi / 2 + 1e-9
+
+
+def test_clamping_leaves_alone_what_is_near():
+    object_ = simulation(0.0, 0.0, 0.0)
+    assert placed((0.1, 0.05, 1.0), object_, displacement="independent", clamp=True) == (0.1, 0.05, 1.0)
+
+
+def test_an_unknown_mode_is_named():
+    with pytest.raises(SettingsError, match="displacement"):
+        PerformerSettings().changed({"displacement": "glue"})
