@@ -27,6 +27,7 @@ from .maths import quat
 from .motion import bvh
 from .motion.rig import Roles
 from .motion.simulation_bone import GroundTrack, SimulationBoneSettings, detach
+from .motion.skeleton import Skeleton
 
 
 def default_settings(database: Database) -> PerformerSettings:
@@ -78,18 +79,21 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
             write_bvh(take, Path(folder) / "take.bvh")
             return report(take, database, Path(folder) / "take.bvh")
     clip = bvh.load(bvh_file, scale=0.01)
-    roles = Roles.from_names(clip.skeleton, database.role_names)
+    bones = database.skeleton.names[1:]
+    written = dict(zip(bones, bvh.written_names(bones), strict=True))
+    roles = Roles.from_names(clip.skeleton, {role: written[bone] for role, bone in database.role_names.items()})
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
     body = metrics.body_of(clip, roles, np.array(database.hips_forward), settings)
     sources, contacts = source_bodies(database)
     floors = metrics.toe_floors(sources)
+    hardest = _hardest_accelerations(sources, database, clip.skeleton)
     return {
         "name": take.name,
         "fps": take.fps,
         "take": metrics.measure_take(
-            body, take, floors, toe_corrections(take, database), wish_in_data(take, database), database.frame_count
+            body, take, floors, hardest, toe_corrections(take, database), wish_in_data(take, database), database.frame_count
         ),
         "sources": metrics.measure_clips(sources, contacts, floors),
         "clips": clips_used(take, database),
@@ -97,6 +101,17 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def _hardest_accelerations(sources: list[Body], database: Database, skeleton: Skeleton) -> np.ndarray:
+    """The largest acceleration (B,) of each bone of a take's skeleton in the sources.
+
+    Bones above the hips ride on the character and have none of their own: they count as infinite.
+    """
+    largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
+    riders = {database.skeleton.names[bone] for bone in database.skeleton.ancestors(database.roles.hips)}
+    of_bone = {n: a for n, a in zip(database.skeleton.names[1:], largest, strict=True) if n not in riders}
+    return np.array([of_bone.get(name, np.inf) for name in skeleton.names])
 
 
 def toe_corrections(take: Take, database: Database) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -339,6 +340,16 @@ def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, 
     assert database.frame_count == round(40 * fps / 30 / speed / build_speed)
 
 
+def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
+    cut = cycle(40).sliced(0, 31)
+    sources = [Source(clip=cycle(40), loop=True), Source(clip=replace(cut, name="open"), loop=True),
+               Source(clip=replace(cut, name="no loop"))]
+    _, report = build(sources, BuildSettings(schema=POSE_ONLY))
+    [warning] = [w for w in report.warnings if "loop" in w and "'open'" in w]
+    assert re.search(r"jumps by \d+ cm", warning)
+    assert not any("'cycle'" in w or "'no loop'" in w for w in report.warnings)
+
+
 def test_a_mirrored_loop_is_a_loop():
     database = built(Source(clip=cycle(40), loop=True), mirror=True)
     assert [r.loop for r in database.ranges] == [True, True]
@@ -388,6 +399,17 @@ def test_an_existing_root_bone_may_be_the_simulation_bone():
     np.testing.assert_allclose(database.track[:, 2], 0.0, atol=1e-6)
     assert_moves_like(database, moved)
     assert "root" in refused(RigError, walk(), simulation_bone=SimulationBoneSettings(source="root"))
+
+
+def test_a_root_bone_that_stays_where_it_is_is_reported():
+    """It leads nowhere, so the database cannot tell where its frames lead."""
+    clip = rigs.walking("Bandai-Namco", frames=90)
+    root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
+    positions = clip.positions.copy()
+    positions[:, root], positions[:, hips, :2] = positions[:, root] + positions[:, hips] * [1, 1, 0], 0.0
+    for source, reported in ((clip, True), (replace(clip, positions=positions), False)):
+        _, report = build([Source(clip=source)], BuildSettings(simulation_bone=SimulationBoneSettings(source="root")))
+        assert any("'joint_Root'" in w and "article" in w for w in report.warnings) == reported
 
 
 # ---------------------------------------------------------------- what is reported
@@ -461,6 +483,33 @@ def test_every_source_too_short_is_said_with_the_length_that_is_needed():
     text = refused(DatabaseError, *(Source(clip=walk(), stop=stop) for stop in (1, 10, 29)))
     assert "30 frames" in text
     assert "1 s" in text
+
+
+@pytest.mark.parametrize("schema", [Schema((Feature("trajectory_position", times=(0.0,)),)), replace(
+    POSE_ONLY, features=tuple(replace(f, weight=0.0) for f in POSE_ONLY.features))])
+def test_features_that_tell_no_frames_apart_are_refused(schema: Schema):
+    assert "choose other features" in refused(DatabaseError, walk(), schema=schema)
+
+
+def test_clips_without_any_motion_are_refused():
+    clip = walk()
+    frozen = replace(clip, positions=clip.positions[:1].repeat(60, axis=0), rotations=clip.rotations[:1].repeat(60, axis=0))
+    assert "add clips that move" in refused(DatabaseError, frozen)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(30, 30), (40, 20), (None, 0)])
+def test_a_tag_that_stops_before_it_starts_is_refused(start: int | None, stop: int | None):
+    with pytest.raises(SettingsError, match=r"'turn' of the source 'walk'"):
+        Source(clip=walk(), tags=(TagRange("turn", start, stop),))
+
+
+def test_a_tag_on_no_frame_is_reported():
+    tags = (TagRange("early", 0, 10), TagRange("late", 500), TagRange("in", 90))
+    _, report = build([Source(clip=walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True))
+    told = [w for w in report.warnings if "tag" in w]
+    assert len(told) == 2
+    assert "'early'" in told[0]
+    assert "'late'" in told[1]
 
 
 def test_clips_of_different_skeletons_are_named_with_the_bone():

@@ -122,6 +122,12 @@ def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredt
         assert found == [pytest.approx((frames, full * 0.99**frames)) for frames in (10, 20, 30)]
 
 
+def test_the_trajectory_ends_with_a_clip_where_the_sources_clamp_it():
+    """Holden's generator and the notebook take the last frame of a range for all after it."""
+    beyond = {name: load_schema(name).beyond_range for name in ("default", "holden", "notebook", "nucl_ai")}
+    assert beyond == {"default": "extrapolate", "holden": "hold", "notebook": "hold", "nucl_ai": "extrapolate"}
+
+
 def test_the_nuclai_set_weighs_feet_and_the_trajectory_of_past_and_future():
     schema = load_schema("nucl_ai")
     weights = {(f.kind, f.bone or ("past" if f.times[0] < 0 else "future")): f.weight for f in schema.features}

@@ -10,7 +10,7 @@ import pytest
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
-from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.matching.database import NO_ENTRY, NO_USE, Database
 from motion_matching.engine.matching.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
@@ -193,3 +193,25 @@ def test_an_explanation_lists_candidates_from_the_best_with_cost_by_feature(demo
     assert len(explanation.labels) == len(demo_database.schema.features)
     for candidate in explanation.candidates:
         assert sum(candidate.by_feature) == pytest.approx(candidate.cost, rel=1e-4)
+
+
+def test_settings_that_are_refused_change_nothing(demo_database):
+    method = MotionMatching(demo_database, EACH_TICK)
+    goal = Goal(going(2.0, 0.2, method.trajectory_times))
+    expected = method.advance(goal).frame
+    method.reset()
+    with pytest.raises(SettingsError, match="weights"):
+        method.apply(replace(EACH_TICK, weights=(1.0, 2.0)))
+    assert method.advance(goal).frame == expected
+
+
+def test_an_explanation_survives_a_change_of_settings(demo_database):
+    inside = np.zeros(demo_database.frame_count, bool)
+    inside[2000:6000] = True
+    method = MotionMatching(tagged(demo_database, gym=inside), EACH_TICK)
+    goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+    method.advance(goal)
+    method.apply(replace(EACH_TICK, end_guard=0.5))
+    assert method.explain() is None
+    method.advance(goal)
+    assert all(inside[c.frame] for c in method.explain().candidates)

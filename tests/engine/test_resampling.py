@@ -8,7 +8,7 @@ import pytest
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.resampling import common_rate, resample, retimed
+from motion_matching.engine.motion.resampling import common_rate, resample
 from motion_matching.engine.motion.skeleton import Skeleton
 
 
@@ -53,7 +53,7 @@ def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
 
 
 def test_rotations_are_unit_and_on_one_hemisphere():
-    for result in (resample(moving(), 60.0), resample(moving(), 4.0), retimed(moving(), 20.0)):
+    for result in (resample(moving(), 60.0), resample(moving(), 4.0), resample(moving(), 30.0, 20.0)):
         np.testing.assert_allclose(np.linalg.norm(result.rotations, axis=-1), 1, atol=1e-6)
         assert np.all(np.sum(result.rotations[1:] * result.rotations[:-1], axis=-1) >= 0)
 
@@ -78,7 +78,7 @@ def test_the_same_rate_changes_nothing():
 
 def test_whole_steps_pick_the_frames_themselves():
     clip = moving()
-    for result, step in ((resample(clip, 15.0), 2), (resample(clip, 10.0), 3), (retimed(clip, 5.0), 5)):
+    for result, step in ((resample(clip, 15.0), 2), (resample(clip, 10.0), 3), (resample(clip, 30.0, 5.0), 5)):
         np.testing.assert_allclose(result.positions, clip.positions[::step], atol=1e-6)
         np.testing.assert_allclose(result.rotations, clip.rotations[::step], atol=1e-6)
 
@@ -97,7 +97,7 @@ def test_the_duration_is_kept_to_within_a_frame_and_never_passed(frames, fps, sp
 
 def test_twice_the_speed_takes_half_the_time_at_the_same_rate():
     clip = moving(91)
-    result = retimed(clip, 2.0)
+    result = resample(clip, clip.fps, 2.0)
     assert result.fps == clip.fps
     assert result.duration == pytest.approx(clip.duration / 2)
     np.testing.assert_allclose(result.positions[[0, -1]], clip.positions[[0, -1]], atol=1e-6)
@@ -105,7 +105,7 @@ def test_twice_the_speed_takes_half_the_time_at_the_same_rate():
 
 def test_rate_and_speed_in_one_step_are_no_worse_than_two():
     clip = moving()
-    at_once, twice = resample(clip, 50.0, 1.1), retimed(resample(clip, 50.0), 1.1)
+    at_once, twice = resample(clip, 50.0, 1.1), resample(resample(clip, 50.0), 50.0, 1.1)
     count = min(at_once.frame_count, twice.frame_count)
     np.testing.assert_allclose(at_once.positions[:count], twice.positions[:count], atol=1e-3)
 
@@ -126,7 +126,7 @@ def test_rates_and_speeds_must_be_positive(value):
     with pytest.raises(SettingsError, match="frame rate"):
         resample(moving(), value)
     with pytest.raises(SettingsError, match="speed"):
-        retimed(moving(), value)
+        resample(moving(), 30.0, value)
 
 
 def test_the_common_rate_is_the_most_frequent_and_of_equals_the_highest():

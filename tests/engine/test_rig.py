@@ -130,11 +130,46 @@ def test_overrides_win_over_names_and_shape() -> None:
     assert other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
 
 
+@pytest.mark.parametrize(("overrides", "culprits"), [
+    ({"hips": "LeftLeg"}, ("'LeftLeg'", "hips", "left shin")),
+    ({"hips": "Spine2"}, ("'Spine2'", "hips")),
+    ({"left_thigh": "LeftFoot", "left_shin": "LeftLeg"}, ("'LeftFoot'", "left thigh", "left foot")),
+    ({"left_shin": "LeftFoot", "left_foot": "LeftLeg"}, ("'LeftFoot'", "left shin", "'LeftLeg'")),
+    ({"left_foot": "LeftLeg"}, ("'LeftLeg'", "left shin", "left foot")),
+    ({"left_toe": "RightToe"}, ("'RightToe'", "left toe")),
+    ({"left_foot": "RightFoot"}, ("'RightFoot'", "left foot")),
+    ({"root": "Spine"}, ("'Spine'", "root", "'Hips'")),
+    ({"root": "Hips"}, ("'Hips'", "root", "hips")),
+    ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
+])
+def test_roles_that_contradict_the_hierarchy_are_named(overrides: dict[str, str], culprits: tuple[str, ...]) -> None:
+    clip = rigs.walking("LAFAN1")
+    with pytest.raises(RigError) as error:
+        find_roles(clip.skeleton, [clip], overrides)
+    for culprit in culprits:
+        assert culprit in str(error.value)
+
+
+@pytest.mark.parametrize("parts", [("thigh",), ("thigh", "shin", "foot", "toe")])
+def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
+    clip = rigs.walking("LAFAN1")
+    right = rigs.roles_of("LAFAN1")
+    swap = {"left": "right", "right": "left"}
+    overrides = {f"{side}_{part}": right[f"{swap[side]}_{part}"] for side in swap for part in parts}
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(clip.skeleton, [clip], overrides)
+    other, order = rigs.anonymous(clip)
+    names = {clip.skeleton.names[old]: other.skeleton.names[new] for new, old in enumerate(order)}
+    given = {f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG}
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(other.skeleton, [other], given)
+
+
 def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
     skeleton = rigs.walking("LAFAN1", frames=2).skeleton
     with pytest.raises(RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"):
         find_roles(skeleton, overrides={"left_toe": "LeftTow"})
-    with pytest.raises(RigError, match="'left_paw' is not a role"):
+    with pytest.raises(RigError, match=r"'left_paw' is not a role.*middle_"):
         find_roles(skeleton, overrides={"left_paw": "LeftToe"})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.signal import savgol_coeffs, savgol_filter
 
-from motion_matching.engine.errors import MotionDataError, RigError, SettingsError
+from motion_matching.engine.errors import RigError, SettingsError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh, simulation_bone
 from motion_matching.engine.motion.clip import Clip
@@ -72,7 +72,10 @@ def make_clip(
     )
 
 
-def find(clip: Clip, settings: SimulationBoneSettings = DIRECTION, **options) -> GroundTrack:
+def find(clip: Clip, settings: SimulationBoneSettings = DIRECTION, cyclic: bool = False, **options) -> GroundTrack:
+    if cyclic:
+        raw = simulation_bone.raw_track(clip, HIPS, SPINE, FORWARD)
+        return simulation_bone.smoothed_track(raw, clip.fps, settings, cyclic)
     return simulation_bone.find_track(clip, HIPS, SPINE, FORWARD, settings, **options)
 
 
@@ -407,21 +410,6 @@ def test_a_root_bone_is_taken_as_it_is():
 def test_asking_for_a_root_bone_where_there_is_none_is_an_error():
     with pytest.raises(RigError, match="made"):
         find(wandering(0), SimulationBoneSettings(source="root"))
-
-
-def test_a_track_given_by_hand_wins():
-    clip = wandering(0)
-    given = GroundTrack(np.zeros((clip.frame_count, 2)), np.linspace(0, 1, clip.frame_count))
-    assert find(clip, SimulationBoneSettings(source="root"), override=given) is given
-
-
-def test_a_track_that_does_not_fit_is_an_error():
-    clip = wandering(0)
-    with pytest.raises(MotionDataError, match="made"):
-        find(clip, override=GroundTrack(np.zeros((3, 2)), np.zeros(3)))
-    broken = GroundTrack(np.full((clip.frame_count, 2), np.nan), np.zeros(clip.frame_count))
-    with pytest.raises(MotionDataError, match="not finite"):
-        find(clip, override=broken)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,3 @@ def test_rational_exponential_stays_close_and_never_rises():
     x = np.linspace(0, 1, 101)
     np.testing.assert_allclose(springs.fast_negexp(x), np.exp(-x), atol=2e-3)
     assert np.all(np.diff(springs.fast_negexp(np.linspace(0, 50, 1000))) < 0)
-
-
-def test_halflife_and_damping_are_inverse():
-    np.testing.assert_allclose(springs.damping_to_halflife(springs.halflife_to_damping(0.3)), 0.3, rtol=1e-9)

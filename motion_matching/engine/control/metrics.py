@@ -52,12 +52,17 @@ class Body:
         return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
 
     @property
-    def acceleration(self) -> np.ndarray:
-        """Largest acceleration (F,) among the bones, m/s², by second differences; 0 at both ends."""
-        a = np.zeros(len(self.positions))
+    def bone_accelerations(self) -> np.ndarray:
+        """Acceleration (F, B) of every bone in the world, m/s², by second differences; 0 at both ends."""
+        a = np.zeros(self.positions.shape[:2])
         second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
-        a[1:-1] = np.linalg.norm(second, axis=-1).max(axis=-1)
+        a[1:-1] = np.linalg.norm(second, axis=-1)
         return a
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """Largest acceleration (F,) among the bones, m/s²."""
+        return self.bone_accelerations.max(axis=-1)
 
 
 def body_of(clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings) -> Body:
@@ -132,12 +137,14 @@ def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors
 
 
 def measure_take(
-    body: Body, take: Take, floors: np.ndarray, corrections: np.ndarray, in_data: np.ndarray, database_frames: int
+    body: Body, take: Take, floors: np.ndarray, hardest: np.ndarray, corrections: np.ndarray, in_data: np.ndarray,
+    database_frames: int,
 ) -> dict[str, Any]:
     """Measures of a take: those of a clip, and how it followed what was wanted.
 
-    `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are compared at ticks at which a
-    wish has been steady for a second and `in_data` (T,) is True.
+    `hardest` (B,) are the largest accelerations of the bones in the data, infinite for those not to be compared;
+    `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are compared at ticks at which a wish
+    has been steady for a second and `in_data` (T,) is True.
     """
     steady = _steady(take.desired_velocity, take.fps)
     share = float(in_data[steady].mean()) if steady.any() else 0.0
@@ -149,11 +156,13 @@ def measure_take(
     # a jump lies between a tick and the one before: second differences about either see it
     jumped = take.jumped | np.append(take.jumped[1:], False)
     at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
+    ratios = body.bone_accelerations[jumped] / hardest if jumped.any() else np.zeros(1)
     answers = response_times(body.velocity, take.desired_velocity, take.fps)
     return measure_clips([body], [take.contacts], floors) | {
         "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),
         "jump_acceleration_p99": float(np.percentile(at_jumps, 99)),
         "jump_acceleration_max": float(at_jumps.max()),
+        "jump_acceleration_ratio": float(ratios.max()),
         "simulation_distance_mean": float(distance.mean()),
         "simulation_distance_max": float(distance.max()),
         "simulation_angle_mean": float(angle.mean()),
@@ -164,6 +173,7 @@ def measure_take(
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
         "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
+        "achieved_along_wish": float(_along(body.velocity, take.desired_velocity)[steady].mean()) if steady.any() else 0.0,
         "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
         "wanted_speed_in_data": share,
         "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],  # None: not before the next turn
@@ -171,6 +181,11 @@ def measure_take(
         "freezes": freezes(body.velocity, take.desired_velocity, take.fps),
         "database_share_used": len(np.unique(take.frames)) / database_frames,
     }
+
+
+def _along(velocity: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The part (T,) of a velocity that goes where it is wanted."""
+    return np.sum(velocity * wanted, axis=-1) / np.maximum(np.linalg.norm(wanted, axis=-1), 1e-9)
 
 
 def _steady(wanted: np.ndarray, fps: float, settle: float = 1.0) -> np.ndarray:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .. import files
 from ..errors import SettingsError
 from .intent import FuturePath, Intent
+from .settings import LARGEST_SPEED, is_number
 
 FORMAT = "motion-matching performance"
+LONGEST_TAKE = 36_000.0  # seconds
+SHORTEST_TAKE = 5  # ticks, of which accelerations can be measured
+# beyond these a file is a mistake: ticks per second, times the full speed, metres, radians
+_FASTEST_RATE, _HARDEST_MOVE, _FARTHEST, _MOST_TURNED = 1000, 10, 1e5, 1e5
 
 
 @dataclass(frozen=True)
@@ -36,15 +44,29 @@ class Performance:
         return len(self.intents) / self.fps
 
     def at_rate(self, fps: float) -> Performance:
-        """The same wishes at another tick rate: each tick takes the intent of its instant."""
-        if fps == self.fps:
+        """The same wishes at another tick rate: each tick takes the intent of its instant, each request is made once.
+
+        SettingsError where that is too short for a take.
+        """
+        rate, last = fps / self.fps, len(self.intents) - 1
+        count = len(self.intents) if rate == 1.0 else round(self.seconds * fps)
+        if count < SHORTEST_TAKE:
+            raise SettingsError(f"The performance '{self.name}' is {count} ticks long at {fps:g} per second; a take needs "
+                                f"at least {SHORTEST_TAKE}, so make it longer.")
+        if rate == 1.0:
             return self
-        count = round(self.seconds * fps)
-        picked = tuple(self.intents[min(int(i * self.fps / fps + 1e-6), len(self.intents) - 1)] for i in range(count))
-        changes = tuple((round(tick * fps / self.fps), change) for tick, change in self.changes)
-        return Performance(
-            self.name, fps, picked, self.position, self.facing, self.seed, self.settings, changes
-        )
+
+        def seen(tick: int) -> int:
+            """The first tick that takes its intent from `tick` or after."""
+            return math.ceil(tick * rate - 1e-6)
+
+        picked = [self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None) for i in range(count)]
+        for tick, intent in enumerate(self.intents):
+            if intent.jump_to is not None:
+                i = min(seen(tick), count - 1)
+                picked[i] = picked[i]._replace(jump_to=intent.jump_to)
+        changes = tuple((seen(tick), change) for tick, change in self.changes)
+        return replace(self, fps=fps, intents=tuple(picked), changes=changes)
 
 
 def save(performance: Performance, path: Path | str) -> None:
@@ -78,23 +100,14 @@ def load(path: Path | str) -> Performance:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"The performance {path} does not exist; check its name.") from None
-    except (OSError, ValueError) as cause:
+    except (OSError, ValueError, RecursionError) as cause:
         raise SettingsError(f"The performance {path} cannot be read as JSON: {cause}.") from cause
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SettingsError(f"{path} is not a recorded performance; give one that 'take --save-performance' wrote.")
     try:
-        intents: list[Intent] = []
-        for run in data["intents"]:
-            intents += [_intent_from_dict(run)] * int(run.get("ticks", 1))
-        if not intents or not data["fps"] > 0:
-            raise ValueError("no intents, or no rate")
-        return Performance(
-            str(data.get("name", Path(path).stem)), float(data["fps"]), tuple(intents), _pair(data.get("position", (0, 0))),
-            float(data.get("facing", 0)), int(data.get("seed", 0)), dict(data.get("settings", {})),
-            tuple((int(tick), dict(change)) for tick, change in data.get("changes", ())),
-        )
-    except (KeyError, TypeError, ValueError) as cause:
-        raise SettingsError(f"The performance {path} is incomplete ({cause!r}); record it again.") from cause
+        return _performance_from_dict(data, Path(path).stem)
+    except _WrongError as cause:
+        raise SettingsError(f"In the performance {path}, {cause}.") from cause
 
 
 def _intent_to_dict(intent: Intent) -> dict[str, Any]:
@@ -107,19 +120,104 @@ def _intent_to_dict(intent: Intent) -> dict[str, Any]:
     return data
 
 
-def _intent_from_dict(data: Mapping[str, Any]) -> Intent:
-    path = data.get("path")
-    return Intent(
-        move=_pair(data.get("move", (0.0, 0.0))),
-        velocity=None if data.get("velocity") is None else _pair(data["velocity"]),
-        facing=None if data.get("facing") is None else float(data["facing"]),
-        gait=float(data.get("gait", 0.0)),
-        path=path and FuturePath(tuple(path["times"]), tuple(map(_pair, path["positions"])), tuple(path["yaws"])),
-        tags=frozenset(data.get("tags", ())),
-        jump_to=data.get("jump_to"),
+# ---------------------------------------------------------------- what a file may hold
+
+
+class _WrongError(ValueError):
+    """Says what an entry is and what it may be, without the name of the file."""
+
+
+def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
+    _check_keys(data, {"format", "name", "fps", "position", "facing", "seed", "settings", "changes", "intents"}, "the file")
+    fps = _number(data.get("fps"), "'fps'", 1, _FASTEST_RATE)
+    intents: list[Intent] = []
+    runs = _list(data.get("intents"), "'intents'")
+    for number, run in enumerate(runs, 1):
+        where = f"intent {number}"
+        ticks = _whole(_object(run, f"{where} of 'intents'").get("ticks", 1), f"'ticks' of {where}", 1)
+        if len(intents) + ticks > LONGEST_TAKE * fps:
+            raise _WrongError(f"'ticks' add up to more than {LONGEST_TAKE:g} s; make it shorter")
+        intents += [_intent_from_dict(run, where)] * ticks
+    if not intents:
+        raise _WrongError("'intents' is empty; give at least one")
+    changes = [_list(change, "an entry of 'changes'", 2) for change in _list(data.get("changes", ()), "'changes'")]
+    return Performance(
+        _text(data.get("name", name), "'name'"),
+        fps,
+        tuple(intents),
+        _pair(data.get("position", (0, 0)), "'position'", _FARTHEST),
+        _number(data.get("facing", 0), "'facing'", -_MOST_TURNED, _MOST_TURNED),
+        _whole(data.get("seed", 0), "'seed'", 0),
+        dict(_object(data.get("settings", {}), "'settings'")),
+        tuple((_whole(tick, "a tick of 'changes'", 0), dict(_object(change, "a change of 'changes'")))
+              for tick, change in changes),
     )
 
 
-def _pair(value: Any) -> tuple[float, float]:
-    x, y = value
-    return float(x), float(y)
+def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
+    _check_keys(data, {"ticks", *Intent._fields}, where)
+    velocity, facing, path, jump_to = (data.get(name) for name in ("velocity", "facing", "path", "jump_to"))
+    tags = _list(data.get("tags", ()), f"'tags' of {where}")
+    return Intent(
+        move=_pair(data.get("move", (0, 0)), f"'move' of {where}", _HARDEST_MOVE),
+        velocity=None if velocity is None else _pair(velocity, f"'velocity' of {where}", LARGEST_SPEED),
+        facing=None if facing is None else _number(facing, f"'facing' of {where}", -_MOST_TURNED, _MOST_TURNED),
+        gait=_number(data.get("gait", 0), f"'gait' of {where}", 0, 1),
+        path=None if path is None else _path(path, f"'path' of {where}"),
+        tags=frozenset(_text(tag, f"a tag of 'tags' of {where}") for tag in tags),
+        jump_to=None if jump_to is None else _text(jump_to, f"'jump_to' of {where}"),
+    )
+
+
+def _path(data: Any, where: str) -> FuturePath:
+    _check_keys(_object(data, where), set(FuturePath._fields), where)
+    times = [_number(t, f"a time of {where}", 0, LONGEST_TAKE) for t in _list(data.get("times"), f"'times' of {where}")]
+    if not times or any(a >= b for a, b in itertools.pairwise(times)):
+        raise _WrongError(f"'times' of {where} do not ascend; give seconds from now, each later than the one before")
+    positions = _list(data.get("positions"), f"'positions' of {where}", len(times))
+    yaws = _list(data.get("yaws"), f"'yaws' of {where}", len(times))
+    return FuturePath(
+        tuple(times),
+        tuple(_pair(p, f"a position of {where}", _FARTHEST) for p in positions),
+        tuple(_number(yaw, f"a yaw of {where}", -_MOST_TURNED, _MOST_TURNED) for yaw in yaws),
+    )
+
+
+def _check_keys(data: Mapping[str, Any], known: set[str], where: str) -> None:
+    if unknown := sorted(set(data) - known):
+        raise _WrongError(f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(known))}")
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _WrongError(f"{where} is {reprlib.repr(value)}; give an object")
+    return value
+
+
+def _list(value: Any, where: str, length: int | None = None) -> Sequence[Any]:
+    if not isinstance(value, (list, tuple)) or length not in (None, len(value)):
+        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a list" + (f" of {length}" if length else ""))
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a name")
+    return value
+
+
+def _number(value: Any, where: str, low: float, high: float) -> float:
+    if not is_number(value) or not low <= value <= high:
+        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a number from {low:g} to {high:g}")
+    return float(value)
+
+
+def _whole(value: Any, where: str, low: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a whole number from {low}")
+    return value
+
+
+def _pair(value: Any, where: str, limit: float) -> tuple[float, float]:
+    x, y = (_number(v, f"a number of {where}", -limit, limit) for v in _list(value, where, 2))
+    return x, y

@@ -79,7 +79,7 @@ class Performer:
         self._place = (position[0], position[1], facing)
         self._simulation.reset(*self._place)
         self._past.reset(*self._place)
-        self._searched_wish = (0.0, 0.0, facing)
+        self._old_wish, self._wish_age = (0.0, 0.0, facing), 0.0
         self._apart = Placement(0.0, 0.0, 0.0)
         return self._frame(motion, motion.pose.copy())
 
@@ -102,15 +102,16 @@ class Performer:
         return self._frame(motion, pose)
 
     def _is_sharp(self) -> bool:
-        """Whether the wish has changed too much to wait for the next search."""
+        """Whether the wish has changed so much within a search interval that the next search should not wait."""
         simulation, settings = self._simulation, self.settings
-        vx, vy, yaw = self._searched_wish
+        vx, vy, yaw = self._old_wish
         change = math.hypot(simulation.desired_vx - vx, simulation.desired_vy - vy)
-        turn = abs(wrap(simulation.desired_yaw - yaw))
-        if change <= settings.sharp_velocity and turn <= settings.sharp_angle:
-            return False
-        self._searched_wish = (simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw)
-        return True
+        sharp = change > settings.sharp_velocity or abs(wrap(simulation.desired_yaw - yaw)) > settings.sharp_angle
+        self._wish_age += self.dt
+        if sharp or self._wish_age >= settings.search_interval:
+            self._old_wish = (simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw)
+            self._wish_age = 0.0
+        return sharp
 
     def _trajectory(self) -> list[TrajectoryPoint]:
         """Past and future in the character's frame, in the order of the method's times."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,9 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
     performer.apply(performer.settings.changed(performance.settings))
     settings = performer.settings.to_dict()
     performer.reset(performance.position, performance.facing)
-    changes = dict(performance.changes)
+    changes: dict[int, dict[str, Any]] = {}
+    for tick, change in performance.changes:
+        changes.setdefault(tick, {}).update(change)
     frames, decisions = [], []
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):

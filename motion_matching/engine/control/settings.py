@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import reprlib
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from ..errors import SettingsError
 
+LARGEST_SPEED = 100.0  # m/s
+_LARGEST = 1000.0  # of any other setting: more is a mistake, and far more overflows
 DISPLACEMENTS = ("independent", "synchronize", "adjust")
 
 
@@ -74,17 +78,20 @@ class PerformerSettings:
     def __post_init__(self) -> None:
         for name in _NOT_NEGATIVE:
             value = getattr(self, name)
-            if not (_is_number(value) and value >= 0):
-                raise SettingsError(f"The setting '{name}' is {value!r}; it must be a number of zero or more.")
+            if not (is_number(value) and 0 <= value <= _LARGEST):
+                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {_LARGEST:g}.")
         for gait in (self.walk, self.run):
-            if not isinstance(gait, Speeds) or not all(_is_number(v) and v > 0 for v in vars(gait).values()):
-                raise SettingsError("The settings 'walk' and 'run' need speeds above zero: forward, side and back.")
-        if not _is_number(self.continuing_bias):
-            raise SettingsError(f"The setting 'continuing_bias' is {self.continuing_bias!r}; it must be a number.")
+            if not isinstance(gait, Speeds) or not all(is_number(v) and 0 < v <= LARGEST_SPEED for v in vars(gait).values()):
+                raise SettingsError("The settings 'walk' and 'run' need speeds above zero, and no more than "
+                                    f"{LARGEST_SPEED:g} m/s: forward, side and back.")
+        if not is_number(self.continuing_bias):
+            raise SettingsError(f"The setting 'continuing_bias' is {reprlib.repr(self.continuing_bias)}; give a number.")
         if self.weights is not None and not (
-            isinstance(self.weights, tuple) and all(_is_number(w) and w >= 0 for w in self.weights)
+            isinstance(self.weights, tuple) and all(is_number(w) and 0 <= w <= _LARGEST for w in self.weights)
+            and any(self.weights)
         ):
-            raise SettingsError(f"The setting 'weights' is {self.weights}; it needs a number of zero or more a feature.")
+            raise SettingsError(f"The setting 'weights' is {reprlib.repr(self.weights)}; give a number from 0 to "
+                                f"{_LARGEST:g} for each feature, and one of them above zero.")
         if self.displacement not in DISPLACEMENTS:
             raise SettingsError(f"The setting 'displacement' is {self.displacement!r}; use {', '.join(DISPLACEMENTS)}.")
         for name in ("adjust_by_velocity", "clamp", "foot_lock"):
@@ -113,8 +120,9 @@ class PerformerSettings:
         return replace(self, **values)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number that fits a float; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 _NOT_NEGATIVE = tuple(

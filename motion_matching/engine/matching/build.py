@@ -27,6 +27,8 @@ _MOVES = 1e-3  # metres a bone's place may vary before its translation counts as
 _LENGTH_TOLERANCE = 0.02  # part of a bone's length by which two sources may differ
 _SHORTEST = 5
 _SHORTEST_LOOP = 4  # with the last frame, which repeats the first
+_CLOSED = 0.05  # metres by which a bone may jump where a loop starts again
+_RESTS = 0.01  # metres and radians that a root bone may move and still lead nowhere
 _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 
@@ -99,11 +101,20 @@ def build(
     parts = _with_tracks(parts, roles, forward, settings)
     if settings.simulation_bone.source == "spine":
         warnings += _standing_warnings([p for p in parts if not p.source.loop])
+    else:
+        warnings += _root_warnings(parts, roles)
+    warnings += [w for p in parts if p.source.loop for w in _loop_warnings(p, roles.hips)]
+    parts = [_opened(part) for part in parts]
+    warnings += [f"The tag '{tag.name}' of '{part.source.name}' lies on none of its frames; correct its start and stop."
+                 for part in parts for tag in part.source.tags if not _tagged(part, tag).any()]
     tell("Mirroring", 0.4)
-    parts = _with_mirrored([_opened(p) for p in parts], settings.mirror, roles)
+    parts = _with_mirrored(parts, settings.mirror, roles)
     reel = _reel(parts, roles)
     tell("Computing features", 0.6)
     database = _assemble(parts, reel, roles, forward, settings)
+    if not database.normalization.scale(database.schema.weights).any():
+        raise DatabaseError("No feature with a weight differs between frames, so none can be chosen; add clips that move, "
+                            "or choose other features.")
     return database, BuildReport(tuple(skipped), tuple(warnings))
 
 
@@ -258,6 +269,30 @@ def _standing_warnings(parts: Sequence[_Part]) -> list[str]:
     ]
 
 
+def _root_warnings(parts: Sequence[_Part], roles: rig.Roles) -> list[str]:
+    """A sentence where the root bone that is to lead the character does not move in any clip."""
+    moved = max(np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts)
+    if moved > _RESTS or roles.root is None:
+        return []
+    return [f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' stays where it is in every clip, so it leads the "
+            "character nowhere: take the simulation bone 'article'."]
+
+
+def _loop_warnings(part: _Part, hips: int) -> list[str]:
+    """A sentence where the last pose of a loop is not the first, seen from the simulation bone."""
+    ends = [0, -1]
+    _, places = replace(part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]).world()
+    ground = np.column_stack([part.track.positions, np.zeros(part.track.frame_count)])[ends, None]
+    first, last = quat.inv_mul_vec(quat.from_yaw(part.track.yaw[ends])[:, None], places - ground)
+    apart = np.linalg.norm(last - first, axis=-1)
+    apart[part.clip.skeleton.ancestors(hips)] = 0.0  # these ride on the simulation bone
+    bone = int(apart.argmax())
+    if apart[bone] <= _CLOSED:
+        return []
+    return [f"The loop '{part.source.name}' does not end as it starts: the bone '{part.clip.skeleton.names[bone]}' jumps by "
+            f"{100 * apart[bone]:.0f} cm; choose its start and stop so that its last frame repeats its first."]
+
+
 # ---------------------------------------------------------------- the database
 
 
@@ -336,6 +371,12 @@ def _world_position(clip: Clip, bone: int) -> np.ndarray:
     return position
 
 
+def _tagged(part: _Part, tag: TagRange) -> np.ndarray:
+    """Frames (F,) of a part that carry a tag of its source."""
+    shown = (part.source.start or 0) + np.arange(part.clip.frame_count) * part.step + 1e-6
+    return (shown >= (tag.start or 0)) & (shown < (np.inf if tag.stop is None else tag.stop))
+
+
 def _tags(parts: Sequence[_Part]) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of all tags, and their bits per frame; a mirrored part carries them with the sides swapped."""
 
@@ -348,9 +389,7 @@ def _tags(parts: Sequence[_Part]) -> tuple[tuple[str, ...], np.ndarray]:
     bits = []
     for part in parts:
         frames = np.zeros(part.clip.frame_count, np.uint32)
-        shown = (part.source.start or 0) + np.arange(len(frames)) * part.step + 1e-6
         for tag in part.source.tags:
-            tagged = (shown >= (tag.start or 0)) & (shown < (np.inf if tag.stop is None else tag.stop))
-            frames[tagged] |= np.uint32(1 << names.index(name_in(part, tag)))
+            frames[_tagged(part, tag)] |= np.uint32(1 << names.index(name_in(part, tag)))
         bits.append(frames)
     return names, np.concatenate(bits)

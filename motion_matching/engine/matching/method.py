@@ -47,21 +47,24 @@ class MotionMatching:
         self._settings = settings
         self._index = self._new_index(settings)
         self._masks: dict[frozenset[str], _TagMask] = {}
+        self._last: _Search | None = None
         self.apply(settings)
         self.reset()
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take settings over; new weights are seen by the next search."""
-        old, self._settings = self._settings, settings
-        self._search_ticks = max(round(settings.search_interval * self.fps), 1)
-        self._surroundings = round(settings.surroundings * self.fps)
+        old = self._settings
         if old.end_guard != settings.end_guard:
             self._index = self._new_index(settings)
         elif old.weights != settings.weights:
             self._index = self._index.reweighted(self._weigh(settings))
-        else:
-            return
-        self._masks = {}
+        if (old.end_guard, old.weights) != (settings.end_guard, settings.weights):
+            # masks and the last search belong to the index before
+            self._masks, self._last = {}, None
+        # last, so that settings that are refused change nothing
+        self._settings = settings
+        self._search_ticks = max(round(settings.search_interval * self.fps), 1)
+        self._surroundings = round(settings.surroundings * self.fps)
 
     def _new_index(self, settings: PerformerSettings) -> FrameIndex:
         features = self._weigh(settings)
@@ -75,6 +78,9 @@ class MotionMatching:
         schema, normalization = self.database.schema, self.database.normalization
         weights = (schema if settings.weights is None else schema.with_weights(settings.weights)).weights
         scale = normalization.scale(weights)
+        if not scale.any():
+            raise DatabaseError("The features of the database tell no frames apart with these weights; weigh others, or "
+                                "build it from clips that move.")
         used = normalization.varies
         dims = np.flatnonzero(used)
         # a dimension that is the same everywhere says nothing: it is left out of rows and queries
@@ -98,7 +104,7 @@ class MotionMatching:
         motion = self._root_motion[allowed]
         self._frame = int(allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)])
         self._ticks_to_search = 0
-        self._last: _Search | None = None
+        self._last = None
         self.last_cost = 0.0
         return self._motion(self._frame, None)
 
@@ -144,6 +150,7 @@ class MotionMatching:
         if best < 0 and leave:
             # no frame with these tags, or nothing but the surroundings: anything is better than to stand still
             best, cost = self._index.nearest(query)
+            mask = None
         if best < 0:
             best, cost = frame, continuing
         self.last_cost = cost

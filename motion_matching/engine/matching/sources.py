@@ -15,6 +15,8 @@ from ..motion import bvh
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 
+BLEND = ".blend"
+
 
 @dataclass(frozen=True)
 class TagRange:
@@ -31,7 +33,8 @@ class Source:
 
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves it to the build;
     a `loop` is a cycle whose last frame repeats its first. A `track` for the chosen frames is taken as the simulation
-    bone in place of one that is found.
+    bone in place of one that is found. A Blender file has to be read before (`scene.blend_sources`), and `armature` and
+    `action` say what of it is meant.
     """
 
     file: Path | None = None
@@ -43,12 +46,23 @@ class Source:
     loop: bool = False
     tags: tuple[TagRange, ...] = ()
     track: GroundTrack | None = None
+    armature: str | None = None
+    action: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
             raise SettingsError(f"The speed of the source '{self.name}' is {self.speed}; give a number above zero.")
         if min(self.start or 0, self.stop or 0) < 0:
             raise SettingsError(f"The range of the source '{self.name}' has a negative frame; count from 0.")
+        for tag in self.tags:
+            if tag.stop is not None and tag.stop <= (tag.start or 0):
+                raise SettingsError(f"The tag '{tag.name}' of the source '{self.name}' stops at frame {tag.stop}, where it "
+                                    f"has not started; give a stop after its start.")
+
+    @property
+    def in_blender(self) -> bool:
+        """Whether Blender has to read this source."""
+        return self.clip is None and self.file is not None and self.file.suffix.lower() == BLEND
 
     @property
     def name(self) -> str:
@@ -60,6 +74,8 @@ class Source:
         SettingsError where the range is empty or the track does not fit, MotionDataError where a file cannot be used
         or a clip holds numbers that are not finite.
         """
+        if self.in_blender:
+            raise MotionDataError(f"{self.file} has not been read by Blender; build from it with the command line.")
         clip = _finite(self.clip) if self.clip is not None else bvh.load(self.file or "", **axes)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
@@ -88,7 +104,10 @@ def _finite(clip: Clip) -> Clip:
 
 
 def find_sources(paths: Iterable[Path | str]) -> list[Source]:
-    """Sources of BVH files, of folders (their BVH files, sorted), and of JSON lists. SettingsError where there is none."""
+    """Sources of BVH and Blender files, of folders (their BVH files, sorted), and of JSON lists.
+
+    SettingsError where there is none.
+    """
     sources: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -104,18 +123,19 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
         elif path.is_file():
             sources.append(Source(file=path))
         else:
-            raise SettingsError(f"{path} does not exist; give a .bvh file, a folder of them, or a .json list of sources.")
+            raise SettingsError(f"{path} does not exist; give a .bvh file, a .blend file, a folder, or a .json list.")
     return sources
 
 
-_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track"}
+_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
 _TAG_KEYS = {"name", "start", "stop"}
 
 
 def read_source_list(path: Path) -> list[Source]:
     """Sources of a JSON list of objects with 'file' and, if wanted, start, stop, speed, mirror, loop, tags and track.
 
-    Files are relative to the list. SettingsError names the entry that is wrong.
+    For Blender files also armature and action. Files are relative to the list. SettingsError names the entry that is
+    wrong.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -144,6 +164,9 @@ def _source(entry: Any, path: Path, number: int) -> Source:
     mirror, loop = entry.get("mirror"), entry.get("loop", False)
     if not isinstance(mirror, (bool, type(None))) or not isinstance(loop, bool):
         raise SettingsError(f"{where} has mirror {mirror!r} and loop {loop!r}; both are true or false.")
+    for key in ("armature", "action"):
+        if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
+            raise SettingsError(f"{where} has {key} {entry[key]!r}; give the name of one in a {BLEND} file.")
     start, stop = _frames(entry, where)
     tags = entry.get("tags", [])
     if not isinstance(tags, list):
@@ -151,6 +174,7 @@ def _source(entry: Any, path: Path, number: int) -> Source:
     return Source(
         file=file, start=start, stop=stop, speed=float(speed), mirror=mirror, loop=loop,
         tags=tuple(_tag(tag, where) for tag in tags), track=_track(entry.get("track"), where),
+        armature=entry.get("armature"), action=entry.get("action"),
     )
 
 

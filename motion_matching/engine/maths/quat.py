@@ -172,12 +172,6 @@ def between(a: Array, b: Array) -> Array:
     return normalize(np.concatenate([np.where(w > 1e-6, w, 0.0), axis], axis=-1))
 
 
-def slerp(a: Array, b: Array, t: Array) -> Array:
-    """Shortest spherical interpolation from `a` to `b` by `t` in 0..1."""
-    step = to_scaled_angle_axis(positive(mul_inv(b, a)))
-    return mul(from_scaled_angle_axis(np.asarray(t)[..., None] * step), a)
-
-
 def angle_between(a: Array, b: Array) -> Array:
     """Angle in radians `(...)` between two rotations."""
     return np.linalg.norm(to_scaled_angle_axis(positive(mul_inv(a, b))), axis=-1)

@@ -26,11 +26,6 @@ def halflife_to_damping(halflife: float) -> float:
     return 4.0 * LN2 / (halflife + _SHORTEST)
 
 
-def damping_to_halflife(damping: float) -> float:
-    """Inverse of `halflife_to_damping`."""
-    return 4.0 * LN2 / damping - _SHORTEST
-
-
 def exact_negexp(x: Array | float) -> Array | float:
     """exp(-x)."""
     return np.exp(-np.asarray(x)) if isinstance(x, np.ndarray) else math.exp(-x)

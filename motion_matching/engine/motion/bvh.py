@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +110,11 @@ def save(
             file.write(part.encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())  # a full disk shows here at the latest
+
+
+def written_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names that bones of these names have in a file that `save` writes."""
+    return unique_names([re.sub(r"[\s{}]+", "_", name) for name in names], [])
 
 
 # --------------------------------------------------------------------------------------------------- axes and units
@@ -267,7 +272,7 @@ def _depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
 def _hierarchy_lines(
     skeleton: Skeleton, bones: np.ndarray, depths: list[int], six: np.ndarray, to_file: np.ndarray, order: str
 ) -> Iterator[str]:
-    names = unique_names([re.sub(r"[\s{}]+", "_", name) for name in skeleton.names], [])
+    names = written_names(skeleton.names)
     three = " ".join(f"{axis}rotation" for axis in order)
     yield "HIERARCHY"
     for place, (bone, depth) in enumerate(zip(bones.tolist(), depths, strict=True)):

@@ -93,17 +93,6 @@ def find_symmetry(
     return Symmetry(pairs, _turns(axes, pairs), offsets, one_sided)
 
 
-def swapped_legs(roles: Roles, pairs: np.ndarray) -> np.ndarray:
-    """For every leg the index (L,) of the leg that takes its part, and its contacts, when mirrored."""
-    feet = [leg.foot for leg in roles.legs]
-    for leg in roles.legs:
-        if int(pairs[leg.foot]) not in feet or (leg.side and pairs[leg.foot] == leg.foot):
-            side = {"L": "left", "R": "right"}.get(leg.side, "middle")
-            raise RigError(f"The {side} foot has no counterpart on the other side; "
-                           "name both legs in the rig's roles, or do not mirror.")
-    return np.array([feet.index(int(pairs[foot])) for foot in feet], dtype=np.int64)
-
-
 def swap_side_tags(names: Iterable[str]) -> tuple[str, ...]:
     """Tags with left and right exchanged, as words or as single letters: 'turn_left', 'Strafe L', 'leftFootDown'."""
     return tuple(swap_sides(name) for name in names)

@@ -41,11 +41,6 @@ def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     )
 
 
-def retimed(clip: Clip, speed: float) -> Clip:
-    """The clip played `speed` times as fast, at its own frame rate."""
-    return resample(clip, clip.fps, speed)
-
-
 def common_rate(rates: Iterable[float]) -> float:
     """The most frequent of the frame rates, the highest of equally frequent ones; ValueError where there is none."""
     counts = Counter(rates)

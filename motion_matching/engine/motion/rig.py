@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .rig_shape import LEG_PARTS, above, below, lowest_common, planted_direction
 from .skeleton import Skeleton
 
 _SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
+_OTHER_SIDE = {"left": "right", "right": "left"}
 _LEG_ROLE = re.compile(r"(left|right|middle)(\d*)_(thigh|shin|foot|toe)")
 _CENTRE_ROLES = ("hips", "spine", "head", "root")
 
@@ -66,9 +68,19 @@ def find_roles(skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mappin
     """Roles by bone names, else by shape in the clips' frames (or the rest pose without clips).
 
     `overrides` gives bone names by role as `Roles.to_names` does and wins over both. RigError names a missing role
-    with the bones that are likely, or an unknown bone with the names nearest to it.
+    with the bones that are likely, an unknown bone with the names nearest to it, or what in `overrides` contradicts the
+    hierarchy or swaps the sides.
     """
     given = _bones_of(skeleton, overrides or {})
+    roles = _found_roles(skeleton, clips, given)
+    if given:
+        _check_hierarchy(skeleton, roles)
+        if clips and any(map(_LEG_ROLE.fullmatch, given)) and _front(clips, roles)[1]:
+            raise RigError("The toes point back, so left and right are swapped in the rig's roles; exchange them.")
+    return roles
+
+
+def _found_roles(skeleton: Skeleton, clips: Sequence[Clip], given: dict[str, int]) -> Roles:
     named = _roles_by_name(skeleton, given)
     try:
         return _assemble(skeleton, named)
@@ -94,6 +106,11 @@ def hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
     does not matter. Toes that clearly point back overrule names of left and right; where these are missing, toes or
     the direction of travel decide alone. RigError where nothing does.
     """
+    return _front(clips, roles)[0]
+
+
+def _front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
+    """The axis of `hips_forward`, and whether the toes overruled the sides of the legs."""
     _, positions, rotations, velocities = sample(clips[0].skeleton, clips, roles.hips)
     hips = rotations[:, roles.hips]
 
@@ -106,6 +123,7 @@ def hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
     if legs:
         feet = planted_direction([positions[:, leg.foot] for leg in legs], [positions[:, leg.toe] for leg in legs])
     left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
+    backward = False
     if left and right:
         forward = np.cross(seen_by_hips(positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)), up)
         # feet that clearly point back tell that the names of left and right are swapped
@@ -117,7 +135,32 @@ def hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
     if np.linalg.norm(forward) < 1e-6:
         raise RigError(f"Bone '{clips[0].skeleton.names[roles.hips]}' has no recognisable front; "
                        "name a left and a right leg in the rig's roles.")
-    return _direction(forward)
+    return _direction(forward), backward
+
+
+def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
+    """RigError where a bone has two roles, or does not lie below the one that its role hangs from."""
+    centre = [("root", roles.root), ("hips", roles.hips)] if roles.root is not None else [("hips", roles.hips)]
+    bones = dict(centre)
+    ways = [centre]
+    for label, leg in zip(_leg_labels(roles.legs), roles.legs, strict=True):
+        parts = LEG_PARTS if leg.toe != leg.foot else LEG_PARTS[:3]
+        ways.append([centre[-1], *((f"{label} {part}", getattr(leg, part)) for part in parts)])
+        for role, bone in ways[-1][1:]:
+            twin = next((other for other, taken in bones.items() if taken == bone), None)
+            if twin is not None:
+                raise RigError(f"The bone '{skeleton.names[bone]}' is both {twin} and {role}; correct the rig's roles.")
+            bones[role] = bone
+    for way in ways:
+        for (upper_role, upper), (role, bone) in pairwise(way):
+            if upper in skeleton.ancestors(bone):
+                continue
+            other = bones.get(re.sub("left|right", lambda side: _OTHER_SIDE[side[0]], upper_role))
+            advice = "correct the rig's roles"
+            if other != upper and other in skeleton.ancestors(bone):
+                advice = "left and right look swapped, exchange them in the rig's roles"
+            raise RigError(f"The bone '{skeleton.names[bone]}' ({role}) does not lie below '{skeleton.names[upper]}' "
+                           f"({upper_role}); {advice}.")
 
 
 def _length(vectors: np.ndarray) -> float:
@@ -142,8 +185,8 @@ def _bones_of(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
     bones = {}
     for role, name in names.items():
         if role not in _CENTRE_ROLES and not _LEG_ROLE.fullmatch(role):
-            raise RigError(f"'{role}' is not a role; use hips, spine, head, root, or left_ or right_ with "
-                           "thigh, shin, foot or toe.")
+            raise RigError(f"'{role}' is not a role; use hips, spine, head, root, or left_, right_ or middle_ "
+                           "with thigh, shin, foot or toe.")
         if name not in known:
             near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
             hint = f"did you mean {_listed(near)}?" if near else f"the rig has {_listed(skeleton.names[:8])}."

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import MotionDataError, RigError, SettingsError
+from ..errors import RigError, SettingsError
 from ..maths import quat
 from .clip import Clip
 from .skeleton import Skeleton
@@ -114,25 +114,23 @@ def find_track(
     settings: SimulationBoneSettings,
     *,
     root: int | None = None,
-    cyclic: bool = False,
-    override: GroundTrack | None = None,
 ) -> GroundTrack:
     """Path of the simulation bone through a clip.
 
-    `hips`, `spine` and `root` are bone indices, `forward` (3,) is the hips' forward axis in their own frame. A
-    `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and turn, and the track
-    continues across the seam. An `override` is taken in place of everything else. RigError where a root bone is asked
-    for and there is none, MotionDataError where the override does not fit the clip.
+    `hips`, `spine` and `root` are bone indices, `forward` (3,) is the hips' forward axis in their own frame. RigError
+    where a root bone is asked for and there is none.
     """
-    if override is not None:
-        return _checked_override(clip, override)
     if settings.source == "root":
         return root_track(clip, hips, forward, root)
-    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
+    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings)
 
 
 def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False) -> GroundTrack:
-    """A raw track of one clip, smoothed as `find_track` does."""
+    """A raw track of one clip, smoothed.
+
+    A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and turn, and the track
+    continues across the seam.
+    """
     cyclic = cyclic and raw.frame_count > 1
     longest = None if cyclic else raw.frame_count
     position_window = _window(settings.position_window, fps, longest)
@@ -154,21 +152,11 @@ def raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundT
     return GroundTrack(spine_positions[:, :2], _headings(hips_rotations, np.asarray(forward, dtype=np.float64)))
 
 
-def _checked_override(clip: Clip, override: GroundTrack) -> GroundTrack:
-    if override.frame_count != clip.frame_count:
-        raise MotionDataError(f"The simulation track given for clip '{clip.name}' has {override.frame_count} frames, "
-                              f"the clip {clip.frame_count}: give one position and heading per frame.")
-    if not (np.isfinite(override.positions).all() and np.isfinite(override.yaw).all()):
-        raise MotionDataError(f"The simulation track given for clip '{clip.name}' holds numbers that are not finite: "
-                              "correct the track.")
-    return override
-
-
 def root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
     """An existing root bone as it is, looking along that of its axes which the hips follow over the clip."""
     if root is None:
         raise RigError(f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
-                       "name the root bone or set the source to 'spine'.")
+                       "name it in the rig's roles, or have the simulation bone found, as 'article' does.")
     rotations, positions = _bone_world(clip.rotations, clip.positions, clip.skeleton, root)
     hips_rotations, _ = _bone_world(clip.rotations, clip.positions, clip.skeleton, hips)
     looking = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [1.0, 1.0, 0.0]
