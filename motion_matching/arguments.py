@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -55,9 +56,20 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
+def joined(words: Sequence[str]) -> list[str]:
+    """A command line whose negative axes, as in '--forward -Z', are tied to their options: argparse takes them for some."""
+    result: list[str] = []
+    for word in words:
+        if result and result[-1] in ("--up", "--forward") and word.upper() in ("-X", "-Y", "-Z"):
+            result[-1] += f"={word}"
+        else:
+            result.append(word)
+    return result
+
+
 def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("sources", nargs="+", type=Path, metavar="SOURCE",
-                       help="BVH files, folders of them (with their subfolders), or JSON lists of sources")
+                       help="BVH files, folders of them (with their subfolders), Blender files, or JSON lists of sources")
     build.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.npz", help="the database to write")
     build.add_argument("--mirror", action="store_true", help="add the mirror image of every source")
     build.add_argument("--fps", type=float, metavar="RATE",
@@ -74,7 +86,12 @@ def _add_build(build: argparse.ArgumentParser) -> None:
                             "(default: article)")
     build.add_argument("--contacts", choices=("article", "notebook"), default="article",
                        help="how foot contacts are found: by speed, or by the way of one frame (default: article)")
-    files = build.add_argument_group("how the files are meant")
+    blend = build.add_argument_group("what of Blender files is taken")
+    blend.add_argument("--armature", metavar="NAME", help="the armature object (default: the file's only one)")
+    blend.add_argument("--actions", default="", metavar="A,B", help="its actions (default: all that move its bones)")
+    blend.add_argument("--bones", choices=("all", "deform"),
+                       help="all bones, or those that deform (default: on a rig with constraints those that deform)")
+    files = build.add_argument_group("how BVH files are meant")
     files.add_argument("--up", default="Y", metavar="AXIS", help="axis that points up (default: Y)")
     files.add_argument("--forward", default="Z", metavar="AXIS",
                        help="axis that characters face, such as Z or X (default: Z)")
@@ -105,13 +122,34 @@ def _add_take(take: argparse.ArgumentParser) -> None:
                          help="what the take measures, beside its sources")
     written.add_argument("--save-performance", type=Path, metavar="FILE.json",
                          help="what was wanted and with which settings, to be performed again with --script")
+    written.add_argument("--preview", type=Path, metavar="FILE.png|mp4",
+                         help="a picture of the whole take along its paths, or a film of it")
+    written.add_argument("--preview-size", metavar="WxH",
+                         help="size of the preview in pixels (default: 1280x720, a film 640x360)")
+
+
+    blend = take.add_argument_group("how the Blender file is made")
+    blend.add_argument("--onto", type=Path, metavar="FILE.blend",
+                       help="put the take onto an armature of this file; -o becomes a copy of it")
+    blend.add_argument("--armature", metavar="NAME", help="the armature object in that file (default: its only one)")
+    blend.add_argument("--root", choices=("object", "bone", "hips", "in-place"),
+                       help="what carries the character over the ground (default: a bone above the hips, else the object)")
+    blend.add_argument("--root-bone", metavar="NAME", help="the bone of that armature for --root bone")
+    blend.add_argument("--frame", type=int, help="the take's first frame in that file (default: where its scene starts)")
+    blend.add_argument("--track", metavar="NAME", help="put the action onto a new NLA track in that file")
+    blend.add_argument("--fewer-keys", type=float, metavar="METRES",
+                       help="how far bones may be from their places, in exchange for fewer keys, such as 0.002")
+
+
+def _default(value: object) -> str:
+    return format(value, ".3g") if isinstance(value, float) else str(value).lower()
 
 
 def _settings_help() -> str:
     """The performer's settings and their defaults, for the end of a help text."""
     by_data = {"walk": "the data's speeds", "run": "the data's speeds", "turn_limit": "the data's turns",
                "weights": "the feature preset's"}
-    lines = [f"  {f.name:26}{by_data.get(f.name) or format(f.default, '.3g')}" for f in fields(PerformerSettings)]
+    lines = [f"  {f.name:26}{by_data.get(f.name) or _default(f.default)}" for f in fields(PerformerSettings)]
     return "\n".join([
         "settings for --set (seconds, metres, radians) and their defaults:", *lines, "",
         "walk and run take one speed in m/s, or three: forward, to the side, back.",

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import PROGRAM, parser
+from .arguments import PROGRAM, joined, parser
 from .engine.errors import DatabaseError, MotionMatchingError, SettingsError
 
 if TYPE_CHECKING:  # numpy and what needs it are loaded by the commands, not before --help
@@ -23,15 +23,15 @@ if TYPE_CHECKING:  # numpy and what needs it are loaded by the commands, not bef
     from .engine.control.settings import PerformerSettings
     from .engine.control.take import Take
     from .engine.matching.database import Database
+    from .engine.matching.sources import Source
 
-LONGEST_TAKE = 36_000.0  # seconds
 _MOST_WARNINGS = 8
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 1 for an error told in one sentence, 2 for a wrong command line."""
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parser().parse_args(joined(sys.argv[1:] if argv is None else argv))
     except SystemExit as stop:
         return int(stop.code or 0)
     out = _Output(arguments.quiet)
@@ -73,7 +73,7 @@ class _Output:
         """Print an error as one sentence on one line; returns the exit code."""
         self._clear()
         sentence = " ".join(text.split())
-        print(f"{PROGRAM}: {sentence}{'' if sentence.endswith('.') else '.'}", file=sys.stderr)
+        print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '?', '!')) else '.'}", file=sys.stderr)
         return code
 
     def _clear(self) -> None:
@@ -88,14 +88,14 @@ class _CheckedError(Exception):
     """Ends a trial of a target."""
 
 
-def _check_target(path: Path | None, ending: str) -> None:
+def _check_target(path: Path | None, *endings: str) -> None:
     """Say what is wrong with a target before the work, not after it; the target is not touched."""
     if path is None:
         return
-    folder = path.absolute().parent
+    folder, ending = path.absolute().parent, " or ".join(endings)
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
-    if path.suffix.lower() != ending:
+    if path.suffix.lower() not in endings:
         raise SettingsError(f"{path} does not end in {ending}, as the file that is written here must; rename it.")
     if not folder.is_dir():
         raise SettingsError(f"The folder {folder} does not exist; make it first, or write elsewhere.")
@@ -149,9 +149,12 @@ def _build(arguments: argparse.Namespace, out: _Output) -> None:
         forward=arguments.forward,
         scale=arguments.scale,
     )
-    database, report = build(find_sources(arguments.sources), settings, out.progress)
+    sources, notes = _read_in_blender(find_sources(arguments.sources), arguments, out)
+    database, report = build(sources, settings, out.progress)
     out.progress("Saving")
     databases.save(database, arguments.output)
+    for note in notes:
+        out.say(note)
     for name, reason in report.skipped:
         out.say(f"Left out {name}: {reason}.")
     for warning in report.warnings[:_MOST_WARNINGS]:
@@ -165,6 +168,30 @@ def _build(arguments: argparse.Namespace, out: _Output) -> None:
         f"{clips} clip{'' if clips == 1 else 's'}{mirrored}, {database.skeleton.bone_count} bones, "
         f"{database.schema.dimensions} feature dimensions."
     )
+
+
+def _read_in_blender(sources: list[Source], arguments: argparse.Namespace, out: _Output) -> tuple[list[Source], list[str]]:
+    """The sources with those in Blender files read, and what there is to say about these."""
+    files = [source.file for source in sources if source.in_blender]
+    if not files:
+        for option in ("armature", "actions", "bones"):
+            if getattr(arguments, option):
+                raise SettingsError(f"--{option} belongs to .blend files, and none is given; leave it out.")
+        return sources, []
+    _check_blender(files[0], "build")
+    with _interrupts_held():
+        from .scene import blend_sources
+    return blend_sources.read_blend_sources(
+        sources, armature=arguments.armature, chosen=[name for name in arguments.actions.split(",") if name],
+        bones=arguments.bones, progress=out.progress,
+    )
+
+
+def _check_blender(path: Path | None, command: str) -> None:
+    """Say that a file needs Blender where there is none."""
+    if path and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
+        raise SettingsError(f"{path} needs Blender's module bpy, which this Python lacks; install bpy, or "
+                            f"run 'blender --command {PROGRAM} {command} …'.")
 
 
 def _roles(path: Path | None) -> dict[str, str]:
@@ -190,6 +217,11 @@ def _take(arguments: argparse.Namespace, out: _Output) -> None:
     from .engine.control import performance as performances
 
     _check_take(arguments)
+    size = _preview_size(arguments)
+    if arguments.preview:
+        with _interrupts_held():
+            from .scene import preview
+        preview.check(arguments.preview)
     database = _load(arguments.database)
     settings = takes.default_settings(database)
     changes = _changes(arguments, settings)
@@ -212,27 +244,48 @@ def _take(arguments: argparse.Namespace, out: _Output) -> None:
             takes.write_report(report, arguments.report)
     if arguments.output:
         out.progress("Writing the Blender file")
-        _write_blend(take, arguments.output)
-    written = [str(path) for path in _targets(arguments) if path]
-    out.say(f"Written: {', '.join(written)}." if written else "Nothing was written: ask for it with -o, --bvh or --report.")
+        _write_blend(take, database, arguments)
+    if arguments.preview:
+        preview.save_preview(take, arguments.preview, size, lambda part: out.progress("Rendering", part))
+    written = [str(path) for path, *_ in _targets(arguments) if path]
+    out.say(f"Written: {', '.join(written)}." if written else
+            "Nothing was written: ask for it with -o, --bvh, --report or --preview.")
 
 
-def _targets(arguments: argparse.Namespace) -> tuple[Path | None, ...]:
-    return arguments.output, arguments.bvh, arguments.report, arguments.save_performance
+def _targets(arguments: argparse.Namespace) -> list[tuple[Path | None, *tuple[str, ...]]]:
+    """What is to be written, each with the endings that it may have."""
+    return [(arguments.output, ".blend"), (arguments.bvh, ".bvh"), (arguments.report, ".json"),
+            (arguments.save_performance, ".json"), (arguments.preview, ".png", ".mp4")]
 
 
 def _check_take(arguments: argparse.Namespace) -> None:
     """Say what is wrong with the arguments of a take before anything is loaded."""
-    for target, ending in zip(_targets(arguments), (".blend", ".bvh", ".json", ".json"), strict=True):
-        _check_target(target, ending)
+    from .engine.control.performance import LONGEST_TAKE
+
+    for target in _targets(arguments):
+        _check_target(*target)
     if arguments.report and arguments.report in (arguments.save_performance, Path(arguments.script)):
         raise SettingsError(f"--report names {arguments.report}, which is also a performance; choose another name.")
-    if arguments.output and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
-        raise SettingsError(f"{arguments.output} needs Blender's module bpy, which this Python lacks; install bpy, or "
-                            f"run 'blender --command {PROGRAM} take …'.")
+    _check_blend(arguments)
+    _check_blender(arguments.output or arguments.preview, "take")
     _check_number("--seconds", arguments.seconds, 0.1, LONGEST_TAKE)
     _check_number("--sync", arguments.sync, 0, 1)
     _check_seed(arguments.seed)
+
+
+def _preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:
+    """The size of the preview in pixels, where one is asked for."""
+    if not arguments.preview_size:
+        return None
+    if not arguments.preview:
+        raise SettingsError("--preview-size says nothing without --preview; leave it out, or add a file.")
+    width, _, height = arguments.preview_size.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal() and all(64 <= int(side) <= 4096 for side in (width, height))):
+        raise SettingsError(f"--preview-size is {arguments.preview_size}; give width and height from 64 to 4096 pixels, "
+                            "such as 1280x720.")
+    if arguments.preview.suffix.lower() == ".mp4" and (int(width) % 2 or int(height) % 2):
+        raise SettingsError(f"--preview-size is {arguments.preview_size}, but a film needs even numbers; change it.")
+    return int(width), int(height)
 
 
 def _performance(arguments: argparse.Namespace, database: Database, settings: PerformerSettings) -> Performance:
@@ -257,10 +310,22 @@ def _changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict
     changes: dict[str, Any] = {}
     for text in arguments.changes:
         name, _, value = text.partition("=")
-        changes[name] = _value(name, _numbers(text, value), settings)
+        default = getattr(settings, name, None)
+        if isinstance(default, bool):
+            changes[name] = _truth(text, value)
+        elif isinstance(default, str):
+            changes[name] = value.strip()
+        else:
+            changes[name] = _value(name, _numbers(text, value), settings)
     if arguments.sync is not None:
-        changes["synchronization"] = arguments.sync
+        changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
     return changes
+
+
+def _truth(text: str, value: str) -> bool:
+    if value.strip().lower() not in ("true", "false"):
+        raise SettingsError(f"--set {text} does not say true or false; write it as in --set foot_lock=false.")
+    return value.strip().lower() == "true"
 
 
 def _numbers(text: str, value: str) -> list[float]:
@@ -292,10 +357,37 @@ def _value(name: str, numbers: list[float], settings: PerformerSettings) -> Any:
     return numbers[0]
 
 
-def _write_blend(take: Take, path: Path) -> None:
+def _write_blend(take: Take, database: Database, arguments: argparse.Namespace) -> None:
     with _interrupts_held():
-        from .scene import blend_file
-    blend_file.save_take(take.clip(), path, title=take.name)
+        from .scene import blend_file, onto
+        from .scene.root_target import RootTarget
+    root = RootTarget(arguments.root) if arguments.root else None
+    hips, fewer_keys = database.role_names["hips"], arguments.fewer_keys or 0.0
+    if arguments.onto is None:
+        blend_file.save_take(take.clip(), arguments.output, title=take.name, root=root, hips=hips, fewer_keys=fewer_keys)
+        return
+    onto.save_onto(
+        take.clip(), arguments.onto, arguments.armature, arguments.output, title=take.name, frame_start=arguments.frame,
+        root=root, root_bone=arguments.root_bone or "", hips=hips, fewer_keys=fewer_keys, track=arguments.track,
+    )
+
+
+def _check_blend(arguments: argparse.Namespace) -> None:
+    """Say which options on the Blender file do not go together."""
+    for option in ("onto", "root", "fewer_keys"):
+        if getattr(arguments, option) is not None and not arguments.output:
+            raise SettingsError(f"--{option.replace('_', '-')} is about the Blender file; ask for it with -o FILE.blend.")
+    for option in ("armature", "root_bone", "frame", "track"):
+        if getattr(arguments, option) is not None and not arguments.onto:
+            raise SettingsError(f"--{option.replace('_', '-')} needs --onto FILE.blend; add it, or leave the option out.")
+    if arguments.root_bone is not None and arguments.root != "bone":
+        raise SettingsError("--root-bone names the bone for --root bone; add that, or leave it out.")
+    if arguments.onto and not arguments.onto.is_file():
+        raise SettingsError(f"{arguments.onto} does not exist; give the Blender file to put the take onto.")
+    if arguments.onto and arguments.output.exists() and arguments.output.samefile(arguments.onto):
+        raise SettingsError(f"-o would replace {arguments.onto}, which --onto only copies; choose another name.")
+    _check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
+    _check_number("--frame", arguments.frame, -1_000_000, 1_000_000)
 
 
 @contextmanager

@@ -232,6 +232,24 @@ def test_options_of_build_reach_the_database(one_clip: Path, tmp_path: Path) -> 
     np.testing.assert_allclose(database.skeleton.rest_positions[2:], 0.5 * original.skeleton.rest_positions[1:], atol=1e-5)
 
 
+def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
+    """A minus in front of an axis makes it no option."""
+    tracks = []
+    for number, axes in enumerate(["--forward -Z", "--forward=-Z", "--forward -z --up y", "--forward X --up -Z"]):
+        file = tmp_path / f"{number}.npz"
+        assert run("build", one_clip, "-o", file, *axes.split()) == 0
+        tracks.append(databases.load(file).track)
+    for track in tracks[1:3]:
+        np.testing.assert_array_equal(track, tracks[0])
+    assert not np.allclose(tracks[3], tracks[0])
+
+
+def test_a_bone_that_there_is_not_is_asked_back(one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rig.json").write_text('{"hips": "Hip"}')
+    assert run("build", one_clip, "-o", tmp_path / "walk.npz", "--rig", tmp_path / "rig.json") == 1
+    assert capsys.readouterr().err.endswith("did you mean 'Hips'?\n")
+
+
 def test_clips_too_short_are_named_and_the_rest_is_built(
     one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -410,7 +428,9 @@ def test_options_of_build_that_make_no_sense(
     (["--set", "stop_factor=fast"], "stop_factor=fast", "write it as in"),
     (["--set", "stop_factor=nan"], "stop_factor=nan", "write it as in"),
     (["--set", "stop_factor=1,2"], "stop_factor", "give one"),
-    (["--set", "stop_factor=-1"], "'stop_factor'", "must be a number of zero or more"),
+    (["--set", "stop_factor=-1"], "'stop_factor'", "give a number from 0"),
+    (["--set", "velocity_halflife=1e308"], "'velocity_halflife'", "give a number from 0"),
+    (["--seconds", "0.1"], "figure_eight", "make it longer"),
     (["--set", "walk=0"], "walk", "needs one speed above zero"),
     (["--set", "weights=1,2"], "7 features but 2 weights", "give one for each"),
     (["--set", "weights=1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
@@ -625,6 +645,14 @@ def test_quiet_commands_print_nothing_but_errors(
     assert printed.out == printed.err == ""
     assert run("inspect", tmp_path / "gone.npz", "--quiet") == 1
     assert "gone.npz" in sentence(capsys)
+
+
+def test_settings_that_are_words_or_truths_are_taken_as_they_are_written(walk: Path, tmp_path: Path) -> None:
+    report = tmp_path / "take.json"
+    options = ["--set", "displacement=adjust", "--set", "clamp=true", "--set", "foot_lock=False", "--seconds", 2]
+    assert run("take", walk, "--report", report, *options) == 0
+    settings = json.loads(report.read_text())["settings"]
+    assert (settings["displacement"], settings["clamp"], settings["foot_lock"]) == ("adjust", True, False)
 
 
 # ---------------------------------------------------------------- help and README tell the truth

@@ -6,62 +6,102 @@ Since 4.4 an action holds slots, and curves lie in the channelbag of a slot; bef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..engine.errors import RigError
+
 _LINEAR = 1  # the number of that interpolation, as foreach_set wants it
 _SLOTS = bpy.app.version >= (4, 4, 0)
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+_ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
 
 
 @contextmanager
-def new_action(name: str, obj: bpy.types.Object) -> Iterator[bpy.types.Action]:
-    """A new, empty action assigned to the object, to be filled within the block.
+def new_action(
+    name: str, obj: bpy.types.Object, *, track: str | None = None, frame_start: int = 1, keep_active: bool = False
+) -> Iterator[bpy.types.Action]:
+    """A new, empty action, to be filled within the block, and assigned to the object or put onto its NLA.
 
-    The action that was assigned stays in the file. If the block fails, the new one is removed and the old one is
-    assigned again.
+    With a `track`, the action becomes a strip from `frame_start` on, on a new track of that name above all others,
+    and the active action, which would be played instead, is unassigned unless it is to `keep_active`. The action that
+    was assigned stays in the file. If the block fails, all is as before. RigError in the NLA's tweak mode.
     """
     had_data = obj.animation_data is not None
-    data = obj.animation_data or obj.animation_data_create()
+    data: Any = obj.animation_data or obj.animation_data_create()
+    if data.use_tweak_mode:
+        raise RigError(f"The NLA strip of '{obj.name}' is being tweaked; leave tweak mode (Tab in the NLA editor) first.")
     before, slot_before = data.action, data.action_slot if _SLOTS else None
+    tracks_before = len(data.nla_tracks)
     action = bpy.data.actions.new(name)
     try:
-        data.action = action
-        if _SLOTS:
-            # without a slot of its own set here, nothing would move and nothing would complain
-            data.action_slot = action.slots.new(id_type="OBJECT", name="Slot")
-            strip: Any = action.layers.new("Layer").strips.new(type="KEYFRAME")
-            strip.channelbag(data.action_slot, ensure=True)
+        slot = _with_slot(action)
+        if track is None:
+            _assign(data, action, slot)
         yield action
+        if track is not None:
+            _put_on_track(data, action, slot, track, frame_start)
+            if not keep_active:
+                data.action = None
     except BaseException:
+        for added in list(data.nla_tracks)[tracks_before:]:
+            data.nla_tracks.remove(added)
         bpy.data.actions.remove(action)
         if not had_data:
             obj.animation_data_clear()
-        elif before:
-            data.action = before
-            if _SLOTS:
-                data.action_slot = slot_before
+        elif before and data.action != before:
+            _assign(data, before, slot_before)
         raise
     if before and before.users == 0:
         before.use_fake_user = True  # else Blender would drop it when the file is saved
 
 
+def _with_slot(action: bpy.types.Action) -> Any:
+    """The slot that an empty action gets, with room for its curves; None before 4.4."""
+    if not _SLOTS:
+        return None
+    slot = action.slots.new(id_type="OBJECT", name="Slot")
+    strip: Any = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    strip.channelbag(slot, ensure=True)
+    return slot
+
+
+def _assign(data: Any, action: bpy.types.Action, slot: Any) -> None:
+    data.action = action
+    if _SLOTS:
+        data.action_slot = slot  # unless it is set, nothing would move and nothing would complain
+
+
+def _put_on_track(data: Any, action: bpy.types.Action, slot: Any, name: str, frame_start: int) -> None:
+    track = data.nla_tracks.new(prev=data.nla_tracks[-1] if data.nla_tracks else None)
+    track.name = name
+    strip = track.strips.new(action.name, frame_start, action)
+    if _SLOTS:
+        strip.action_slot = slot
+
+
 def write_channel(
-    action: bpy.types.Action, data_path: str, frames: np.ndarray, values: np.ndarray, group: str
+    action: bpy.types.Action, data_path: str, frames: np.ndarray, values: np.ndarray, group: str,
+    components: Iterable[int] | None = None,
 ) -> None:
-    """Write the curves of a property: `values` (C, F) at rising `frames` (F,), one linear curve per component."""
+    """Write the curves of a property: `values` (C, F) at rising `frames` (F,), one linear curve per component.
+
+    With `components`, only those are written.
+    """
     bag = _bag(action)
     folder = bag.groups.get(group) or bag.groups.new(group)
     keys = np.empty((len(frames), 2), dtype=np.float32)
     keys[:, 0] = frames
-    linear = np.full(len(frames), _LINEAR, dtype=np.int32)
-    for component, value in enumerate(values):
+    linear = np.full(len(frames), _LINEAR, dtype=np.uint8)  # bytes are copied as they are, other types one by one
+    for component in range(len(values)) if components is None else components:
         curve = bag.fcurves.new(data_path, index=component)
         curve.group = folder
-        keys[:, 1] = value
+        keys[:, 1] = values[component]
         curve.keyframe_points.add(len(frames))
         curve.keyframe_points.foreach_set("co", keys.ravel())
         # also spares `update()`: sorted linear keys need no handles
@@ -79,11 +119,140 @@ def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]
     return result
 
 
-def _bag(action: bpy.types.Action) -> Any:
-    """What holds the curves of the action's first slot, or None where there are none yet."""
+def actions_of(obj: bpy.types.Object) -> list[bpy.types.Action]:
+    """The file's actions that animate this armature: most bones they move are its own. Sorted by name."""
+
+    def fits(action: bpy.types.Action) -> bool:
+        moved = moved_bones(curves_of(action, slot_for(action, obj)))
+        return 2 * sum(bone in obj.data.bones for bone in moved) > len(moved)
+
+    return [action for action in bpy.data.actions if fits(action)]
+
+
+def slot_for(action: bpy.types.Action, obj: bpy.types.Object) -> Any:
+    """The slot of an action that animates this armature, or None where there is none, or no slots at all.
+
+    Of several that move its bones: the one assigned to it, else the one of its name, else the one that moves most.
+    """
+    if not _SLOTS:
+        return None
+    data = obj.animation_data
+    assigned = data.action_slot if data and data.action == action else None
+
+    def fit(slot: Any) -> tuple[bool, bool, bool, int]:
+        moved = sum(bone in obj.data.bones for bone in moved_bones(curves_of(action, slot)))
+        return moved > 0, slot == assigned, slot.identifier == f"OB{obj.name}", moved
+
+    return max((slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")), key=fit, default=None)
+
+
+def curves_of(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:
+    """The curves of a slot (None before 4.4) that are played: not muted, and not empty."""
+    bag = _bag(action, slot) if slot or not _SLOTS else None
+
+    def is_muted(curve: bpy.types.FCurve) -> bool:
+        # since 4.4 curves are played although their group is muted
+        return curve.mute or bool(not _SLOTS and curve.group and curve.group.mute)
+
+    return [curve for curve in (bag.fcurves if bag else ()) if not (curve.is_empty or is_muted(curve))]
+
+
+def moved_bones(curves: Iterable[bpy.types.FCurve]) -> set[str]:
+    """Names of the bones that have curves."""
+    return {bone for curve in curves if (bone := bone_of(curve.data_path)) is not None}
+
+
+def bone_of(data_path: str) -> str | None:
+    """The bone that a path such as 'pose.bones["Hips"].location' leads to, or None."""
+    found = _BONE.match(data_path)
+    return bpy.utils.unescape_identifier(found[1]) if found else None
+
+
+def frame_range(action: bpy.types.Action, curves: Sequence[bpy.types.FCurve]) -> tuple[int, int]:
+    """First and last whole frame: of the action's manual range, else from the first key of these curves to the last."""
+    if action.use_frame_range:
+        low, high = action.frame_start, action.frame_end
+    else:
+        ranges = [curve.range() for curve in curves if len(curve.keyframe_points) or len(curve.sampled_points)]
+        low = min((r[0] for r in ranges), default=action.frame_range[0])
+        high = max((r[1] for r in ranges), default=action.frame_range[1])
+    first = int(np.ceil(low - _ON_KEY))
+    return first, max(first, int(np.floor(high + _ON_KEY)))
+
+
+def is_cyclic(action: bpy.types.Action) -> bool:
+    """Whether the action is marked as a cycle whose last frame repeats its first."""
+    return action.use_frame_range and action.use_cyclic
+
+
+def values(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
+    """Values (F,) of a curve at rising whole frames (F,), as Blender evaluates it: modifiers, extrapolation and all."""
+    keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", keys)
+    times, heights = keys[::2], keys[1::2]
+    ends_hold = len(times) > 0 and (
+        curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1]))
+    if ends_hold and np.all(np.diff(times) > 0) and all(modifier.mute for modifier in curve.modifiers):
+        inner = np.clip(frames, times[0], times[-1])
+        near = np.searchsorted(times, inner)
+        if np.array_equal(times[near], inner):  # a key on every frame: how it goes on between them does not matter
+            return heights[near]
+        interpolations = np.empty(len(times), dtype=np.int32)
+        curve.keyframe_points.foreach_get("interpolation", interpolations)
+        if np.all(interpolations == _LINEAR):
+            return np.interp(frames, times, heights).astype(np.float32)
+    return np.fromiter(map(curve.evaluate, frames.tolist()), np.float32, len(frames))
+
+
+@contextmanager
+def undisturbed(obj: bpy.types.Object) -> Iterator[None]:
+    """Within the block actions can be assigned to the object and play without its NLA; after it all is as before."""
+    had_data = obj.animation_data is not None
+    data: Any = obj.animation_data or obj.animation_data_create()
+    tweaked, nla = data.use_tweak_mode, data.use_nla
+    data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
+    before = data.action
+    slot, slot_name = (data.action_slot, data.last_slot_identifier) if _SLOTS else (None, "")
+    try:
+        data.use_nla = False
+        yield
+    finally:
+        if had_data:
+            data.action = before
+            if _SLOTS:
+                if before:
+                    data.action_slot = slot
+                data.last_slot_identifier = slot_name
+            data.use_nla, data.use_tweak_mode = nla, tweaked
+        else:
+            obj.animation_data_clear()
+
+
+@contextmanager
+def assigned(obj: bpy.types.Object, action: bpy.types.Action, slot: Any) -> Iterator[None]:
+    """Within the block the object plays the action. To be used inside `undisturbed`.
+
+    An action that has not been assigned to any object would be marked as one for objects by that: a copy plays.
+    """
+    data: Any = obj.animation_data
+    owner: Any = slot if _SLOTS else action
+    unmarked = owner.target_id_type == "UNSPECIFIED" if _SLOTS else not owner.id_root
+    played = action.copy() if unmarked else action
+    try:
+        data.action = played
+        if _SLOTS:
+            data.action_slot = played.slots[list(action.slots).index(slot)]
+        yield
+    finally:
+        if unmarked:
+            bpy.data.actions.remove(played)
+
+
+def _bag(action: bpy.types.Action, slot: Any = None) -> Any:
+    """What holds the curves of a slot, the first one unless told, or None where there are none yet."""
     if not _SLOTS:
         return action
     if not action.slots or not action.layers or not action.layers[0].strips:
         return None
     strip: Any = action.layers[0].strips[0]
-    return strip.channelbag(action.slots[0])
+    return strip.channelbag(slot or action.slots[0])

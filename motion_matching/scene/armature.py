@@ -20,9 +20,10 @@ from ..engine.motion.bone_names import split_side
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
 from .bone_choice import chosen_bones
+from .evaluation import world_matrix
+from .matrices import similarity
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones
-_EVEN = 2e-3  # part of the squared scale by which axes may differ
 _CHOOSE = "choose the armature that the motion was made for."
 
 
@@ -120,27 +121,10 @@ def skeleton_of(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
 def rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
     """How an armature object stands: its rotation (4,) without the turn about Z, and its scale.
 
-    Its place and where it is turned to on the ground are motion rather than shape. RigError as in `similarity`.
+    Its place and where it is turned to on the ground are motion rather than shape. RigError as in `matrices.similarity`.
     """
-    bpy.context.evaluated_depsgraph_get()  # brings matrix_world up to date
-    rotation, _, scale = similarity(np.array(obj.matrix_world, dtype=np.float64), obj.name)
+    rotation, _, scale = similarity(world_matrix(obj), obj.name)
     return quat.normalize(quat.inv_mul(_turn_about_z(rotation), rotation)), float(scale)
-
-
-def similarity(matrices: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rotations (..., 4), positions (..., 3) and scales (...) of an armature object's world matrices (..., 4, 4).
-
-    RigError where one of them stretches, shears, mirrors or flattens.
-    """
-    axes = matrices[..., :3, :3]
-    squares = np.swapaxes(axes, -1, -2) @ axes
-    square = np.trace(squares, axis1=-2, axis2=-1) / 3.0
-    uneven = np.abs(squares - square[..., None, None] * np.eye(3)) > _EVEN * square[..., None, None]
-    if uneven.any() or np.any(np.linalg.det(axes) <= 0.0):
-        raise RigError(f"armature '{name}' is scaled unevenly, sheared or mirrored, by itself or by its parents; "
-                       "apply the scale (Object > Apply > Scale).")
-    scales = np.sqrt(square)
-    return quat.from_matrix(axes / scales[..., None, None]), matrices[..., :3, 3], scales
 
 
 def blender_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,14 +19,19 @@ from ..engine.motion.clip import Clip
 from .armature import create_armature, standing_rest
 from .bake import bake
 from .body import create_body
+from .fitting import keep_rest
+from .root_target import RootTarget
 from .stage import build_stage
 
 FIRST_FRAME = 1
 SEEK_TABLE = 0x8F92EAB1  # the magic number at its end
 
 
-def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
-    """Write a clip or take as a .blend file whose armature, body and action bear the title.
+def save_take(
+    clip: Clip, path: str | Path, *, title: str, root: RootTarget | None = None, hips: str | None = None,
+    fewer_keys: float = 0.0,
+) -> None:
+    """Write a clip or take as a .blend file whose armature, body and action bear the title; options as for `bake`.
 
     For use without a window: the file that is open is replaced by an empty one. The .blend is written beside its
     target and moved there when it is whole. MotionMatchingError, with nothing left behind, where that fails.
@@ -34,9 +39,9 @@ def save_take(clip: Clip, path: str | Path, *, title: str) -> None:
     path = Path(path)
     with replacing(path, MotionMatchingError) as unfinished, blender_silent():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        build_scene(clip, title)
+        build_scene(clip, title, root, hips, fewer_keys)
         unfinished.unlink()  # else Blender would keep it as a backup
-        _save(unfinished)
+        save_copy(unfinished)
 
 
 @contextmanager
@@ -53,7 +58,7 @@ def blender_silent() -> Iterator[None]:
         os.close(shown)
 
 
-def _save(path: Path) -> None:
+def save_copy(path: Path) -> None:
     """Save the open file as a compressed copy; OSError where the file does not arrive whole."""
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(path.absolute()), compress=True, copy=True, check_existing=False)
@@ -81,10 +86,12 @@ def _is_whole(path: Path) -> bool:
     return int(packed.sum(dtype=np.int64)) + 17 + table == len(data)
 
 
-def build_scene(clip: Clip, title: str) -> bpy.types.Object:
+def build_scene(
+    clip: Clip, title: str, root: RootTarget | None = None, hips: str | None = None, fewer_keys: float = 0.0
+) -> bpy.types.Object:
     """Fill the current, empty scene with the take and a stage for it; return the armature object."""
-    armature = build_character(clip, title)
-    _, heads = clip.world()
+    armature = build_character(clip, title, root, hips, fewer_keys)
+    _, heads = (_in_place(clip) if root is RootTarget.IN_PLACE else clip).world()
     build_stage(bpy.context.scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
     bpy.context.scene.frame_set(FIRST_FRAME)
     bpy.context.view_layer.objects.active = armature
@@ -92,7 +99,9 @@ def build_scene(clip: Clip, title: str) -> bpy.types.Object:
     return armature
 
 
-def build_character(clip: Clip, title: str) -> bpy.types.Object:
+def build_character(
+    clip: Clip, title: str, root: RootTarget | None = None, hips: str | None = None, fewer_keys: float = 0.0
+) -> bpy.types.Object:
     """An armature with a body that performs the clip in the current scene, which gets its rate and range of frames."""
     scene = bpy.context.scene
     scene.render.fps = max(1, round(clip.fps))
@@ -102,8 +111,16 @@ def build_character(clip: Clip, title: str) -> bpy.types.Object:
 
     clip = replace(clip, skeleton=standing_rest(clip))
     armature = create_armature(clip.skeleton, title)
+    keep_rest(armature, clip.skeleton)
     armature.show_in_front = True
     armature.data.display_type = "STICK"
     create_body(armature, clip.skeleton, f"{title} body")
-    bake(clip, armature, name=title, frame_start=FIRST_FRAME)
+    bake(clip, armature, name=title, frame_start=FIRST_FRAME, root=root, hips=hips, fewer_keys=fewer_keys)
     return armature
+
+
+def _in_place(clip: Clip) -> Clip:
+    """A take without the motion of its bone 0."""
+    still = replace(clip, rotations=clip.rotations.copy(), positions=clip.positions.copy())
+    still.rotations[:, 0], still.positions[:, 0] = clip.skeleton.rest_rotations[0], clip.skeleton.rest_positions[0]
+    return still

@@ -15,16 +15,17 @@ LENS_MM, SENSOR_MM = 35.0, 36.0
 RENDER_SIZE = (1280, 720)
 MARGIN = 1.12
 SKY = (0.5, 0.52, 0.55)
+GROUND: tuple[Colour, Colour] = ((0.36, 0.37, 0.38), (0.29, 0.3, 0.31))
 MOST_TILES = 60  # along the longer side of the ground
 
 
 def material(name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0) -> bpy.types.Material:
-    """A plain material that shows its colour in solid view and when rendered; with a `glow` of 1 also in the dark."""
+    """A plain material that shows its colour in solid view and when rendered; with a `glow` in the dark too."""
     made = bpy.data.materials.new(name)
     made.diffuse_color = (*colour, 1.0)
     made.roughness = roughness
     inputs = _inputs(made, "Principled BSDF")
-    inputs["Base Color"].default_value = (*colour, 1.0)
+    inputs["Base Color"].default_value = (*(colour if glow == 0.0 else (0.0, 0.0, 0.0)), 1.0)
     inputs["Roughness"].default_value = roughness
     inputs["Emission Color"].default_value = (*colour, 1.0)
     inputs["Emission Strength"].default_value = glow
@@ -34,7 +35,8 @@ def material(name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.
 def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> None:
     """Set up ground, light and camera so that all between two corners `(3,)`, in metres, can be seen."""
     add_light(scene)
-    add_ground(scene, low[:2] - 2.0, high[:2] + 2.0)
+    around = low[:2] - 2.0, high[:2] + 2.0
+    add_ground(scene, *around, tile_size(float(np.max(around[1] - around[0]))))
     corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
     camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
     for screen in bpy.data.screens:
@@ -45,13 +47,15 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
                 space.clip_end = camera.data.clip_end
 
 
-def add_light(scene: bpy.types.Scene) -> None:
-    """A sun, a grey sky, and a solid view with shadows."""
-    scene.collection.objects.link(_sun())
+def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object:
+    """A sun of some strength in W/m², which is returned, a grey sky, and a solid view with shadows."""
+    sun = _sun(strength)
+    scene.collection.objects.link(sun)
     scene.world = _world()
     scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]  # depends on the colour settings
     shading = scene.display.shading
     shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+    return sun
 
 
 def tile_size(extent: float) -> float:
@@ -59,9 +63,10 @@ def tile_size(extent: float) -> float:
     return next(step * 10.0**power for power in range(9) for step in (1, 2, 5) if extent <= MOST_TILES * step * 10.0**power)
 
 
-def add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float | None = None) -> None:
-    """A chequered plane at height zero between two corners `(2,)`, its tiles as large as said or as `tile_size` says."""
-    tile = tile or tile_size(float(np.max(high - low)))
+def add_ground(
+    scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float, colours: tuple[Colour, Colour] = GROUND
+) -> None:
+    """A chequered plane at height zero around two corners `(2,)`, its tiles `tile` metres long."""
     start, stop = np.floor(low / tile), np.ceil(high / tile)
     columns, rows = (stop - start).astype(int)
     x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
@@ -70,8 +75,8 @@ def add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: 
     faces = np.stack([corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1).reshape(-1, 4)
     mesh = bpy.data.meshes.new("Ground")
     mesh.from_pydata(points.tolist(), [], faces.tolist())
-    mesh.materials.append(material("Ground light", (0.36, 0.37, 0.38)))
-    mesh.materials.append(material("Ground dark", (0.29, 0.3, 0.31)))
+    mesh.materials.append(material("Ground light", colours[0]))
+    mesh.materials.append(material("Ground dark", colours[1]))
     chequer = np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32) % 2
     mesh.polygons.foreach_set("material_index", chequer.ravel())
     ground = bpy.data.objects.new("Ground", mesh)
@@ -79,9 +84,9 @@ def add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: 
     scene.collection.objects.link(ground)
 
 
-def _sun() -> bpy.types.Object:
+def _sun(strength: float) -> bpy.types.Object:
     light: Any = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = 3.0, 0.1
+    light.energy, light.angle = strength, 0.1
     sun = bpy.data.objects.new("Sun", light)
     sun.rotation_euler = (0.7, 0.25, 0.5)
     sun.location = (0.0, 0.0, 5.0)
@@ -102,10 +107,13 @@ def _inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
     return owner.node_tree.nodes[node].inputs
 
 
-def place_camera(points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def place_camera(
+    points: np.ndarray, view: np.ndarray, size: tuple[int, int], foot: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Axes `(3, 3)` (rows: right, up, back) and the nearest place `(3,)` from which all points `(N, 3)` are seen.
 
-    `view` points from the scene to the camera, `size` is that of the picture in pixels.
+    `view` points from the scene to the camera, `size` is that of the picture in pixels, and `foot` the part of its
+    height that is kept free below by shifting the lens.
     """
     back = view / np.linalg.norm(view)
     right = np.cross([0.0, 0.0, 1.0], back)
@@ -113,21 +121,24 @@ def place_camera(points: np.ndarray, view: np.ndarray, size: tuple[int, int]) ->
     axes = np.stack([right, np.cross(back, right), back])
     seen = points @ axes.T
     # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z, and likewise for y
-    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array(size) / max(size)
+    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array([size[0], (1.0 - foot) * size[1]]) / max(size)
     most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
     least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
     distance = np.max((most + least) / (2.0 * slopes))
     return axes, np.array([*(0.5 * (most - least)), distance]) @ axes
 
 
-def add_camera(scene: bpy.types.Scene, points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> bpy.types.Object:
-    """The scene's camera, which stands still and sees all points `(N, 3)` in a picture of `size` pixels."""
-    axes, place = place_camera(points, view, size)
+def add_camera(
+    scene: bpy.types.Scene, points: np.ndarray, view: np.ndarray, size: tuple[int, int], foot: float = 0.0
+) -> bpy.types.Object:
+    """The scene's camera, which stands still and sees all points `(N, 3)` as `place_camera` says."""
+    axes, place = place_camera(points, view, size, foot)
     scene.render.resolution_x, scene.render.resolution_y = size
     scene.render.resolution_percentage = 100
     distance = float(np.max((place - points) @ axes[2]))
     data = bpy.data.cameras.new("Camera")
     data.lens, data.sensor_width = LENS_MM, SENSOR_MM
+    data.shift_y = -0.5 * foot * size[1] / max(size)
     data.clip_start, data.clip_end = min(0.1, 0.01 * distance), max(1000.0, 3.0 * distance)
     camera = bpy.data.objects.new("Camera", data)
     matrix = np.eye(4)

@@ -68,12 +68,26 @@ def tick(recordings: Recordings, quick: bool) -> Section:
     return Section("Tick", text, bench_tick.run(recordings, quick))
 
 
-BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {"build": build, "search": search, "tick": tick}
+def scene(recordings: Recordings, quick: bool) -> Section:
+    """Section of what goes from Blender's data into the engine's and back."""
+    from . import bench_scene  # loads Blender
+
+    text = (
+        f"Motion of {recordings.title} as an action on a bare armature with {bench_scene.BONES} bones; times are for 1,000 "
+        f"frames. Clips read from curves agree with those that Blender evaluates to {bench_scene.TOLERANCE:g}."
+    )
+    return Section("Blender's data", text, bench_scene.run(recordings, quick))
+
+
+BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {
+    "build": build, "search": search, "tick": tick, "scene": scene,
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 where all answers are right and all ratios reached, else 1."""
-    parser = argparse.ArgumentParser(prog="build.py bench", description="Measure building, searching and the tick.")
+    text = "Measure building, searching, the tick, and the way to and from Blender's data."
+    parser = argparse.ArgumentParser(prog="build.py bench", description=text)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones, of {', '.join(BENCHES)}; all by default")
     parser.add_argument("--quick", action="store_true", help="little data and few repeats, to see that everything runs")
     chosen = parser.parse_args(arguments)

@@ -1,0 +1,85 @@
+"""Which bones of an armature are a character's skeleton: all of them, or on a control rig those that deform it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..engine.errors import RigError
+
+CHOICES = ("all", "deform")
+_DEFORM = "DEF-"  # Rigify's prefixes: DEF-thigh.L follows ORG-thigh.L
+_FOLLOWED = "ORG-"
+
+
+def chosen_bones(obj: bpy.types.Object, choice: str | None = None) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and parents (B,) of the bones that make up the skeleton, parents before their children.
+
+    "all" takes every bone. "deform" takes those that deform, each below its nearest ancestor that is taken, and
+    what joins them where they would fall apart. Rigify's DEF- bones hang on ORG- bones; the DEF- bone that follows
+    such a bone stands for it, so thighs hang on the hips as an animator expects. None means "deform" for a control
+    rig, which has constraints and bones that deform nothing, else "all". RigError where nothing is left.
+    """
+    bones = obj.data.bones
+    if choice is None:
+        choice = "deform" if _is_control_rig(obj) else "all"
+    kept = {bone.name for bone in bones if choice == "all" or bone.use_deform}
+    if not kept:
+        raise RigError(f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
+                       f"{'take all its bones' if len(bones) else 'choose another'}.")
+    parents = _parents(bones, kept)
+    while (joint := _joint(bones, parents)) is not None:
+        kept.add(joint)
+        parents = _parents(bones, kept)
+    order = _depth_first(parents)
+    numbers = {name: number for number, name in enumerate(order)}
+    return tuple(order), np.array([numbers.get(parents[name] or "", -1) for name in order])
+
+
+def _is_control_rig(obj: bpy.types.Object) -> bool:
+    helpers = any(not bone.use_deform for bone in obj.data.bones)
+    return helpers and any(bone.use_deform for bone in obj.data.bones) and any(b.constraints for b in obj.pose.bones)
+
+
+def _parents(bones: bpy.types.ArmatureBones, kept: set[str]) -> dict[str, str | None]:
+    """The parent among the kept bones of each of them, in Blender's order."""
+    result: dict[str, str | None] = {}
+    for bone in bones:
+        if bone.name not in kept:
+            continue
+        result[bone.name] = None
+        for above in bone.parent_recursive:
+            stand_in = above.name if above.name in kept else _DEFORM + above.name.removeprefix(_FOLLOWED)
+            # a bone may not end up below itself
+            if stand_in in kept and bone.name not in (stand_in, *_chain(result, stand_in)):
+                result[bone.name] = stand_in
+                break
+    return result
+
+
+def _chain(parents: dict[str, str | None], name: str) -> list[str]:
+    """The bones above one, as far as they are known."""
+    chain = []
+    while (above := parents.get(name)) is not None:
+        chain.append(above)
+        name = above
+    return chain
+
+
+def _joint(bones: bpy.types.ArmatureBones, parents: dict[str, str | None]) -> str | None:
+    """The lowest bone, not kept so far, that would join two or more roots."""
+    above = [{bone.name for bone in bones[name].parent_recursive} for name, parent in parents.items() if parent is None]
+    shared = {name for chain in above for name in chain if sum(name in other for other in above) > 1}
+    return max(sorted(shared - set(parents)), key=lambda name: len(bones[name].parent_recursive), default=None)
+
+
+def _depth_first(parents: dict[str, str | None]) -> list[str]:
+    """Bones each followed by all that hang on it, siblings in Blender's order."""
+    below: dict[str | None, list[str]] = {}
+    for name, parent in parents.items():
+        below.setdefault(parent, []).append(name)
+    order, waiting = [], below.get(None, [])[::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += below.get(order[-1], [])[::-1]
+    return order

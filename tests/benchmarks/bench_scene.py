@@ -1,0 +1,103 @@
+"""Between Blender's data and the engine's: actions sampled into clips, and clips baked into actions. Loads Blender."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.scene import actions
+from motion_matching.scene.armature import create_armature, standing_rest
+from motion_matching.scene.bake import bake
+from motion_matching.scene.sampling import sample
+
+from .bench_search import Row
+from .data import Recordings, with_fingers
+
+BONES = 65
+SAMPLED_FRAMES, BAKED_FRAMES = 5_000, 10_000
+CURVES_REACH, EVALUATED_REACH = 50_000.0, 250_000.0  # microseconds for 1,000 frames
+BAKE_REACH = 50_000.0
+FEWER_KEYS = 0.005  # metres that bones may be off for fewer keys
+TOLERANCE = 1e-4  # metres and radians, of bones relative to their parents
+
+
+def run(recordings: Recordings, quick: bool) -> list[Row]:
+    """AssertionError where curves and Blender's evaluation give different clips."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    clip = many_bones(recordings, 500 if quick else SAMPLED_FRAMES)
+    bpy.context.scene.render.fps = round(clip.fps)
+    armature = create_armature(clip.skeleton, "Bench")
+    rows = sampling(armature, clip, 2 if quick else 5)
+    clip = many_bones(recordings, 1_000 if quick else BAKED_FRAMES)
+    return rows + baking(create_armature(clip.skeleton, "Bake"), clip, 2 if quick else 7)
+
+
+def many_bones(recordings: Recordings, frames: int) -> Clip:
+    """Frames of a database as a clip with many bones, on the ground from bone 0 on."""
+    database = with_fingers(recordings.database(recordings.recipe(frames)), BONES)
+    poses = database.poses[:frames].transpose(0, 2, 1)
+    rotations = quat.unroll(quat.normalize(poses[..., 3:]))
+    clip = Clip("Bench", database.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, database.fps)
+    return replace(clip, skeleton=standing_rest(clip))
+
+
+def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
+    """Rows of an action read from its curves and evaluated, on an armature without constraints or mesh."""
+    action = bake(clip, armature, name="Bench")
+    [read], [evaluated] = sample(armature, [action]), sample(armature, [action], evaluate=True)
+    assert not read.evaluated_because, read.way
+    apart = max(np.abs(read.clip.positions - evaluated.clip.positions).max(),
+                quat.angle_between(read.clip.rotations, evaluated.clip.rotations).max())
+    if apart > TOLERANCE:
+        raise AssertionError(f"An action read from its curves and the same evaluated are {apart:.2g} apart")
+    curves, blender = _taking_turns(
+        lambda: sample(armature, [action]), lambda: sample(armature, [action], evaluate=True), repeats
+    )
+    ours = _row(clip, "action to clip, from its curves", curves, CURVES_REACH)
+    theirs = _row(clip, "action to clip, evaluated", blender, EVALUATED_REACH)
+    return [replace(ours, other=theirs.item, ratio=ours.median / theirs.median), theirs]
+
+
+def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
+    """Rows of a clip baked with a key on every frame, and with fewer of them."""
+    def spent(**options: float) -> tuple[list[float], int]:
+        seconds, keys = [], 0
+        for _ in range(repeats):
+            start = time.perf_counter()
+            action = bake(clip, armature, name="Bench", **options)
+            seconds.append(time.perf_counter() - start)
+            keys = sum(map(len, actions.read_channels(action).values()))
+            armature.animation_data_clear()
+            bpy.data.actions.remove(action)
+        return seconds, keys
+
+    full, every = spent()
+    thinned, kept = spent(fewer_keys=FEWER_KEYS)
+    thin = _row(clip, f"clip to action, {kept / every:.0%} of the keys for {1000 * FEWER_KEYS:g} mm", thinned, BAKE_REACH)
+    return [_row(clip, "clip to action", full, BAKE_REACH), replace(thin, reach=None)]
+
+
+def _taking_turns(
+    first: Callable[[], object], second: Callable[[], object], repeats: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of both, one after the other."""
+    spent: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats):
+        for work, times in zip((first, second), spent, strict=True):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+    return spent
+
+
+def _row(clip: Clip, item: str, seconds: list[float], reach: float) -> Row:
+    """Times for 1,000 frames."""
+    spent = [1e9 * s / clip.frame_count for s in seconds]
+    return Row(f"{clip.skeleton.bone_count} bones", clip.frame_count, item, statistics.median(spent), max(spent), reach)

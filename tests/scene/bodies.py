@@ -1,0 +1,107 @@
+"""A walking person for tests, and armatures of all kinds that such a person's motion is baked onto."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix
+
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import locomotion
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, attach, detach, find_track
+from motion_matching.scene.armature import create_armature
+from tests.scene.motions import transforms
+
+FORWARD = np.array([0.0, -1.0, 0.0])
+
+
+@cache
+def walking(frames: int = 60) -> Clip:
+    """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30 fps."""
+    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").sliced(100, 100 + frames)
+    hips, spine = clip.skeleton.index("Hips"), clip.skeleton.index("UpperChest")
+    moved = attach(clip, find_track(clip, hips, spine, FORWARD, SimulationBoneSettings()), hips)
+    place = quat.from_yaw(np.array(2.0))
+    moved.rotations[:, 0] = quat.mul(place, moved.rotations[:, 0])
+    moved.positions[:, 0] = quat.mul_vec(place, moved.positions[:, 0]) + np.array([3.0, -2.0, 0.0])
+    return moved
+
+
+def person(name: str = "Person", *, root: bool = False) -> bpy.types.Object:
+    """An armature as a user has it: the walking person's bones without a simulation bone, or with a bone 'Root'."""
+    obj = create_armature(detach(walking()).skeleton, name)
+    if root:
+        with editing(obj) as bones:
+            bone = bones.new("Root")
+            bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, -0.3, 0.1)
+            bones["Hips"].parent = bone
+    return obj
+
+
+class editing:  # noqa: N801  # a block that reads as one word
+    """The edit bones of an armature within the block."""
+
+    def __init__(self, obj: bpy.types.Object) -> None:
+        self._obj = obj
+
+    def __enter__(self) -> bpy.types.ArmatureEditBones:
+        bpy.context.view_layer.objects.active = self._obj
+        bpy.ops.object.mode_set(mode="EDIT")
+        return self._obj.data.edit_bones
+
+    def __exit__(self, *_: object) -> None:
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def stand(obj: bpy.types.Object, *, location: Sequence[float] = (0.0, 0.0, 0.0), turn: float = 0.0, y_up: bool = False,
+          scale: float = 1.0) -> None:
+    """Put an armature somewhere; with `y_up` or a `scale` its bones are turned and scaled so that it looks the same."""
+    lying = Euler((np.pi / 2 if y_up else 0.0, 0.0, 0.0)).to_matrix().to_4x4() @ Matrix.Scale(scale, 4)
+    obj.data.transform(lying.inverted())
+    obj.matrix_world = Matrix.Translation(location) @ Matrix.Rotation(turn, 4, "Z") @ lying
+    bpy.context.view_layer.update()
+
+
+def ground_place(obj: bpy.types.Object) -> np.ndarray:
+    """Where an object is and how it is turned about Z, as a matrix (4, 4)."""
+    bpy.context.view_layer.update()
+    return np.array(Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_yaw(obj), 4, "Z"))
+
+
+def rests_of(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
+    """The bones' rests (B, 4, 4) in the world, were the object at the origin and not turned about Z; unit axes."""
+    rests = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
+    return _unscaled(np.linalg.inv(ground_place(obj)) @ np.array(obj.matrix_world) @ rests)
+
+
+def evaluated(obj: bpy.types.Object, names: Sequence[str], frames: Sequence[float]) -> np.ndarray:
+    """Where Blender puts the bones in frames of the scene (F, B, 4, 4), in the world; unit axes."""
+    result = np.empty((len(frames), len(names), 4, 4))
+    for i, frame in enumerate(frames):
+        bpy.context.scene.frame_set(int(frame))
+        found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        world = np.array(found.matrix_world, dtype=np.float64)
+        result[i] = [world @ np.array(found.pose.bones[name].matrix) for name in names]
+    return _unscaled(result)
+
+
+def expected(clip: Clip, rests: np.ndarray) -> np.ndarray:
+    """Where a clip puts bones (F, B, 4, 4) that rest like that: all of its own but the first."""
+    skeleton = clip.skeleton
+    from_rest = transforms(*clip.world()) @ np.linalg.inv(transforms(*skeleton.rest_world()))
+    return from_rest[:, skeleton.bone_count - len(rests) :] @ rests
+
+
+def _yaw(obj: bpy.types.Object) -> float:
+    rotation = obj.matrix_world.to_quaternion()
+    return 2.0 * float(np.arctan2(rotation.z, rotation.w))
+
+
+def _unscaled(matrices: np.ndarray) -> np.ndarray:
+    matrices = matrices.copy()
+    matrices[..., :3, :3] /= np.cbrt(np.linalg.det(matrices[..., :3, :3]))[..., None, None]
+    return matrices

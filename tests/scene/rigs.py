@@ -1,0 +1,218 @@
+"""Armatures as users have them, and what is looked at to tell whether a file was left as it was. Runs inside Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import radians
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix, Vector
+
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.humanoid import humanoid_skeleton
+from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.scene import actions
+from motion_matching.scene.armature import create_armature
+
+MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY", "YXZ", "XZY", "YZX", "ZYX")
+COUNTS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+
+
+def path_to(bone: str, channel: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
+
+
+def edited(obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones], None]) -> None:
+    """Change an armature's bones."""
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    change(obj.data.edit_bones)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.select_set(False)
+
+
+def awkward_armature(rng: np.random.Generator, bones: int = 20, connected: float = 0.4) -> bpy.types.Object:
+    """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths need escapes."""
+    data = bpy.data.armatures.new("Awkward")
+    obj = bpy.data.objects.new("Awkward", data)
+    bpy.context.scene.collection.objects.link(obj)
+
+    def build(edit_bones: bpy.types.ArmatureEditBones) -> None:
+        made: list[bpy.types.EditBone] = []
+        for number in range(bones):
+            bone = edit_bones.new(f'bone "{number}"\\')
+            parent = made[int(rng.integers(max(0, number - 3), number))] if number > 1 else None  # two roots
+            bone.head = rng.normal(size=3)
+            if parent and rng.random() < connected:
+                bone.head = parent.tail
+            bone.tail = bone.head + Vector(rng.normal(size=3))
+            bone.roll = rng.uniform(-3, 3)
+            bone.parent = parent
+            bone.use_connect = bool(parent) and (Vector(bone.head) - parent.tail).length < 1e-6
+            made.append(bone)
+
+    edited(obj, build)
+    for number, bone in enumerate(obj.pose.bones):
+        bone.rotation_mode = MODES[number % len(MODES)]
+    return obj
+
+
+def key(action: bpy.types.Action, bone: str, channel: str, frames: np.ndarray, values: np.ndarray) -> None:
+    """Linear curves of a bone's property (C, F)."""
+    actions.write_channel(action, path_to(bone, channel), frames.astype(np.float32), values.astype(np.float32), bone)
+
+
+def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    return list(actions._bag(action).fcurves)
+
+
+def key_at_random(
+    rng: np.random.Generator, obj: bpy.types.Object, action: bpy.types.Action, frames: np.ndarray, scales: bool = False
+) -> None:
+    """Keys of channels that need not be there, in whichever rotation mode, between which curves go as they like."""
+    for bone in obj.pose.bones:
+        for channel, count in COUNTS.items():
+            if rng.random() < 0.3 or (channel == "scale" and not scales):
+                continue
+            some = frames if rng.random() < 0.3 else np.unique(rng.choice(frames, size=max(2, len(frames) // 4)))
+            values = rng.normal(size=(count, len(some)))
+            values = np.exp(0.3 * values) if channel == "scale" else values
+            key(action, bone.name, channel, some, values)
+    for curve in curves_in(action):
+        for keyframe in curve.keyframe_points:
+            keyframe.interpolation = str(rng.choice(["CONSTANT", "LINEAR", "BEZIER", "BOUNCE"]))
+            if rng.random() < 0.2:
+                keyframe.handle_right_type = "FREE"
+                keyframe.handle_right = (keyframe.co[0] + 3.0, keyframe.co[1] + 2.0)
+        if curve.keyframe_points[0].interpolation != "BOUNCE":
+            curve.update()
+        curve.extrapolation = str(rng.choice(["CONSTANT", "LINEAR"]))
+        chance = rng.random()
+        if chance < 0.1:
+            curve.modifiers.new("NOISE").strength = 0.5
+        elif chance < 0.2:
+            curve.modifiers.new("CYCLES")
+        elif chance < 0.3:
+            curve.mute = True
+        elif chance < 0.4:
+            curve.modifiers.new("NOISE").mute = True
+    groups = list(actions._bag(action).groups)
+    groups[0].mute = True
+    for curve in curves_in(action)[5:12]:  # channels with components missing
+        if curve.array_index == 1:
+            actions._bag(action).fcurves.remove(curve)
+
+
+def mixamo_armature() -> bpy.types.Object:
+    """A person as importers leave Mixamo's: centimetres and Y up in the armature, all undone by the object."""
+    obj = create_armature(humanoid_skeleton(), "Armature")
+    to_file = (Matrix.Scale(0.01, 4) @ Euler((radians(90), 0, 0)).to_matrix().to_4x4()).inverted()
+    lie_down = to_file.to_3x3().normalized().to_4x4()
+
+    def change(edit_bones: bpy.types.ArmatureEditBones) -> None:
+        for bone in edit_bones:
+            bone.transform(lie_down)
+            bone.head, bone.tail = 100 * bone.head, 100 * bone.tail
+            bone.name = f"mixamorig:{bone.name}"
+
+    edited(obj, change)
+    obj.rotation_euler = (radians(90), 0, 0)
+    obj.scale = (0.01, 0.01, 0.01)
+    return obj
+
+
+def rigify_armature() -> bpy.types.Object:
+    """A person as Rigify builds them: controls move ORG- bones, which hang on each other; DEF- bones follow those."""
+    skeleton = humanoid_skeleton()
+    obj = create_armature(skeleton, "rig")
+    names = list(skeleton.names)
+
+    def change(edit_bones: bpy.types.ArmatureEditBones) -> None:
+        root = edit_bones.new("root")
+        root.head, root.tail = (0, 0, 0), (0, 1, 0)
+        for name in names:
+            control = edit_bones[name]
+            for prefix in ("ORG-", "DEF-"):
+                bone = edit_bones.new(prefix + name)
+                bone.head, bone.tail, bone.roll = control.head, control.tail, control.roll
+        for name in names:
+            above = edit_bones[name].parent.name if edit_bones[name].parent else None
+            edit_bones[f"ORG-{name}"].parent = edit_bones[f"ORG-{above}"] if above else root
+            edit_bones[f"DEF-{name}"].parent = edit_bones[f"ORG-{name}"]
+        edit_bones[names[0]].parent = root
+
+    edited(obj, change)
+    for bone in obj.data.bones:
+        bone.use_deform = bone.name.startswith("DEF-")
+    for name in names:
+        for follower, followed in ((f"ORG-{name}", name), (f"DEF-{name}", f"ORG-{name}")):
+            constraint = obj.pose.bones[follower].constraints.new("COPY_TRANSFORMS")
+            constraint.target, constraint.subtarget = obj, followed
+    return obj
+
+
+def walking(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
+    """A clip whose bones sway a little beyond what they did, in place and rotation, but for the first frame."""
+    turns = quat.from_scaled_angle_axis(sway * rng.normal(size=(*clip.rotations.shape[:2], 3)))
+    turns[0] = quat.IDENTITY
+    return Clip(clip.name, clip.skeleton, clip.positions, quat.mul(clip.rotations, turns).astype(np.float32), clip.fps)
+
+
+def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
+    """A clip on another skeleton that rests alike, whatever its bones' axes, order, prefixes and hierarchy are."""
+    theirs = _short(clip.skeleton)
+    order = [theirs.index(name) for name in _short(skeleton)]
+    rotations, positions = (part[:, order].astype(np.float64) for part in clip.world())
+    rest = clip.skeleton.rest_world()[0][order]
+    turned = quat.mul(quat.mul_inv(rotations, rest), skeleton.rest_world()[0])
+    turned, moved = quat.ik(turned, positions, skeleton.parents)
+    return Clip(clip.name, skeleton, moved.astype(np.float32), turned.astype(np.float32), clip.fps)
+
+
+def _short(skeleton: Skeleton) -> list[str]:
+    return [name.split(":")[-1].removeprefix("DEF-") for name in skeleton.names]
+
+
+def assert_alike(first: Clip, second: Clip, tolerance: float = 1e-4) -> None:
+    """Two clips of bones of the same names put them in the same places of the world and turn them alike."""
+    assert first.skeleton.names == second.skeleton.names
+    assert np.array_equal(first.skeleton.parents, second.skeleton.parents)
+    assert first.frame_count == second.frame_count
+    for ours, theirs in zip(first.world(), second.world(), strict=True):
+        if ours.shape[-1] == 4:
+            theirs = theirs * np.sign(np.sum(ours * theirs, axis=-1, keepdims=True))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)
+
+
+def state(obj: bpy.types.Object) -> dict[str, object]:
+    """Everything of the file that sampling might disturb."""
+    context, scene, data = bpy.context, bpy.context.scene, obj.animation_data
+    return {
+        "frame": (scene.frame_current, scene.frame_subframe, scene.frame_start, scene.frame_end),
+        "mode": (context.mode, obj.mode),
+        "active": context.view_layer.objects.active.name,
+        "selected": sorted(o.name for o in context.selected_objects),
+        "bones selected": [getattr(b, "select", None) for b in (*obj.data.bones, *obj.pose.bones)],
+        "visible": {o.name: (o.hide_viewport, o.hide_get(), o.hide_render) for o in context.view_layer.objects},
+        "pose": [[list(getattr(b, channel)) for channel in COUNTS] for b in obj.pose.bones],
+        "shown": [list(map(list, b.matrix)) for b in obj.pose.bones],
+        "placed": list(map(list, obj.matrix_world)),
+        "pose position": obj.data.pose_position,
+        "animation": data and {p: repr(getattr(data, p)) for p in dict(data.bl_rna.properties) if p != "nla_tracks"},
+        "nla": data and [(t.name, t.mute, t.is_solo, t.select, [
+            (s.name, s.mute, s.select, s.active, s.influence, s.frame_start, s.frame_end, repr(s.action)) for s in t.strips
+        ]) for t in data.nla_tracks],
+        "actions": {a.name: (a.users, a.use_fake_user, tuple(a.frame_range), {
+            path: keys.tobytes() for path, keys in actions.read_channels(a).items()
+        }, [(s.identifier, s.target_id_type) for s in getattr(a, "slots", ())], getattr(a, "id_root", None))
+            for a in bpy.data.actions},
+        "data": {name: sorted(block.name for block in getattr(bpy.data, name))
+                 for name in ("scenes", "objects", "armatures", "collections", "meshes")},
+    }
+
+
+def assert_same(before: dict[str, object], after: dict[str, object]) -> None:
+    for name, was in before.items():
+        assert after[name] == was, f"{name} was {was}, is {after[name]}"

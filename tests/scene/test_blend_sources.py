@@ -1,0 +1,160 @@
+"""Databases built from the actions of a Blender file: the same takes as from BVH, and clear words where it cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+import numpy as np
+import bpy
+from motion_matching.cli import main
+from motion_matching.engine import takes
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.matching import database as databases
+from motion_matching.engine.motion import bvh, locomotion
+from motion_matching.scene import actions
+from motion_matching.scene.armature import create_armature, skeleton_of, standing_rest
+from motion_matching.scene.bake import bake
+from tests.scene.motions import *
+from tests.scene.rigs import *
+folder = Path(sys.argv[1])
+
+def new_file(fps):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.render.fps = round(fps)
+    bpy.context.scene.render.fps_base = round(fps) / fps
+
+def save(name):
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / name))
+
+def run(*args):
+    return main([str(arg) for arg in args])
+"""
+
+SAME_TAKE = HEAD + """
+clips = [bvh.load(file) for file in sorted((folder / "clips").glob("*.bvh"))]
+new_file(clips[0].fps)
+# how mirrored bones roll is taken from the rest pose, so for that it has to be the same
+rest = clips[0].skeleton if "--mirror" in sys.argv else standing_rest(clips[0])
+person = create_armature(rest, "Person")
+person.location = (3, -2, 0)
+person.rotation_euler.z = 1.0
+for clip in clips:
+    bake(replace(clip, skeleton=rest), person, name=clip.name)
+person.hide_viewport = True
+save("walk.blend")
+
+options = ["--quiet", *sys.argv[2:]]
+assert run("build", folder / "clips", "-o", folder / "bvh.npz", *options) == 0
+assert run("build", folder / "walk.blend", "--armature", "Person", "-o", folder / "blend.npz", *options) == 0
+ours, theirs = (databases.load(folder / name) for name in ("bvh.npz", "blend.npz"))
+assert [r.clip for r in ours.ranges] == [r.clip for r in theirs.ranges]
+assert np.array_equal(ours.stops, theirs.stops) and ours.fps == theirs.fps
+assert ours.skeleton.names == theirs.skeleton.names
+made = []
+for database in (ours, theirs):
+    settings = takes.default_settings(ours)
+    performance = takes.performance_for(ours, settings, "random", gait="walk", seconds=12, seed=1)
+    made.append(takes.perform(database, settings, performance))
+assert np.array_equal(made[0].frames, made[1].frames), "other frames are played"
+assert made[0].jumped.sum() > 5
+heads = [take.clip().world()[1] for take in made]
+np.testing.assert_allclose(heads[1], heads[0], rtol=0, atol=1e-3)
+"""
+
+LISTED = HEAD + """
+clips = locomotion.generate()[:3]
+new_file(30)
+rest = standing_rest(clips[0])
+person, other = create_armature(rest, "Person"), create_armature(rest.renamed(tuple(f"x{n}" for n in rest.names)), "Other")
+for clip in clips:
+    bake(replace(clip, skeleton=rest), person, name=clip.name)
+action = bpy.data.actions[clips[1].name]
+action.use_frame_range = action.use_cyclic = True
+action.frame_start, action.frame_end = 1, 1 + clips[1].frame_count - 1
+bare = bpy.data.actions.new("Bare")
+bare.use_fake_user = True
+save("walk.blend")
+new_file(30)
+save("empty.blend")
+(folder / "broken.blend").write_bytes(b"BLENDER? no")
+names = [clip.name for clip in clips]
+(folder / "list.json").write_text(json.dumps([
+    {"file": "walk.blend", "armature": "Person", "action": names[2], "start": 10, "stop": 90, "tags": [{"name": "first"}]},
+    {"file": "walk.blend", "armature": "Person", "action": names[0], "mirror": True},
+]))
+(folder / "wrong.json").write_text(json.dumps([{"file": "walk.blend", "armature": 3}]))
+out = folder / "walk.npz"
+
+def refused(*args):
+    assert run("build", *args, "-o", out) == 1
+
+assert run("build", folder / "walk.blend", "--armature", "Person", "-o", out) == 0
+database = databases.load(out)
+assert [r.clip for r in database.ranges] == sorted(names)
+assert [r.loop for r in database.ranges] == [name == names[1] for name in sorted(names)]
+assert run("build", folder / "walk.blend", "--armature", "Person", "--actions", f"{names[2]},{names[0]}", "-o", out) == 0
+assert [r.clip for r in databases.load(out).ranges] == [names[2], names[0]]
+assert run("build", folder / "list.json", "-o", out) == 0
+database = databases.load(out)
+assert [(r.clip, r.mirrored) for r in database.ranges] == [(names[2], False), (names[0], False), (names[0], True)]
+assert database.stops[0] == 80 and database.tag_names == ("first",)
+refused(folder / "walk.blend")
+refused(folder / "walk.blend", "--armature", "Nobody")
+refused(folder / "walk.blend", "--armature", "Other")
+refused(folder / "walk.blend", "--armature", "Person", "--actions", "Missing")
+refused(folder / "walk.blend", "--armature", "Person", "--actions", "Bare")
+refused(folder / "empty.blend")
+refused(folder / "broken.blend")
+refused(folder / "wrong.json")
+"""
+
+WITHOUT_BLENDER = """
+import sys
+sys.modules.pop("bpy")
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "bpy" else find(name, *rest)
+from motion_matching.cli import main
+assert main(["build", sys.argv[1], "-o", sys.argv[1] + ".npz"]) == 1
+assert main(["build", __file__.replace(".py", ".bvh"), "--armature", "A", "-o", sys.argv[1] + ".npz"]) == 1
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--mirror"]], ids=["as they are", "mirrored too"])
+def test_a_take_from_actions_is_that_from_their_files(
+    run_in_blender: Callable[..., str], tmp_path: Path, options: list[str]
+) -> None:
+    from motion_matching.engine.motion import bvh, locomotion
+
+    (tmp_path / "clips").mkdir()
+    for clip in locomotion.generate():
+        bvh.save(clip, tmp_path / "clips" / f"{clip.name}.bvh")
+    run_in_blender(SAME_TAKE, tmp_path, *options)
+
+
+def test_a_take_from_real_actions_is_that_from_their_files(
+    run_in_blender: Callable[..., str], tmp_path: Path, mocap: Path
+) -> None:
+    (tmp_path / "clips").mkdir()
+    for name in ("walk-turn-left", "walk-turn-right", "walk", "run"):
+        [file] = (mocap / "bandai-namco").glob(f"dataset-2_{name}_normal_001.bvh")
+        (tmp_path / "clips" / file.name).symlink_to(file)
+    run_in_blender(SAME_TAKE, tmp_path)
+
+
+def test_what_of_a_file_is_taken(run_in_blender: Callable[..., str], tmp_path: Path) -> None:
+    said = run_in_blender(LISTED, tmp_path)
+    assert "3 actions of armature 'Person', read from curves, 1 as loops." in said
+
+
+def test_a_blender_file_needs_blender(tmp_path: Path, run_in_blender: Callable[..., str]) -> None:
+    (tmp_path / "walk.blend").touch()
+    run_in_blender(WITHOUT_BLENDER, tmp_path / "walk.blend")

@@ -1,0 +1,449 @@
+"""Actions become clips that move as Blender shows them, by curves or by evaluation, and the file stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+HEAD = """
+from dataclasses import replace
+import numpy as np
+import bpy
+from motion_matching.engine.errors import MotionDataError, RigError
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import locomotion
+from motion_matching.scene import actions
+from motion_matching.scene.armature import create_armature, skeleton_of, standing_rest
+from motion_matching.scene.bake import bake
+from motion_matching.scene.sampling import sample, sample_played
+from tests.scene.motions import *
+from tests.scene.rigs import *
+scene = bpy.context.scene
+scene.render.fps, scene.render.fps_base = 30, 1.0
+rng = np.random.default_rng(5)
+
+def both_ways(obj, action, because="", **options):
+    [fast] = sample(obj, [action], **options)
+    [slow] = sample(obj, [action], evaluate=True, **options)
+    assert slow.evaluated_because == "that was asked for"
+    assert because in fast.evaluated_because and bool(because) == bool(fast.evaluated_because), fast.evaluated_because
+    assert_alike(fast.clip, slow.clip)
+    return fast.clip
+
+def shown(obj, clip, first):
+    # heads and directions of bones as the scene shows them, frame by frame
+    heads, along = [], []
+    for frame in range(first, first + clip.frame_count):
+        scene.frame_set(frame)
+        bones = [obj.pose.bones[name] for name in clip.skeleton.names]
+        heads.append([obj.matrix_world @ bone.head for bone in bones])
+        along.append([(obj.matrix_world.to_3x3() @ (bone.tail - bone.head)).normalized() for bone in bones])
+    return np.array(heads), np.array(along)
+
+def assert_shown(obj, clip, first, tolerance=1e-4):
+    heads, along = shown(obj, clip, first)
+    rotations, positions = clip.world()
+    np.testing.assert_allclose(positions, heads, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(quat.mul_vec(rotations, np.array([0.0, 1.0, 0.0])), along, rtol=0, atol=tolerance)
+"""
+
+AGREE = HEAD + """
+frames = np.arange(-4, 30)
+for round in range(3):
+    obj = awkward_armature(rng)
+    obj.location, obj.rotation_mode, obj.rotation_axis_angle = (1, 2, 3), "AXIS_ANGLE", (0.7, 1, 2, 3)
+    obj.scale = 3 * (0.4,)
+    for above, scale in ((obj, 2.0), (None, 0.3)):  # below two scaled and turned parents
+        parent = bpy.data.objects.new("Parent", None)
+        scene.collection.objects.link(parent)
+        parent.rotation_euler, parent.scale, parent.location = rng.normal(size=3), 3 * (scale,), rng.normal(size=3)
+        child = obj
+        while child.parent:
+            child = child.parent
+        child.parent = parent
+        child.matrix_parent_inverse = Matrix.Rotation(0.3, 4, "X")
+    with actions.new_action("Any", obj) as action:
+        key_at_random(rng, obj, action, frames, scales=round == 1)
+    clip = both_ways(obj, action)
+    assert clip.fps == 30.0
+    assert_shown(obj, clip, actions.frame_range(action, actions.curves_of(action, actions.slot_for(action, obj)))[0])
+    both_ways(obj, action, frames=(-9, 34))  # beyond the keys as well
+"""
+
+OBJECT = HEAD + """
+for mode, channel, count in (("QUATERNION", "rotation_quaternion", 4), ("ZXY", "rotation_euler", 3),
+                             ("AXIS_ANGLE", "rotation_axis_angle", 4)):
+    obj = awkward_armature(rng)
+    obj.rotation_mode = mode
+    obj.location.z = 0.7
+    frames = np.arange(1, 20)
+    with actions.new_action("Whole", obj) as action:
+        key_at_random(rng, obj, action, frames)
+        actions.write_channel(action, channel, frames, rng.normal(size=(count, len(frames))), "Object")
+        actions.write_channel(action, "location", frames, rng.normal(size=(2, len(frames))), "Object")  # not Z
+        actions.write_channel(action, "scale", frames, np.tile(np.linspace(0.5, 2, len(frames)), (3, 1)), "Object")
+    clip = both_ways(obj, action)
+    assert_shown(obj, clip, 1)
+"""
+
+EVALUATED = HEAD + """
+def rigged(change, because):
+    obj = awkward_armature(rng, 12, connected=0.0)
+    with actions.new_action("Any", obj) as action:
+        key_at_random(rng, obj, action, np.arange(1, 15), scales="scale" in because)
+    target = bpy.data.objects.new("Target", None)
+    scene.collection.objects.link(target)
+    change(obj, target, obj.pose.bones[5])
+    [found] = sample(obj, [action])
+    assert because in found.evaluated_because, (because, found.evaluated_because)
+    assert_shown(obj, found.clip, 1, 2e-4)
+
+def constraint(obj, target, bone):
+    target.animation_data_create()
+    target.keyframe_insert("location", frame=1)
+    target.location = (3, 2, 1)
+    target.keyframe_insert("location", frame=14)
+    target.hide_viewport = True
+    bone.constraints.new("DAMPED_TRACK").target = target
+
+def driver(obj, target, bone):
+    curve = bone.driver_add("location", 0)
+    curve.driver.type = "SCRIPTED"
+    curve.driver.expression = "frame * 0.1"
+
+def parent(obj, target, bone):
+    target.keyframe_insert("rotation_euler", frame=1)
+    target.rotation_euler = (1, 1, 1)
+    target.keyframe_insert("rotation_euler", frame=14)
+    obj.parent = target
+
+def flag(name, value):
+    def change(obj, target, bone):
+        for bone in obj.data.bones:
+            setattr(bone, name, value)
+    return change
+
+def deltas(obj, target, bone):
+    obj.delta_location = (1, 2, 3)
+    obj.delta_rotation_euler = (1, 2, 3)
+
+def modes(obj, target, bone):
+    actions.write_channel(obj.animation_data.action, path_to(bone.name, "rotation_mode"), np.array([1, 8]),
+                          np.array([[1, 3]]), "Modes")
+
+rigged(modes, "rotation modes")
+rigged(constraint, "has constraints")
+rigged(driver, "has drivers")
+rigged(parent, "is animated")
+rigged(flag("use_inherit_rotation", False), "inherit rotation")
+rigged(flag("use_local_location", False), "local location")
+rigged(flag("inherit_scale", "NONE"), "inherit scale")
+rigged(flag("inherit_scale", "ALIGNED"), "inherit scale")
+rigged(deltas, "delta transforms")
+rigged(lambda obj, target, bone: setattr(obj, "parent", target) or obj.constraints.new("CHILD_OF"), "constraints")
+
+# where the object hides, curves still tell, but Blender does not
+obj = awkward_armature(rng)
+with actions.new_action("Hides", obj) as action:
+    key_at_random(rng, obj, action, np.arange(1, 15))
+    actions.write_channel(action, "hide_viewport", np.array([5, 10]), np.array([[0, 1]]), "Object")
+assert not sample(obj, [action])[0].evaluated_because
+try:
+    sample(obj, [action], evaluate=True)
+except RigError as error:
+    assert "hidden in frame 10" in str(error), error
+else:
+    raise AssertionError("the pose stands still where it is hidden")
+
+# where no bone is scaled, how scale is inherited does not matter
+obj = awkward_armature(rng)
+flag("inherit_scale", "NONE")(obj, None, None)
+with actions.new_action("Any", obj) as action:
+    key_at_random(rng, obj, action, np.arange(1, 15))
+    actions.write_channel(action, path_to(obj.data.bones[3].name, "scale"), np.arange(5), np.ones((3, 5)), "Scale")
+both_ways(obj, action)
+"""
+
+PLAYED = HEAD + """
+obj = awkward_armature(rng)
+with actions.new_action("Below", obj) as below:
+    key_at_random(rng, obj, below, np.arange(1, 30))
+alone = both_ways(obj, below)
+track = obj.animation_data.nla_tracks.new()
+strip = track.strips.new("Strip", 1, below)
+with actions.new_action("Above", obj) as above:
+    key_at_random(rng, obj, above, np.arange(1, 30))
+obj.animation_data.action_influence = 0.5
+clip = sample_played(obj, 3, 20)
+assert clip.frame_count == 18 and clip.name == obj.name
+assert_shown(obj, clip, 3)
+assert_alike(alone, both_ways(obj, below))  # an action by itself is what it was
+assert_alike(both_ways(obj, above), sample(obj, [below, above])[1].clip)
+"""
+
+REST = HEAD + """
+# what an action does not key rests, whatever was posed before or another action did
+obj = awkward_armature(rng)
+with actions.new_action("All", obj) as everything:
+    key_at_random(rng, obj, everything, np.arange(1, 20))
+with actions.new_action("One", obj) as one:
+    key(one, obj.data.bones[2].name, "location", np.arange(1, 5), rng.normal(size=(3, 4)))
+for bone in obj.pose.bones:
+    bone.location = (1, 2, 3)
+    bone.scale = (2, 2, 2)
+for evaluate in (False, True):
+    clip = sample(obj, [everything, one], evaluate=evaluate)[1].clip
+    skeleton = clip.skeleton
+    still = [i for i in range(skeleton.bone_count) if skeleton.names[i] != obj.data.bones[2].name]
+    assert np.abs(clip.positions - skeleton.rest_positions)[:, still].max() < 1e-5
+"""
+
+RANGES = HEAD + """
+obj = awkward_armature(rng)
+with actions.new_action("Range", obj) as action:
+    key(action, obj.data.bones[0].name, "location", np.array([2.5, 7.0, 12.25]), rng.normal(size=(3, 3)))
+count = lambda **options: sample(obj, [action], **options)[0].clip.frame_count
+assert count() == 10  # 3 to 12
+assert count(frames=(5, 5)) == 1
+action.use_frame_range = True
+action.frame_start, action.frame_end = 4, 8
+[found] = sample(obj, [action])
+assert found.clip.frame_count == 5 and not found.cyclic
+action.use_cyclic = True
+assert sample(obj, [action])[0].cyclic
+scene.render.fps, scene.render.fps_base = 24, 1.001
+assert abs(sample(obj, [action])[0].clip.fps - 24 / 1.001) < 1e-5
+"""
+
+SLOTS = HEAD + """
+obj, other = awkward_armature(rng), awkward_armature(rng)
+with actions.new_action("Shared", obj) as action:
+    key(action, obj.data.bones[0].name, "location", np.arange(1, 10), rng.normal(size=(3, 9)))
+mine = both_ways(obj, action)
+if hasattr(action, "slots"):
+    action.slots[0].name_display = other.name  # now meant for the other, and nobody's
+    obj.animation_data.action = None
+    assert_alike(mine, both_ways(obj, action))
+    slot = action.slots.new("OBJECT", obj.name)
+    bag = action.layers[0].strips[0].channelbag(slot, ensure=True)
+    curve = bag.fcurves.new(path_to(obj.data.bones[0].name, "location"), index=0)
+    curve.keyframe_points.insert(1, 5.0)
+    curve.keyframe_points.insert(20, 7.0)
+    assert both_ways(obj, action).frame_count == 20  # the slot of its name
+    obj.animation_data.action = action
+    obj.animation_data.action_slot = action.slots[0]
+    assert_alike(mine, both_ways(obj, action))  # the slot that is assigned
+    # an action that was never assigned anywhere stays so
+    fresh = bpy.data.actions.new("Fresh")
+    slot = fresh.slots.new("OBJECT", "Any")
+bpy.data.actions.new("Empty")
+prop = bpy.data.objects.new("Prop", None)
+with actions.new_action("Prop", prop) as moves:
+    actions.write_channel(moves, "location", np.arange(3), np.zeros((3, 3)), "Object")
+assert [a.name for a in actions.actions_of(obj)] == ["Shared"], actions.actions_of(obj)
+try:
+    sample(obj, [moves])
+except MotionDataError as error:
+    assert "'Prop'" in str(error) and obj.name in str(error)
+else:
+    raise AssertionError("moves no bone")
+"""
+
+LEFT_ALONE = HEAD + """
+clip = next(c for c in locomotion.generate() if c.name.startswith("walk"))
+clip = clip.sliced(0, 40)
+obj = create_armature(clip.skeleton, "Person")
+walk = bake(clip, obj, name="Walk")
+turned = bake(clip, obj, name="Turned")
+stretched = bake(clip, obj, name="Stretched")
+obj.animation_data.action = walk
+actions.write_channel(stretched, "scale", np.arange(2, 4), np.array([[1, 1], [1, 1], [1, 2]]), "Object")
+mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+scene.collection.objects.link(mesh)
+unassigned = bpy.data.actions.new("Unassigned")
+if hasattr(unassigned, "slots"):
+    unassigned.slots.new("OBJECT", "Slot")
+
+def unchanged(what, prepare, actions_chosen=(walk, turned)):
+    prepare()
+    bpy.context.view_layer.update()
+    before = state(obj)
+    for evaluate in (False, True):
+        sample(obj, actions_chosen, evaluate=evaluate)
+        assert_same(before, state(obj))
+        bpy.context.view_layer.update()
+        assert_same(before, state(obj))
+    sample_played(obj, 2, 5)
+    try:  # nor does an error in the middle change anything
+        sample(obj, [turned, stretched], evaluate=True)
+    except RigError as error:
+        assert "apply the scale" in str(error)
+    else:
+        raise AssertionError("the object is stretched")
+    assert_same(before, state(obj))
+    print(what)
+
+def pose_mode():
+    mesh.select_set(True)
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="POSE")
+    scene.frame_set(17, subframe=0.25)
+
+def unkeyed():
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.animation_data.action = None
+    for bone in obj.pose.bones:
+        bone.location, bone.rotation_quaternion = (0.1, 0.2, 0.3), (0.5, 0.5, 0.5, 0.5)
+
+def hidden():
+    obj.hide_viewport = True
+    mesh.hide_set(True)
+    obj.data.pose_position = "REST"
+
+def no_data():
+    obj.hide_viewport = False
+    obj.data.pose_position = "POSE"
+    obj.animation_data_clear()
+
+def nla():
+    data = obj.animation_data_create()
+    for action, mute in ((walk, False), (turned, True)):
+        track = data.nla_tracks.new()
+        track.strips.new(action.name, 5, action)
+        track.mute = mute
+    data.action = walk
+
+def tweaked():
+    obj.animation_data.action = None
+    track = obj.animation_data.nla_tracks[0]
+    obj.animation_data.nla_tracks.active = track
+    track.select = True
+    track.strips[0].select = True
+    obj.animation_data.use_tweak_mode = True
+    assert obj.animation_data.use_tweak_mode and obj.animation_data.action == walk
+
+unchanged("pose mode", pose_mode)
+unchanged("unkeyed pose", unkeyed)
+unchanged("hidden", hidden)
+unchanged("no animation data", no_data)
+unchanged("nla", nla)
+unchanged("tweaked", tweaked)
+assert obj.animation_data.use_tweak_mode
+
+obj.animation_data.use_tweak_mode = False
+bpy.context.view_layer.objects.active = obj
+bpy.ops.object.mode_set(mode="EDIT")
+try:
+    sample(obj, [walk])
+except RigError as error:
+    assert "Edit Mode" in str(error)
+else:
+    raise AssertionError("bones that are being edited")
+bpy.ops.object.mode_set(mode="OBJECT")
+"""
+
+UNDO = HEAD + """
+bpy.context.preferences.edit.use_global_undo = True
+obj = awkward_armature(rng)
+with actions.new_action("Any", obj) as action:
+    key_at_random(rng, obj, action, np.arange(1, 15))
+bpy.ops.ed.undo_push(message="before")
+obj.location = (1, 2, 3)
+bpy.ops.ed.undo_push(message="moved")
+for evaluate in (False, True):
+    sample(obj, [action], evaluate=evaluate)
+bpy.ops.ed.undo()  # one step back is the one before the move, not one of sampling
+obj = bpy.data.objects["Awkward"]
+assert tuple(obj.location) == (0, 0, 0)
+bpy.ops.ed.redo()
+obj = bpy.data.objects["Awkward"]
+assert tuple(obj.location) == (1, 2, 3) and obj.animation_data.action.name == "Any" and len(bpy.data.scenes) == 1
+both_ways(obj, bpy.data.actions["Any"])
+"""
+
+ROUND_TRIPS = HEAD + """
+walks = [c.sliced(0, 60) for c in locomotion.generate() if c.name.startswith(("walk_curves", "turns"))][:2]
+
+# motion capture, below an object that stands elsewhere, turned
+standing = replace(walks[0], skeleton=standing_rest(walks[0]))
+mocap = create_armature(standing.skeleton, "Mocap")
+first = both_ways(mocap, bake(standing, mocap, name="First"))
+assert_alike(first, as_skeleton(standing, first.skeleton))
+again = both_ways(mocap, bake(first, mocap, name="Again"))
+assert_alike(first, again)
+
+# centimetres and a quarter turn in the object
+mixamo = mixamo_armature()
+skeleton = skeleton_of(mixamo)
+assert skeleton.names[0] == "mixamorig:Hips"
+person = humanoid_skeleton()
+order = [person.index(name.split(":")[1]) for name in skeleton.names]
+np.testing.assert_allclose(skeleton.rest_world()[1], person.rest_world()[1][order], atol=1e-5)
+clip = walking(as_skeleton(walks[0], skeleton), rng)
+for mode in ("QUATERNION", "YZX"):
+    for bone in mixamo.pose.bones:
+        bone.rotation_mode = mode
+    action = bake(clip, mixamo, name="Mixamo")
+    assert_alike(both_ways(mixamo, action), clip)
+
+# controls drive deform bones by constraints
+rig = rigify_armature()
+with actions.new_action("Controls", rig) as action:
+    from motion_matching.scene.armature import bone_map
+    plain = create_armature(person, "Plain")
+    fitted = bone_map(plain, person)
+    rotations, locations = fitted.to_basis(walks[0].rotations.astype(float), walks[0].positions.astype(float))
+    frames = np.arange(1, 61)
+    for number, name in enumerate(person.names):
+        key(action, name, "rotation_quaternion", frames, rotations[:, number].T)
+        key(action, name, "location", frames, locations[:, number].T)
+[deformed] = sample(rig, [action])
+assert "constraints" in deformed.evaluated_because
+skeleton = deformed.clip.skeleton
+above = {name.removeprefix("DEF-"): skeleton.names[skeleton.parents[i]].removeprefix("DEF-")
+         for i, name in enumerate(skeleton.names) if skeleton.parents[i] >= 0}
+assert above == {name: person.names[person.parents[i]] for i, name in enumerate(person.names) if i}
+assert_alike(deformed.clip, as_skeleton(walks[0], skeleton))
+bare = create_armature(deformed.clip.skeleton, "Bare")
+assert_alike(as_skeleton(deformed.clip, skeleton_of(bare)), both_ways(bare, bake(deformed.clip, bare, name="Bare")))
+assert len(sample(rig, [action], bones="all")[0].clip.skeleton.names) == 3 * person.bone_count + 1
+"""
+
+
+@pytest.mark.parametrize("script", [
+    pytest.param(AGREE, id="rotation modes, connected bones, scales, parents, partial and modified curves"),
+    pytest.param(OBJECT, id="the object's own animation"),
+    pytest.param(PLAYED, id="beside NLA"),
+])
+def test_curves_and_evaluation_give_what_is_shown(run_in_blender: Callable[..., str], script: str) -> None:
+    run_in_blender(script)
+
+
+def test_what_curves_do_not_say_is_evaluated_and_named(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(EVALUATED)
+
+
+def test_what_an_action_does_not_key_rests(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(REST)
+
+
+def test_frame_ranges(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(RANGES)
+
+
+def test_the_slot_and_the_actions_of_an_armature(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(SLOTS)
+
+
+def test_the_file_is_left_as_it_was_found(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(LEFT_ALONE)
+
+
+def test_undo_knows_nothing_of_sampling(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(UNDO)
+
+
+def test_round_trips_of_mocap_mixamo_and_rigify_rigs(run_in_blender: Callable[..., str]) -> None:
+    run_in_blender(ROUND_TRIPS)
