@@ -58,10 +58,10 @@ def tick(recordings: Recordings, quick: bool) -> Section:
     recipe = recordings.recipe(bench_tick.FRAMES)
     text = (
         f"`Performer.step` on {recordings.title} ({recipe.text}) with Holden's features, a search at every tick, through "
-        f"the scripts {' and '.join(bench_tick.SCRIPTS)} at a run; foot lock and leg IK, which the time to reach includes, "
-        f"are not there yet. For {bench_tick.MANY_BONES} bones chains of three that swing a little are added to the "
-        "skeleton's ends. *loops over bones* is the same tick in ordinary numpy with quaternion functions and a Python "
-        "loop over the bones; it searches the same index, so the search counts in both. Over the first "
+        f"the scripts {' and '.join(bench_tick.SCRIPTS)} at a run, with foot lock and leg IK and without. For "
+        f"{bench_tick.MANY_BONES} bones chains of three that swing a little are added to the skeleton's ends. *loops over "
+        "bones* is the tick without feet in ordinary numpy with quaternion functions and a Python loop over the bones; it "
+        "searches the same index, so the search counts in both. Over the first "
         f"{bench_tick.VERIFIED_TICKS} ticks of each script its poses agree with ours to {bench_tick.TOLERANCE:g}. "
         "*weights changed* is a weight slider moved, up to the end of the next tick, which searches with it."
     )
