@@ -146,7 +146,7 @@ def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -
     radius = max(0.55 * height, 0.55 * speed)
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    around = np.concatenate([_on_ground(circle), [[0.0, 0.0, 1.1 * height]]])
+    around = np.concatenate([_on_ground(circle), [[0.0, 0.0, 1.2 * height]]])
     view = _view(AZIMUTHS[0], FILM_ELEVATION)
     _light(scene, view)
     camera = stage.add_camera(scene, around, view, size, FOOT)
