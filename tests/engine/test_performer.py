@@ -139,22 +139,31 @@ def test_features_of_the_past_see_where_the_character_was(demo_database, setting
     assert speed[-150:].mean() == pytest.approx(settings.walk.forward, rel=0.2)
 
 
-def test_poses_and_velocities_go_on_across_jumps_as_the_data_allows(demo_database, settings):
-    """No bone, seen from its parent, changes its velocity in a tick by more than twice what it ever does in the data.
+def accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Angular and linear acceleration (F - 2, B - 1) of every bone against its parent, by differences of poses."""
+    rotations = poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
+    rate = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * fps
+    angular = np.linalg.norm(np.diff(rate, axis=0), axis=2) * fps
+    return angular, np.linalg.norm(np.diff(poses[:, :3, 1:], 2, axis=0), axis=1) * fps**2
 
-    Twice, because a fading offset may pull as hard as the data and the data itself may at the same time.
+
+@pytest.mark.parametrize(("script", "gait", "more"), [
+    ("flips", "walk", 1.0), ("figure_eight", "run", 1.0), ("random", "walk", 1.2), ("random", "run", 1.35),
+])
+def test_no_jump_moves_a_bone_harder_than_the_data_does(demo_database, settings, script, gait, more):
+    """Seen from its parent, at and after every jump, chained ones included, each bone against its own hardest moment.
+
+    Where a fading offset and the data pull the same way at once, single ticks of restless scripts get a little more.
     """
-    limits = 2.0 * np.maximum(demo_database.limits, [[1.0], [10.0]]) / demo_database.fps
-    for gait in ("walk", "run"):
-        take = perform(demo_database, settings, "flips", gait, 15)
-        assert take.jumped.sum() > 10
-        positions = take.unlocked_poses[:, :3, 1:]
-        change = np.linalg.norm(np.diff(positions, 2, axis=0), axis=1) * take.fps
-        assert np.all(change <= limits[0, 1:] * 1.05)
-        rotations = take.unlocked_poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
-        rate = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * take.fps
-        change = np.linalg.norm(np.diff(rate, axis=0), axis=2)
-        assert np.all(change <= limits[1, 1:] * 1.05)
+    take = perform(demo_database, settings, script, gait, 30)
+    assert take.jumped.sum() > 20
+    ranges = zip(demo_database.starts, demo_database.stops, strict=True)
+    of_ranges = [accelerations(np.asarray(demo_database.poses[a:b]), demo_database.fps) for a, b in ranges]
+    for kind, least in ((0, 10.0), (1, 1.0)):
+        hardest = np.maximum(np.max([a[kind].max(axis=0) for a in of_ranges], axis=0), least)
+        ratio = accelerations(take.unlocked_poses, take.fps)[kind] / hardest
+        assert ratio.max() <= more
+        assert np.mean(ratio.max(axis=1) > 1.0) < 0.02
 
 
 def test_rotations_stay_unit(demo_database, settings):
