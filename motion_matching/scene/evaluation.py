@@ -90,7 +90,7 @@ def evaluate(
             if evaluated.hide_viewport:  # then Blender leaves its pose as it was
                 raise RigError(f"armature '{obj.name}' is animated to be hidden in frame {frame}; mute that animation.")
             evaluated.pose.bones.foreach_get("matrix", matrices[row])
-            worlds[start + row] = evaluated.matrix_world
+            worlds[start + row] = np.array(evaluated.matrix_world)
         # Blender's matrices come column by column
         by_bone = matrices[: len(chunk)].reshape(len(chunk), -1, 4, 4).swapaxes(-1, -2)[:, numbers]
         there = slice(start, start + len(chunk))

@@ -80,8 +80,8 @@ def thinned(tracks: Sequence[Track], limits: Sequence[float]) -> Masks:
         values[: len(track.values), i] = _lengths_of(track) * track.values / max(limit, 1e-12)
     kept = np.zeros((len(tracks), frames), dtype=bool)
     kept[:, [0, -1]] = True
-    inner = values[:, :, 1:-1].reshape(4, -1)  # what lies within stretches, one stretch after the other
-    row = np.arange(len(tracks))
+    inner: np.ndarray = values[:, :, 1:-1].reshape(4, -1)  # what lies within stretches, one stretch after the other
+    row: np.ndarray = np.arange(len(tracks))
     start, stop = np.zeros_like(row), np.full_like(row, frames - 1)
     while len(row) and frames > 2:
         length = stop - start - 1
