@@ -27,7 +27,6 @@ from .maths import quat
 from .motion import bvh
 from .motion.rig import Roles
 from .motion.simulation_bone import GroundTrack, SimulationBoneSettings, detach
-from .motion.skeleton import Skeleton
 
 
 def default_settings(database: Database) -> PerformerSettings:
@@ -88,7 +87,9 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
     body = metrics.body_of(clip, roles, np.array(database.hips_forward), settings)
     sources, contacts = source_bodies(database)
     floors = metrics.toe_floors(sources)
-    hardest = _hardest_accelerations(sources, database, clip.skeleton)
+    of_bone = _hardest_accelerations(sources, database)
+    of_written = {written[bone]: acceleration for bone, acceleration in of_bone.items()}
+    hardest = np.array([of_written[name] for name in clip.skeleton.names])
     return {
         "name": take.name,
         "fps": take.fps,
@@ -103,15 +104,15 @@ def report(take: Take, database: Database, bvh_file: Path | str | None = None) -
     }
 
 
-def _hardest_accelerations(sources: list[Body], database: Database, skeleton: Skeleton) -> np.ndarray:
-    """The largest acceleration (B,) of each bone of a take's skeleton in the sources.
+def _hardest_accelerations(sources: list[Body], database: Database) -> dict[str, float]:
+    """The largest acceleration of each bone in the sources, without the simulation bone.
 
     Bones above the hips ride on the character and have none of their own: they count as infinite.
     """
     largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
     riders = {database.skeleton.names[bone] for bone in database.skeleton.ancestors(database.roles.hips)}
-    of_bone = {n: a for n, a in zip(database.skeleton.names[1:], largest, strict=True) if n not in riders}
-    return np.array([of_bone.get(name, np.inf) for name in skeleton.names])
+    names = database.skeleton.names[1:]
+    return {name: np.inf if name in riders else float(a) for name, a in zip(names, largest, strict=True)}
 
 
 def toe_corrections(take: Take, database: Database) -> np.ndarray:

@@ -24,7 +24,7 @@ from .evaluation import world_matrix
 from .matrices import similarity
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones
-_CHOOSE = "choose the armature that the motion was made for."
+CHOOSE = "choose the armature that the motion was made for."
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ def bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
     for i, (bone, parent) in enumerate(zip(bones, skeleton.parents, strict=True)):
         found = obj.data.bones.get(bone)
         if found is None:
-            raise RigError(f"armature '{obj.name}' has no bone '{bone}'; {_CHOOSE}")
+            raise RigError(f"armature '{obj.name}' has no bone '{bone}'; {CHOOSE}")
         if (found.parent.name if found.parent else None) != (bones[parent] if parent >= 0 else None):
-            raise RigError(f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; {_CHOOSE}")
+            raise RigError(f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; {CHOOSE}")
         rest[i] = found.matrix_local
     away = np.linalg.norm(scale * quat.mul_vec(turn, rest[:, :3, 3]) - positions, axis=-1)
     if np.max(away) > 1e-3 * _size(positions):
         raise RigError(f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m away "
-                       f"from where the motion expects it; {_CHOOSE}")
+                       f"from where the motion expects it; {CHOOSE}")
     towards = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
     above = np.where(skeleton.parents[:, None] < 0, quat.IDENTITY, rotations[skeleton.parents])
     return BoneMap(bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions, scale)

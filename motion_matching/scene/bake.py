@@ -14,7 +14,7 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.motion.skeleton import Skeleton
 from . import actions, keys
-from .armature import BoneMap, blender_names
+from .armature import CHOOSE, BoneMap, blender_names
 from .evaluation import world_matrix
 from .fitting import Standing, fit, known_rest, place_of
 from .keys import Track
@@ -25,7 +25,6 @@ STILL = 1e-6  # metres, or components of a rotation: what changes less gets a si
 OBJECT_GROUP = "Object Transforms"  # Blender's name
 _OBJECT_SHARE = 0.25  # of the distance that fewer keys may cost, if the object moves too
 _DISCONNECTED = 1e-3  # metres
-_CHOOSE = "choose the armature that the motion was made for."
 
 
 def bake(
@@ -97,7 +96,7 @@ def _planned(clip: Clip, standing: Standing, root: RootTarget | None, root_bone:
     names = clip.skeleton.names
     missing = [n for b, n in enumerate(names) if n not in standing.rests and b not in carriers]
     if missing:
-        raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {_CHOOSE}")
+        raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
     place = place_of(standing, clip.skeleton)
     present = [names[b] for b in carriers if names[b] in standing.rests]
     if root is None:

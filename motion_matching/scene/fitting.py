@@ -12,14 +12,13 @@ import numpy as np
 from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.motion.skeleton import Skeleton
-from .armature import BoneMap, blender_names
+from .armature import CHOOSE, BoneMap, blender_names
 from .evaluation import world_matrix
 from .matrices import similarity
 from .root_target import Transform, compose, inverse
 
 _TOLERANCE = 1e-3  # part of the character's size by which rests may differ
 _REST = "motion_matching_rest"  # custom property of armatures that were made from a skeleton
-_CHOOSE = "choose the armature that the motion was made for."
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def place_of(standing: Standing, skeleton: Skeleton) -> Transform:
     """
     common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
     if not common:
-        raise RigError(f"armature '{standing.name}' has no bone of the motion, such as '{skeleton.names[-1]}'; {_CHOOSE}")
+        raise RigError(f"armature '{standing.name}' has no bone of the motion, such as '{skeleton.names[-1]}'; {CHOOSE}")
     ours = skeleton.rest_world()[1][common].astype(np.float64)
     theirs = np.stack([standing.rests[skeleton.names[i]][1] for i in common])
     larger = _length(theirs, skeleton, common) / max(_length(ours, skeleton, common), 1e-9)
@@ -188,7 +187,7 @@ def _check_rests(standing: Standing, names: tuple[str, ...], positions: np.ndarr
     size = float(np.max(np.ptp(positions, axis=0))) or 1.0
     if np.max(away) > _TOLERANCE * size:
         raise RigError(f"bone '{names[np.argmax(away)]}' of armature '{standing.name}' rests {np.max(away):.3g} m away "
-                       f"from where the motion expects it; {_CHOOSE}")
+                       f"from where the motion expects it; {CHOOSE}")
 
 
 def _rounded(place: Transform) -> Transform:

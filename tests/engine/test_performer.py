@@ -108,6 +108,13 @@ def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, se
     assert not np.array_equal(a.frames, b.frames)
 
 
+def test_settings_that_the_method_refuses_leave_the_performer_as_it_was(demo_database, settings):
+    performer = Performer(MotionMatching(demo_database, settings), settings)
+    with pytest.raises(SettingsError, match="weights"):
+        performer.apply(settings.changed({"weights": [1.0, 2.0], "foot_lock": False}))
+    assert performer.settings == settings
+
+
 def test_an_unknown_setting_is_named(settings):
     with pytest.raises(SettingsError, match="velocity_halflive"):
         settings.changed({"velocity_halflive": 0.2})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,22 +37,22 @@ class Body:
     toes: np.ndarray
     track: GroundTrack
 
-    @property
+    @cached_property
     def velocity(self) -> np.ndarray:
         """Ground velocity (F, 2) of the simulation bone."""
         return np.gradient(self.track.positions, 1 / self.fps, axis=0)
 
-    @property
+    @cached_property
     def turn_rate(self) -> np.ndarray:
         """Absolute turn rate (F,) of the simulation bone, radians per second."""
         return np.abs(np.gradient(self.track.yaw, 1 / self.fps))
 
-    @property
+    @cached_property
     def toe_speed(self) -> np.ndarray:
         """Horizontal speeds (F, L) of toes in m/s by central differences."""
         return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
 
-    @property
+    @cached_property
     def bone_accelerations(self) -> np.ndarray:
         """Acceleration (F, B) of every bone in the world, m/s², by second differences; 0 at both ends."""
         a = np.zeros(self.positions.shape[:2])
@@ -59,7 +60,7 @@ class Body:
         a[1:-1] = np.linalg.norm(second, axis=-1)
         return a
 
-    @property
+    @cached_property
     def acceleration(self) -> np.ndarray:
         """Largest acceleration (F,) among the bones, m/s²."""
         return self.bone_accelerations.max(axis=-1)

@@ -65,11 +65,11 @@ class Performer:
 
     def apply(self, settings: PerformerSettings) -> None:
         """Use other settings from the next tick on; only what changed is built anew."""
-        if settings.inertialization_halflife != self.settings.inertialization_halflife:
-            self._inertializer.halflife = settings.inertialization_halflife
+        # first, for the method may refuse them, and then nothing has changed
+        self.method.apply(settings)
         self.settings = settings
         self._simulation.apply(settings)
-        self.method.apply(settings)
+        self._inertializer.halflife = settings.inertialization_halflife
 
     def reset(self, position: tuple[float, float], facing: float) -> Frame:
         """Stand at a place, facing a heading in radians."""
