@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import files
+from . import baking, files
 from .control import metrics, performance, rollout, scripts
-from .control.method import Candidate
+from .control.ground import Ground
+from .control.method import Candidate, Method
 from .control.metrics import Body
 from .control.performance import Performance
 from .control.performer import Performer
 from .control.settings import PerformerSettings
 from .control.take import Take
-from .errors import MotionDataError, SettingsError
+from .errors import DatabaseError, MotionDataError, SettingsError
 from .matching.database import Database
 from .matching.method import MotionMatching
-from .matching.statistics import speeds_of, turn_limit_of
+from .matching.statistics import speeds_not_in_data, speeds_of, turn_limit_of
 from .maths import quat
 from .motion import bvh
+from .motion.attachment import detach
+from .motion.clip import Clip
 from .motion.rig import Roles
-from .motion.simulation_bone import GroundTrack, SimulationBoneSettings, detach
+from .motion.simulation_bone import GroundTrack, SimulationBoneSettings
+
+Controller = Callable[[Database, PerformerSettings], Method]
 
 
 def default_settings(database: Database) -> PerformerSettings:
@@ -53,11 +58,22 @@ def performance_for(
     return scripts.script(script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed)
 
 
+def asking_for(
+    wanted: Performance, tags: frozenset[str], database: Database, settings: PerformerSettings
+) -> Performance:
+    """A performance that asks for tags as well. DatabaseError where no frame that may be entered carries them all."""
+    if lack := database.lack_of(tags, settings.end_guard):
+        raise DatabaseError(lack)
+    return wanted.asking_for(tags)
+
+
 def perform(
-    database: Database, settings: PerformerSettings, wanted: Performance, progress: Callable[[float], None] | None = None
+    database: Database, settings: PerformerSettings, wanted: Performance, progress: Callable[[float], None] | None = None,
+    ground: Ground | None = None, controller: Controller = MotionMatching,
 ) -> Take:
-    """The take that motion matching makes of a performance."""
-    return rollout.solve(Performer(MotionMatching(database, settings), settings), wanted, progress)
+    """The take that a controller makes of a performance, on its own ground if no other is given."""
+    performer = Performer(controller(database, settings), settings, ground or wanted.ground)
+    return rollout.solve(performer, wanted, progress)
 
 
 def write_bvh(take: Take, path: Path | str) -> None:
@@ -68,40 +84,63 @@ def write_bvh(take: Take, path: Path | str) -> None:
 # ---------------------------------------------------------------- report
 
 
-def report(take: Take, database: Database, bvh_file: Path | str | None = None) -> dict[str, Any]:
+def report(
+    take: Take, database: Database, bvh_file: Path | str | None = None, *, live: Take | None = None
+) -> dict[str, Any]:
     """What a take measures, beside its sources and with its settings.
 
-    The body is measured from the take's BVH, read back from `bvh_file` or from one written for the purpose.
+    The body is measured from the take's BVH, read back from `bvh_file` or from one written for the purpose. With the
+    same take as it was performed `live`, before its feet were baked, what the feet of that one did is told as well.
     """
     if bvh_file is None:
         with tempfile.TemporaryDirectory() as folder:
             write_bvh(take, Path(folder) / "take.bvh")
-            return report(take, database, Path(folder) / "take.bvh")
-    clip = bvh.load(bvh_file, scale=0.01)
+            return report(take, database, Path(folder) / "take.bvh", live=live)
     bones = database.skeleton.names[1:]
     written = dict(zip(bones, bvh.written_names(bones), strict=True))
-    roles = Roles.from_names(clip.skeleton, {role: written[bone] for role, bone in database.role_names.items()})
+    return report_on(bvh.load(bvh_file, scale=0.01), written, take, database, live=live)
+
+
+def report_on(
+    clip: Clip, names: Mapping[str, str], take: Take, database: Database, *, live: Take | None = None
+) -> dict[str, Any]:
+    """The same with the body measured from a clip of the take, whose bones have these names by those of the database.
+
+    The clip has a frame for each tick.
+    """
+    roles = Roles.from_names(clip.skeleton, {role: names[bone] for role, bone in database.role_names.items()})
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
     body = metrics.body_of(clip, roles, np.array(database.hips_forward), settings)
     sources, contacts = source_bodies(database)
     floors = metrics.toe_floors(sources)
-    of_bone = _hardest_accelerations(sources, database)
-    of_written = {written[bone]: acceleration for bone, acceleration in of_bone.items()}
-    hardest = np.array([of_written[name] for name in clip.skeleton.names])
+    hardest = _hardest_accelerations(sources, database)
+    of_clip = {names[bone]: acceleration for bone, acceleration in hardest.items()}
+    before = {} if live is None else {"live": baking.foot_measures(live, database, floors)}
     return {
         "name": take.name,
         "fps": take.fps,
         "take": metrics.measure_take(
-            body, take, floors, hardest, toe_corrections(take, database), wish_in_data(take, database), database.frame_count
+            body, take, floors, np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names]),
+            toe_corrections(take, database), wish_in_data(take, database), database.frame_count
         ),
         "sources": metrics.measure_clips(sources, contacts, floors),
+        **before,
+        "speeds_not_in_data": _speeds_not_in_data(take, database),
         "clips": clips_used(take, database),
         "jumps": jumps_explained(take, database),
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def _speeds_not_in_data(take: Take, database: Database) -> list[dict[str, Any]]:
+    """What the settings ask for in the gaits of a take and the data lacks; see `statistics.speeds_not_in_data`."""
+    settings = PerformerSettings().changed(take.settings)
+    gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
+    return [{"gait": gait, **lacking} for gait in sorted(gaits)
+            for lacking in speeds_not_in_data(database, getattr(settings, gait))]
 
 
 def _hardest_accelerations(sources: list[Body], database: Database) -> dict[str, float]:
@@ -117,12 +156,8 @@ def _hardest_accelerations(sources: list[Body], database: Database) -> dict[str,
 
 def toe_corrections(take: Take, database: Database) -> np.ndarray:
     """How far foot locking moved each toe (T, L), in metres."""
-    toes = [leg.toe for leg in database.roles.legs]
-    places = []
-    for poses in (take.poses, take.unlocked_poses):
-        local = poses.transpose(0, 2, 1).astype(np.float64)
-        places.append(quat.fk(local[..., 3:], local[..., :3], database.skeleton.parents)[1][:, toes])
-    return np.linalg.norm(places[0] - places[1], axis=-1)
+    baked, before = baking.toes_of(take.poses, database), baking.toes_of(take.unlocked_poses, database)
+    return np.linalg.norm(baked - before, axis=-1)
 
 
 def clips_used(take: Take, database: Database) -> list[dict[str, Any]]:
@@ -214,19 +249,26 @@ def summary(data: dict[str, Any]) -> str:
     if take["response_time_median"] is not None:
         speed.append(f"answers a turn within {take['response_time_median']:.2f} s")
     share, clips = take["database_share_used"], len(data["clips"])
+    live = data.get("live", {})
+    slid = [f"live {100 * live[name]:.1f}, " if live else "" for name in ("foot_slide_mann", "foot_slide_contacts")]
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
         f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",
         f"  speed        {'; '.join(speed)}",
-        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s (sources {100 * sources['foot_slide_mann']:.1f}); on "
-        f"source contacts {100 * take['foot_slide_contacts']:.1f} (sources {100 * sources['foot_slide_contacts']:.1f}); "
-        f"{take['contacts_locked']:.0%} of contacts held, legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
-        f"{100 * take['leg_correction_max']:.0f}",
+        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s ({slid[0]}sources "
+        f"{100 * sources['foot_slide_mann']:.1f}); on source contacts {100 * take['foot_slide_contacts']:.1f} ("
+        f"{slid[1]}sources {100 * sources['foot_slide_contacts']:.1f}); {take['contacts_locked']:.0%} of contacts held, "
+        f"legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most {100 * take['leg_correction_max']:.0f}",
         f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
         f"{sources['turning_p99']:.2f})",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources "
         f"{sources['acceleration_p99']:.0f}, at most {sources['acceleration_max']:.0f})",
         f"  simulation   code and data part by {take['apart_speed_mean']:.2f} m/s and {take['apart_turn_rate_mean']:.2f} "
         f"rad/s and end {take['simulation_distance_mean']:.2f} m apart",
+    ]
+    lines += [
+        f"  not in data  '{lacking['gait']}' {lacking['direction']}: {lacking['wanted']:.2f} m/s is asked for, the clips "
+        f"reach {lacking['found']:.2f}; lower the setting, or add clips that go so"
+        for lacking in data["speeds_not_in_data"]
     ]
     return "\n".join(lines)

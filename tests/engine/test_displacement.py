@@ -59,6 +59,22 @@ def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
     )
 
 
+def test_adjustment_by_velocity_turns_no_faster_than_the_object_may():
+    object_ = simulation(0.0, 0.0, 3.0)
+    for led, added in ((1.0, 0.5), (1.8, 0.2), (5.0, 0.0), (-1.0, 0.5)):
+        _, _, yaw = placed((0.0, 0.0, 0.0), object_, turn_rate=led, displacement="adjust", clamp=False, turn_limit=2.0)
+        assert yaw == pytest.approx(added * DT)
+
+
+def test_while_a_jump_fades_the_body_turns_no_faster_than_the_limit_or_the_data():
+    rng = np.random.default_rng(5)
+    for turn, offset, swing in rng.uniform(-4, 4, (300, 3)):
+        held = displacement.held_turn(turn, offset, swing, 2.0)
+        assert abs(held + swing) <= max(2.0, abs(turn)) + 1e-9
+        if abs(turn + offset + swing) <= max(2.0, abs(turn)):
+            assert held == turn + offset
+
+
 def test_clamping_holds_distance_and_angle():
     rng = np.random.default_rng(2)
     for _ in range(200):

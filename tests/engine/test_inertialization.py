@@ -87,6 +87,43 @@ def test_offset_decays_as_the_spring():
     np.testing.assert_allclose(result[:, 1:], entered[:, 1:], atol=1e-3)
 
 
+def test_bones_turn_on_across_a_jump_between_poses_far_apart():
+    """Large offsets turn the velocities of what they are put on along; a second jump finds one that has not faded."""
+    dt = 1e-3
+    inertializer, root = Inertializer(NO_LIMITS, HALFLIFE, dt), np.zeros(3, np.float32)
+    now, velocity = random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
+    velocity[:, 0] = 0
+    shown = [moving(now, velocity, t) for t in (-dt, 0.0)]
+    now = shown[-1]
+    for _ in range(2):
+        entered, entered_velocity = random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
+        entered_velocity[:, 0] = 0
+        inertializer.transition(now, velocity, root, entered, entered_velocity, root)
+        velocity = entered_velocity
+        for k in range(1, 10):
+            now = moving(entered, velocity, k * dt)
+            shown.append(inertializer.update(now)[0])
+    rotations = np.array(shown)[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
+    rates = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) / dt
+    # the velocities of both poses are some 10 rad/s apart: a spring's pull, not a step
+    assert np.linalg.norm(np.diff(rates, axis=0), axis=-1).max() < 2.5
+
+
+def test_a_velocity_carries_a_bone_no_further_where_a_large_offset_fades_slowly():
+    limits = np.full((2, BONES), 1e9, np.float32)
+    limits[0, 5] = 1.0
+    still, root, pose = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32), random_pose()
+    left, fast = pose.copy(), still.copy()
+    left[0, 5] += 0.5  # takes three halflives
+    fast[0, 7] = 1.0
+    slow, alone = Inertializer(limits, HALFLIFE, DT), Inertializer(NO_LIMITS, HALFLIFE, DT)
+    slow.transition(left, fast, root, pose, still, root)
+    alone.transition(left, fast, root, pose, still, root)
+    shown = np.array([[i.update(pose)[0][0, [5, 7]] for i in (slow, alone)] for _ in range(30)])
+    assert shown[10, 0, 0] > shown[10, 1, 0] + 0.1
+    np.testing.assert_allclose(shown[:, 0, 1], shown[:, 1, 1], atol=1e-5)
+
+
 def test_velocity_of_the_root_goes_on_across_a_jump():
     inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), random_pose()
     still = np.zeros((6, BONES), np.float32)

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine import takes
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.errors import DatabaseError, SettingsError
-from motion_matching.engine.matching.database import NO_ENTRY, NO_USE, Database
+from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.matching.tags import NO_ENTRY, NO_USE
 
 EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 
@@ -143,6 +145,16 @@ def test_wanted_tags_are_kept_to_under_the_mask_and_on_its_own_index(demo_databa
         assert inside[motion.frame], tick
     with pytest.raises(DatabaseError, match="tagged 'swim'"):
         method.advance(Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"swim"})))
+
+
+@pytest.mark.parametrize("length", [6, 20, 90])
+def test_a_short_range_with_the_wanted_tag_is_never_left(demo_database, length):
+    start = int(demo_database.starts[5]) + 20
+    inside = np.zeros(demo_database.frame_count, bool)
+    inside[start : start + length] = True
+    method = MotionMatching(tagged(demo_database, gym=inside), takes.default_settings(demo_database))
+    goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+    assert all(inside[method.advance(goal).frame] for _ in range(200))
 
 
 def test_a_jump_to_a_tag_happens_at_once(demo_database):

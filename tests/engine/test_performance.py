@@ -22,7 +22,7 @@ def test_performances_are_kept_in_full(tmp_path):
     path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
     intents = (
         Intent(), Intent(), Intent(move=(0.5, -0.5), gait=1.0), Intent(velocity=(1.0, 0.0), facing=0.3),
-        Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave"),
+        Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave", push=(0.5, -1.0)),
     )
     before = Performance(
         "mine", 60.0, intents, (1.0, 2.0), 0.5, 7, {"synchronization": 0.5}, ((2, {"weights": [1.0]}),)
@@ -41,9 +41,11 @@ def test_a_performance_at_another_rate_lasts_as_long():
 @pytest.mark.parametrize("fps", [20.0, 24.0, 30.0, 45.0, 59.94, 60.0, 144.0])
 @pytest.mark.parametrize("tick", [0, 1, 37, 88, 118, 119])
 def test_a_request_is_made_once_at_any_rate(fps, tick):
-    intents = tuple(Intent(move=(0.0, -1.0), jump_to="wave" if i == tick else None) for i in range(120))
+    once = Intent(move=(0.0, -1.0), jump_to="wave", push=(1.0, 0.0))
+    intents = tuple(once if i == tick else Intent(move=(0.0, -1.0)) for i in range(120))
     at_rate = Performance("wave", 60.0, intents).at_rate(fps)
     asked = [i for i, intent in enumerate(at_rate.intents) if intent.jump_to]
+    assert asked == [i for i, intent in enumerate(at_rate.intents) if intent.push]
     assert len(asked) == 1
     assert asked[0] / fps == pytest.approx(tick / 60.0, abs=1 / min(fps, 60.0))
     assert {intent.move for intent in at_rate.intents} == {(0.0, -1.0)}
@@ -124,6 +126,7 @@ def test_a_wrong_entry_is_named(tmp_path, entry, value):
     ("move", [0]), ("move", "ab"), ("move", [0, float("nan")]), ("move", [0, 1e30]), ("move", [True, 0]), ("move", {"x": 1}),
     ("velocity", [ENDLESS, 0]), ("velocity", [1e30, 0]), ("velocity", 1), ("facing", float("nan")), ("facing", [1]),
     ("gait", 50), ("gait", -0.1), ("gait", None), ("tags", "abc"), ("tags", [1]), ("jump_to", 5), ("jump_to", ""),
+    ("push", [1]), ("push", [ENDLESS, 0]), ("push", "hard"),
     ("mvoe", [0, 1]), ("path", 5), ("path", []), ("path", {}), ("path", PATH | {"times": []}),
     ("path", PATH | {"yaws": [0]}),
     ("path", {"times": [], "positions": [], "yaws": []}), ("path", PATH | {"times": [1, 0]}),
@@ -138,7 +141,8 @@ def test_a_wrong_wish_is_named_with_its_place(tmp_path, entry, value):
 
 
 def test_wishes_of_nothing_may_be_written_out(tmp_path):
-    intents = [{"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None}]
+    intents = [{"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None,
+                "push": None}]
     assert performance.load(file_of(tmp_path, intents=intents)).intents == (Intent(),) * 10
 
 

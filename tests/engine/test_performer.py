@@ -47,7 +47,7 @@ def test_a_performer_that_is_reset_starts_afresh(demo_database, settings):
 
 def test_without_synchronization_the_character_moves_as_the_data_does(demo_database, settings):
     """Between jumps that have faded, each tick is the data's own step."""
-    take = perform(demo_database, settings.changed({"synchronization": 0.0}), "figure_eight")
+    take = perform(demo_database, settings.changed({"displacement": "synchronize", "synchronization": 0.0}), "strafe_circle")
     faded = np.ones(take.frame_count, bool)
     for tick in np.flatnonzero(take.jumped):
         faded[tick : tick + 45] = False
@@ -62,7 +62,7 @@ def test_without_synchronization_the_character_moves_as_the_data_does(demo_datab
 
 
 def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, settings):
-    settings = settings.changed({"synchronization": 1.0})
+    settings = settings.changed({"displacement": "synchronize", "synchronization": 1.0})
     take = perform(demo_database, settings, "flips")
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
     assert max(abs(wrap(a - b)) for a, b in take.character[:, [2]] - take.simulation[:, [2]] + [[0, 0]]) < 1e-12
@@ -74,9 +74,20 @@ def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, 
         np.testing.assert_allclose((alone.x, alone.y), take.character[tick, :2], atol=1e-9)
 
 
+@pytest.mark.parametrize("script", ["flips", "random"])
+def test_a_clamped_character_is_near_the_simulation_object_at_every_tick(demo_database, settings, script):
+    for changes in ({}, {"displacement": "independent"}, {"clamp_distance": 0.05, "clamp_angle": 0.5}):
+        chosen = settings.changed(changes)
+        take = perform(demo_database, chosen, script, gait="run")
+        apart = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=1)
+        assert apart.max() <= chosen.clamp_distance + 1e-9
+        angle = [abs(wrap(a - b)) for a, b in zip(take.character[:, 2], take.simulation[:, 2], strict=True)]
+        assert max(angle) <= chosen.clamp_angle + 1e-9
+
+
 @pytest.mark.parametrize("factor", [0.0, 0.3, 1.0])
 def test_both_are_placed_at_one_result(demo_database, settings, factor):
-    take = perform(demo_database, settings.changed({"synchronization": factor}))
+    take = perform(demo_database, settings.changed({"displacement": "synchronize", "synchronization": factor}))
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
 
 

@@ -11,15 +11,18 @@ from scipy.signal import savgol_coeffs, savgol_filter
 
 from motion_matching.engine.errors import RigError, SettingsError
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh, simulation_bone
+from motion_matching.engine.motion import attachment, bvh, simulation_bone
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.motion.smoothing import odd_frames
 
 FPS = 30.0
 DIRECTION = SimulationBoneSettings()
 ANGLE = SimulationBoneSettings(heading="angle")
+ADAPTIVE = simulation_bone.PRESETS["adaptive"]
 BOTH = pytest.mark.parametrize("settings", [DIRECTION, ANGLE], ids=["direction", "angle"])
+ALL = pytest.mark.parametrize("settings", [DIRECTION, ANGLE, ADAPTIVE], ids=["direction", "angle", "adaptive"])
 
 ROOT, HIPS, SPINE, LEG, PROP = range(5)
 NAMES = ("Root", "Hips", "Spine", "Leg", "Prop")
@@ -102,7 +105,7 @@ def sway(values: np.ndarray, fps: float) -> float:
 # ---------------------------------------------------------------- what it finds
 
 
-@BOTH
+@ALL
 def test_a_straight_walk_is_found_as_it_is(settings):
     t = seconds(3)
     yaw = np.full(len(t), 0.7)
@@ -155,7 +158,7 @@ def test_while_turns_are_slow_the_direction_is_the_articles():
 def test_the_notebooks_preset_has_its_windows_at_30_fps():
     notebook = simulation_bone.PRESETS["notebook"]
     windows = notebook.position_window, notebook.direction_window
-    assert [simulation_bone.odd_frames(window, 30.0) for window in windows] == [61, 65]
+    assert [odd_frames(window, 30.0) for window in windows] == [61, 65]
     assert (notebook.position_order, notebook.direction_order, notebook.heading) == (4, 5, "angle")
 
 
@@ -163,7 +166,7 @@ def test_the_notebooks_preset_has_its_windows_at_30_fps():
     ("span", "fps", "frames"), [(0.5, 60, 31), (1.0, 60, 61), (0.5, 30, 15), (0.3, 30, 9), (0, 30, 1)]
 )
 def test_windows_are_the_nearest_odd_number_of_frames(span, fps, frames):
-    assert simulation_bone.odd_frames(span, fps) == frames
+    assert odd_frames(span, fps) == frames
 
 
 @BOTH
@@ -187,7 +190,7 @@ def test_the_windows_are_seconds_so_the_track_does_not_depend_on_the_rate(fps):
 # ---------------------------------------------------------------- invariances
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("seed", range(3))
 def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
     clip = wandering(seed)
@@ -202,7 +205,7 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
     assert same_heading(after.yaw, before.yaw + angle, 1e-4)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("seed", range(3))
 def test_a_clip_played_backwards_has_its_track_backwards(settings, seed):
     clip = wandering(seed)
@@ -226,7 +229,7 @@ def test_the_axes_of_the_hips_bone_do_not_matter():
 # ---------------------------------------------------------------- fast turns and tilted hips
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 @pytest.mark.parametrize("duration", [0.05, 0.07, 0.15, 0.3, 0.6])
 @pytest.mark.parametrize("turn", [-np.pi, 0.98 * np.pi, 1.2 * np.pi])
@@ -241,11 +244,11 @@ def test_a_fast_half_turn_goes_round_once_and_the_right_way(settings, fps, durat
     assert turned.min() > -0.09
     assert turned.max() < 1.09
     # nor does it turn faster than the kernel's own bound on the hips' turning
-    gain = np.abs(savgol_coeffs(simulation_bone.odd_frames(1.0, fps), 3)).sum()
+    gain = np.abs(savgol_coeffs(odd_frames(1.0, fps), 3)).sum()
     assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(raw)).max()
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("seed", range(20))
 def test_however_wildly_hips_turn_the_heading_never_jumps_or_loses_a_turn(settings, seed):
     rng = np.random.default_rng(seed)
@@ -258,7 +261,7 @@ def test_however_wildly_hips_turn_the_heading_never_jumps_or_loses_a_turn(settin
     assert abs(np.ptp(track.yaw[[0, -1]]) - np.ptp(yaw[[0, -1]])) < 1e-4
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("seed", range(6))
 def test_the_heading_does_not_turn_faster_than_the_hips(settings, seed):
     clip = wandering(seed)
@@ -270,7 +273,7 @@ def test_the_heading_does_not_turn_faster_than_the_hips(settings, seed):
     assert turning.max() <= 1.15 * limit
 
 
-@BOTH
+@ALL
 def test_a_spinning_character_goes_round_as_often_as_it_does(settings):
     t = seconds(6)
     yaw = 2 * np.pi * 3 * np.clip((t - 1) / 4, 0, 1)  # three turns in four seconds
@@ -279,7 +282,7 @@ def test_a_spinning_character_goes_round_as_often_as_it_does(settings):
     assert np.diff(track.yaw).min() > -0.05
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("bend", [60, 90, 120, -90])
 def test_bending_until_forward_points_at_the_ground_or_the_sky_keeps_the_heading(settings, bend):
     t = seconds(6)
@@ -302,7 +305,7 @@ def test_a_pelvis_that_stays_level_with_the_ground_still_turns():
     np.testing.assert_allclose(np.diff(track.yaw)[10:-10], 2.0 / FPS, atol=1e-3)
 
 
-@BOTH
+@ALL
 def test_a_somersault_keeps_its_heading(settings):
     t = seconds(4)
     pitch = 2 * np.pi * np.clip(t - 1.5, 0, 1)
@@ -322,7 +325,7 @@ def test_tilted_hips_look_where_their_forward_axis_points_on_the_ground():
 # ---------------------------------------------------------------- short clips and loops
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("frames", [*range(1, 12), 16, 20, 31, 32])
 def test_short_clips_get_shorter_windows(settings, frames):
     clip = wandering(6).sliced(0, frames)
@@ -333,7 +336,7 @@ def test_short_clips_get_shorter_windows(settings, frames):
         assert np.isfinite(track.positions).all()
         assert np.abs(track.yaw - raw.yaw).max() < 0.3
     simulation_bone.speeds(track, FPS)
-    simulation_bone.attach(clip, track, HIPS)
+    attachment.attach(clip, track, HIPS)
 
 
 def loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
@@ -378,15 +381,16 @@ def played_twice(track: GroundTrack) -> GroundTrack:
     return played_on(track, track)
 
 
-def test_a_loop_is_smoothed_as_the_endless_walk_it_stands_for():
+@ALL
+def test_a_loop_is_smoothed_as_the_endless_walk_it_stands_for(settings):
     frames, rounds = 31, 7
     one = loop(0.9, 1.4, 0.08, frames)
     raw = endless = simulation_bone.raw_track(one, HIPS, SPINE, FORWARD)
     for _ in range(rounds - 1):
         endless = played_on(endless, raw)
-    long = find(make_clip(endless.positions, endless.yaw))
+    long = find(make_clip(endless.positions, endless.yaw), settings)
     middle = slice(3 * (frames - 1), 4 * (frames - 1) + 1)
-    track = find(one, cyclic=True)
+    track = find(one, settings, cyclic=True)
     turned = long.yaw[middle] - track.yaw
     np.testing.assert_allclose(turned, turned[0], atol=1e-4)
     own, others = simulation_bone.speeds(track, FPS)[0], simulation_bone.speeds(long, FPS)[0][middle]
@@ -434,7 +438,7 @@ def moving_root_clip() -> Clip:
 @pytest.mark.parametrize("clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"])
 def test_attaching_changes_nothing_in_the_world(clip):
     track = find(clip)
-    attached = simulation_bone.attach(clip, track, HIPS)
+    attached = attachment.attach(clip, track, HIPS)
     rotations, positions = attached.world()
     before_rotations, before_positions = clip.world()
     kept = [HIPS, SPINE, LEG, PROP]
@@ -452,7 +456,7 @@ def test_attaching_changes_nothing_in_the_world(clip):
 
 def test_the_skeleton_gets_one_more_bone_and_its_hips_stand_over_the_origin():
     clip = wandering(8)
-    skeleton = simulation_bone.attach(clip, find(clip), HIPS).skeleton
+    skeleton = attachment.attach(clip, find(clip), HIPS).skeleton
     assert skeleton.names == ("Simulation", *NAMES)
     np.testing.assert_array_equal(skeleton.parents, [-1, 0, 1, 2, 2, 1])
     assert skeleton.end_sites == ((1 + SPINE, (0.0, 0.0, 0.2)),)
@@ -469,13 +473,13 @@ def test_the_skeleton_gets_one_more_bone_and_its_hips_stand_over_the_origin():
 def test_a_taken_name_gets_a_number():
     clip = wandering(8)
     taken = replace(clip, skeleton=clip.skeleton.renamed(("Simulation", "Simulation.001", "a", "b", "c")))
-    assert simulation_bone.attach(taken, find(taken), HIPS).skeleton.names[0] == "Simulation.002"
+    assert attachment.attach(taken, find(taken), HIPS).skeleton.names[0] == "Simulation.002"
 
 
 @pytest.mark.parametrize("clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"])
 def test_detaching_gives_the_motion_back_with_the_root_moving_along(clip):
     track = find(clip)
-    back = simulation_bone.detach(simulation_bone.attach(clip, track, HIPS))
+    back = attachment.detach(attachment.attach(clip, track, HIPS))
     assert back.skeleton.names == clip.skeleton.names
     np.testing.assert_array_equal(back.skeleton.parents, clip.skeleton.parents)
     assert back.skeleton.end_sites == clip.skeleton.end_sites
@@ -497,7 +501,7 @@ def test_where_the_hips_are_the_root_detaching_gives_the_clip_back():
     bare = Clip("bare", Skeleton(("Hips", "Spine", "Leg"), parents, clip.skeleton.rest_positions[bones],
                                  clip.skeleton.rest_rotations[bones]), local_positions, local_rotations, FPS)
     track = simulation_bone.find_track(bare, 0, 1, FORWARD, DIRECTION)
-    back = simulation_bone.detach(simulation_bone.attach(bare, track, 0))
+    back = attachment.detach(attachment.attach(bare, track, 0))
     np.testing.assert_allclose(back.positions, bare.positions, atol=1e-5)
     assert quat.angle_between(back.rotations, bare.rotations).max() < 1e-3
 
@@ -507,7 +511,7 @@ def test_there_is_nothing_to_detach_from_a_clip_with_several_roots():
     parents = clip.skeleton.parents.copy()
     parents[PROP] = -1
     with pytest.raises(RigError, match="made"):
-        simulation_bone.detach(replace(clip, skeleton=replace(clip.skeleton, parents=parents)))
+        attachment.detach(replace(clip, skeleton=replace(clip.skeleton, parents=parents)))
 
 
 # ---------------------------------------------------------------- speeds and the report
@@ -574,10 +578,10 @@ def test_real_motion_is_smoothed_without_jumps_and_kept_in_the_world(mocap, file
         assert sway(track.positions, clip.fps) < sway(raw.positions, clip.fps)
         assert sway(track.yaw, clip.fps) < sway(raw.yaw, clip.fps)
         assert np.abs(np.diff(track.yaw)).max() <= np.abs(np.diff(raw.yaw)).max()
-        attached = simulation_bone.attach(clip, track, hips)
+        attached = attachment.attach(clip, track, hips)
         kept = [bone for bone in range(clip.skeleton.bone_count) if bone not in clip.skeleton.ancestors(hips)]
         before, after = clip.world(), attached.world()
         assert np.abs(after[1][:, 1:][:, kept] - before[1][:, kept]).max() < 1e-4
-        back = simulation_bone.detach(attached).world()
+        back = attachment.detach(attached).world()
         assert np.abs(back[1][:, kept] - before[1][:, kept]).max() < 1e-4
         assert quat.angle_between(back[0][:, kept], before[0][:, kept]).max() < 2e-3

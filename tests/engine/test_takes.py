@@ -7,22 +7,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine import takes
+from motion_matching.engine import baking, takes
 from motion_matching.engine.control import scripts
+from motion_matching.engine.control.take import joined
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.sources import find_sources
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 
+_HARDEST = 1.2  # times the 99th percentile of the sources
+_FURTHEST = np.radians(5.0)  # that a knee is bent beyond what it is in the data
 
-def report_of(database, script, gait, seconds=60.0):
+
+def assert_kept(database, script, gait, seconds=60.0):
+    """No freeze, no spin, no pop, no knee folded as knees are not, and the wanted speed where the data has it."""
     settings = takes.default_settings(database)
     wanted = takes.performance_for(database, settings, script, gait=gait, seconds=seconds, seed=0)
-    return takes.report(takes.perform(database, settings, wanted), database)
-
-
-def assert_kept(report):
-    """No freeze, no spin, no pop, and the wanted speed where the data has it."""
+    performed = takes.perform(database, settings, wanted)
+    report = takes.report(performed, database)
     take, sources = report["take"], report["sources"]
+    most = knees(database.poses, database).max() + _FURTHEST
+    baked = baking.bake_feet(performed, database)
+    for each in (performed, baked):
+        assert accelerations_at_jumps(each, database) <= _HARDEST * sources["acceleration_p99"]
+        assert knees(each.poses, database).max() <= most
     assert take["freezes"] == 0
     assert take["turn_rate_max"] <= 1.2 * sources["turning_p99"]
     assert take["jump_acceleration_p99"] <= sources["acceleration_max"]
@@ -30,10 +38,33 @@ def assert_kept(report):
         assert take["achieved_speed"] == pytest.approx(take["desired_speed"], rel=0.1)
 
 
+def positions(poses, database):
+    local = np.asarray(poses).transpose(0, 2, 1).astype(np.float64)
+    return quat.fk(local[..., 3:], local[..., :3], database.skeleton.parents)[1]
+
+
+def accelerations_at_jumps(take, database):
+    """The 99th percentile of the largest acceleration of a bone in the world at the two ticks about each jump, m/s²."""
+    second = np.diff(positions(take.poses, database)[:, 1:], 2, axis=0) * take.fps**2
+    at_jumps = (take.jumped | np.append(take.jumped[1:], False))[1:-1]
+    return np.percentile(np.linalg.norm(second, axis=-1).max(axis=-1)[at_jumps], 99)
+
+
+def knees(poses, database):
+    """How far the knees (L, F) are bent, in radians; 0 is straight."""
+    at = np.concatenate([positions(poses[k : k + 5000], database) for k in range(0, len(poses), 5000)])
+    bends = []
+    for leg in database.roles.legs:
+        upper, lower = at[:, leg.shin] - at[:, leg.thigh], at[:, leg.foot] - at[:, leg.shin]
+        cosine = np.sum(upper * lower, axis=-1) / np.linalg.norm(upper, axis=-1) / np.linalg.norm(lower, axis=-1)
+        bends.append(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    return np.array(bends)
+
+
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", scripts.NAMES)
 def test_takes_of_the_built_in_clips(demo_database, script, gait):
-    assert_kept(report_of(demo_database, script, gait))
+    assert_kept(demo_database, script, gait)
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +75,17 @@ def bandai_namco(mocap):
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):
-    assert_kept(report_of(bandai_namco, script, gait))
+    assert_kept(bandai_namco, script, gait)
+
+
+@pytest.fixture(scope="module")
+def lafan1(mocap):
+    return build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
 
 
 @pytest.mark.parametrize("script", scripts.NAMES)
-def test_walking_takes_of_lafan1(mocap, script):
-    database = build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
-    assert_kept(report_of(database, script, "walk"))
+def test_walking_takes_of_lafan1(lafan1, script):
+    assert_kept(lafan1, script, "walk")
 
 
 def test_a_character_stops_when_it_is_told_to(demo_database):
@@ -123,3 +158,44 @@ def test_every_jump_is_explained_by_the_frames_it_chose_from(demo_database):
         best = jump["candidates"][0]
         assert (best["clip"], best["frame"], best["mirrored"]) == (entered.clip, entered.frame, entered.mirrored)
         assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
+
+
+def test_a_report_says_which_speeds_the_clips_do_not_have(demo_database):
+    settings = takes.default_settings(demo_database)
+    wanted = takes.performance_for(demo_database, settings, "square", gait="walk", seconds=4, seed=0)
+    report = takes.report(takes.perform(demo_database, settings, wanted), demo_database)
+    assert report["speeds_not_in_data"] == []
+    faster = settings.changed({"walk": {"forward": 9.0, "side": 1.0, "back": 0.5}})
+    report = takes.report(takes.perform(demo_database, faster, wanted), demo_database)
+    (lacking,) = report["speeds_not_in_data"]
+    assert (lacking["gait"], lacking["direction"], lacking["wanted"]) == ("walk", "forward", 9.0)
+    assert 3.0 < lacking["found"] < 6.0
+    assert "9.00 m/s is asked for" in takes.summary(report)
+
+
+def test_takes_are_laid_over_each_other(demo_database):
+    settings = takes.default_settings(demo_database)
+    square, flips = (
+        takes.perform(demo_database, settings,
+                      takes.performance_for(demo_database, settings, script, gait="walk", seconds=4, seed=0))
+        for script in ("square", "flips"))
+    assert np.array_equal(joined([(0, square)]).poses, square.poses)
+
+    # the later one wins where both are, and the first goes on after it
+    short = flips.sliced(flips.frame_count - 30)
+    both = joined([(0, square), (20, short)])
+    assert both.frame_count == square.frame_count
+    for name in ("poses", "frames", "contacts", "desired_velocity"):
+        values, old, new = (getattr(take, name) for take in (both, square, short))
+        assert np.array_equal(values[:20], old[:20])
+        assert np.array_equal(values[20:50], new)
+        assert np.array_equal(values[50:], old[50:])
+    old, new = ({tick + at for tick, _ in take.decisions} for at, take in ((0, square), (20, short)))
+    assert [tick for tick, _ in both.decisions] == sorted({tick for tick in old if not 20 <= tick < 50} | new)
+
+    # appended, and after a gap
+    count = square.frame_count
+    assert np.array_equal(joined([(0, square), (count, flips)]).poses, np.concatenate([square.poses, flips.poses]))
+    apart = joined([(0, square), (count + 5, flips)])
+    assert np.all(apart.poses[count : count + 5] == square.poses[-1])
+    assert np.array_equal(apart.poses[count + 5 :], flips.poses)

@@ -48,6 +48,17 @@ def test_gait_blends_to_running_speeds():
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(4.0, abs=1e-2)
 
 
+def test_a_push_carries_as_far_as_the_spring_lets_it():
+    """From rest the velocity falls as v0 (1 + y t) exp(-y t), which ends 2 v0 / y away."""
+    simulation = SimulationObject(SETTINGS)
+    for tick in range(600):
+        simulation.steer(Intent(push=(1.5, -0.5)) if tick == 0 else Intent(), DT)
+        simulation.step(DT)
+    way = 2.0 / (springs.halflife_to_damping(SETTINGS.velocity_halflife) / 2.0)
+    np.testing.assert_allclose((simulation.x, simulation.y), (1.5 * way, -0.5 * way), atol=1e-3)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), 0.0, atol=1e-3)
+
+
 def test_other_speeds_count_at_once():
     simulation = steered(Intent(move=(0.0, -1.0)), 4.0)
     simulation.apply(PerformerSettings(walk=Speeds(1.0, 1.0, 1.0), run=SETTINGS.run))

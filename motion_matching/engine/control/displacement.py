@@ -10,7 +10,7 @@ import math
 
 from ..maths.springs import LN2
 from .settings import PerformerSettings
-from .trajectory import SimulationObject, wrap
+from .trajectory import SimulationObject, clipped, wrap
 
 Place = tuple[float, float, float]
 
@@ -49,7 +49,10 @@ def _adjusted(
     character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
     settings: PerformerSettings, dt: float,
 ) -> Place:
-    """The character damped toward the simulation object, by no more than a part of its own motion if so limited."""
+    """The character damped toward the simulation object, by no more than a part of its own motion if so limited.
+
+    Nothing is adjusted by turning faster than the object may.
+    """
     x, y, yaw = character
     part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
     dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
@@ -60,8 +63,28 @@ def _adjusted(
         if length > most:
             dx, dy = dx * most / length, dy * most / length
         most = settings.adjust_rotation_ratio * abs(turn_rate) * dt
-        turn = max(-most, min(most, turn))
-    return x + dx, y + dy, yaw + turn
+        turn = clipped(turn, most)
+    return x + dx, y + dy, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
+
+
+def bearable(turn: float, led: float, limit: float) -> float:
+    """As much of a turn as does not make the character, led by the data, turn faster than the limit."""
+    if turn * led < 0.0:
+        return turn
+    return math.copysign(min(abs(turn), max(limit - abs(led), 0.0)), turn)
+
+
+def swung(turn: float, swing: float) -> float:
+    """A turn rate with that of the body on top; a body that is turned back is no reason for a character to turn faster."""
+    return turn + swing if turn * swing > 0.0 else turn
+
+
+def held_turn(turn: float, offset: float, swing: float, limit: float) -> float:
+    """The turn rate of a character whose data turns at `turn`, while a jump fades that adds `offset` to it and turns the
+    body by `swing` against it: all together no faster than the limit or the data."""
+    whole = turn + offset + swing
+    most = max(limit, abs(turn))
+    return turn + offset - math.copysign(max(abs(whole) - most, 0.0), whole)
 
 
 def _clamped(character: Place, simulation: SimulationObject, settings: PerformerSettings) -> Place:

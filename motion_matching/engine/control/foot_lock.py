@@ -1,64 +1,33 @@
 """Feet that stay where they are planted: contacts lock the toe, inverse kinematics bends the leg to it.
 
-Source: article 002, Sliding and Foot Locking. Plain floats, because a leg is a handful of single vectors at each tick.
+Source: article 002, Sliding and Foot Locking. Two things are added to it: a toe that lands comes to rest in one go
+instead of sliding out and back, and a toe that moves over the floor is lifted off it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
-from ..maths import quat
-from ..maths.springs import halflife_to_damping
-from ..motion.rig import Roles
-from ..motion.skeleton import Skeleton
+from ..maths.springs import LN2, spring
+from .ground import FLAT, Ground, is_flat, step_height
+from .legs import Joint, LegGeometry, Quaternion, Vector, bend, between, inv_mul, joints_in_world, mul, turn
 from .settings import PerformerSettings
 
-_FIRM = 0.92  # part of a leg's length up to which it reaches as far as it is asked
-_CLOSE = 1e-5  # metres: a toe this near to where it is to be needs no bending
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
+# above the hip, hip, above the knee, knee, above the ankle, ankle, above the toe, toe: what a leg turns and hangs on
+LegJoints = tuple[Joint, ...]
 
-
-@dataclass(frozen=True)
-class LegGeometry:
-    """A leg for foot locking.
-
-    `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are places in it. `hinge` is
-    the knee's axis in the shin's frame: turning about it straightens the leg. Heights are those of a standing foot.
-    """
-
-    chain: tuple[int, ...]
-    thigh: int
-    shin: int
-    foot: int
-    hinge: Vector
-    toe_height: float
-    foot_height: float
-
-
-def leg_geometry(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
-    """Legs of a skeleton whose bone 0 is the simulation bone, measured from sample poses (F, 7, B)."""
-    local = poses.transpose(0, 2, 1).astype(np.float64)
-    local[:, 0] = [0, 0, 0, 1, 0, 0, 0]
-    rotations, positions = quat.fk(local[..., 3:], local[..., :3], skeleton.parents)
-    legs = []
-    for leg in roles.legs:
-        chain = [leg.toe, *skeleton.ancestors(leg.toe)][:-1][::-1]
-        upper, lower = positions[:, leg.shin] - positions[:, leg.thigh], positions[:, leg.foot] - positions[:, leg.shin]
-        # against the knee's bend, which the most bent frames tell most of
-        axis = quat.inv_mul_vec(rotations[:, leg.shin], np.cross(lower, upper)).sum(axis=0)
-        low = np.percentile(positions[:, [leg.toe, leg.foot], 2], 2, axis=0)
-        legs.append(
-            LegGeometry(
-                tuple(chain), chain.index(leg.thigh), chain.index(leg.shin), chain.index(leg.foot),
-                tuple(axis / max(float(np.linalg.norm(axis)), 1e-9)), float(low[0]), float(low[1]),
-            )
-        )
-    return tuple(legs)
+_CLOSE = 1e-5  # metres: a joint this near to where it is to be needs no bending
+_CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which a toe begins to be lifted, and is so in full
+_LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
+_AHEAD = 0.04  # seconds ahead that they are seen to sink
+LANDING = 0.08  # metres above its standing height below which a toe may be planted: a fading jump may have it in the air
+_AT_REST, _NEAR = 0.3, 0.05  # m/s and metres: a toe that was let go and comes to rest again has a new contact
 
 
 class ContactLock:
@@ -71,179 +40,226 @@ class ContactLock:
         self._started = False
         self.locked = False
         self._in_contact = False
-        self._offset: Vector = (0.0, 0.0, 0.0)
-        self._speed: Vector = (0.0, 0.0, 0.0)
-        self._point: Vector = (0.0, 0.0, 0.0)
+        self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # of the toe from the data or its plant, and how it changes
+        self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector = (0.0, 0.0, 0.0)
+        # how far toe and tip are raised out of the floor, or over it, and how fast
+        self._lift = self._tip_lift = (0.0, 0.0)
+        self._depth = 0.0
 
-    def update(self, data: Vector, contact: bool, height: float, radius: float, halflife: float, dt: float) -> Vector:
+    def update(self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float) -> Vector:
         """The toe's place (x, y, z) of this tick, from where the `data` has it; `height` is that of a planted toe."""
+        x, y, z = data
         if not self._started:
             self._started, self._data = True, data
-        velocity = tuple((a - b) / dt for a, b in zip(data, self._data, strict=True))
+        px, py, pz = self._data
+        vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        y = halflife_to_damping(halflife) / 2.0
-        e = math.exp(-y * dt)
-        pulls = [v + o * y for o, v in zip(self._offset, self._speed, strict=True)]
-        offset = tuple(e * (o + p * dt) for o, p in zip(self._offset, pulls, strict=True))
-        speed = tuple(e * (v - p * y * dt) for v, p in zip(self._speed, pulls, strict=True))
-        base = self._point if self.locked else data
-        shown = tuple(b + o for b, o in zip(base, offset, strict=True))
-        away = math.dist(self._point[:2], data[:2]) > radius
-        if contact and not self._in_contact:
-            self._point = (shown[0], shown[1], height)
-            offset = tuple(s - p for s, p in zip(shown, self._point, strict=True))
-            speed = tuple(s + v for s, v in zip(speed, velocity, strict=True)) if not self.locked else speed
-            self.locked = True
-        elif self.locked and (away or not contact):
-            offset = tuple(s - d for s, d in zip(shown, data, strict=True))
-            speed = tuple(s - v for s, v in zip(speed, velocity, strict=True))
-            self.locked = False
+        ox, oy, oz, ux, uy, uz = self._decayed(settings, dt)
+        if self.locked:
+            px, py, pz = self.plant
+            sx, sy, sz = px + ox, py + oy, pz + oz
+            if not contact or math.hypot(px - x, py - y) > settings.unlock_radius:
+                self.locked = False
+                ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
+        else:
+            sx, sy, sz = x + ox, y + oy, z + oz
+            if sz - height > LANDING:
+                contact = False
+            if contact and not self._in_contact:
+                self.locked = True
+                ux, uy, uz = ux + vx, uy + vy, uz + vz
+                # where a toe that has this speed comes to rest without turning back
+                travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
+                self.plant = (sx + ux * travel, sy + uy * travel, height)
+                ox, oy, oz = -ux * travel, -uy * travel, sz - height
+        self._offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
-        self._offset, self._speed = offset, speed  # type: ignore[assignment]
-        return shown  # type: ignore[return-value]
+        lowest, sinking = height, uz
+        if not self.locked:
+            sinking += vz
+            speed = math.hypot(vx + ux, vy + uy)
+            if contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
+                self._in_contact = False
+            lowest += settings.swing_clearance * part_lifted(speed)
+        self._lift = spring(*self._lift, max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0), _LIFTING, dt)
+        return sx, sy, max(sz + self._lift[0], height)
+
+    def tip_raised(self, depth: float, dt: float) -> float:
+        """How far the tip of the toe is raised that the toe's attitude has `depth` below the floor: not at once in full,
+        as a foot that lets go sinks its tip within a tick."""
+        ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
+        self._depth = depth
+        self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
+        return self._tip_lift[0]
+
+    def _decayed(self, settings: PerformerSettings, dt: float) -> tuple[float, float, float, float, float, float]:
+        ox, oy, oz, ux, uy, uz = self._offset
+        rate = 2.0 * LN2 / ((settings.lock_halflife if self.locked else settings.foot_halflife) + 1e-5)
+        e, step = math.exp(-rate * dt), rate * dt
+        jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
+        return (
+            e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt),
+            e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step),
+        )
+
+
+def part_lifted(speed: Any) -> Any:
+    """How much of its clearance, 0 to 1, a toe keeps that moves over the floor at a speed; a float or an array."""
+    part = (speed - _CREEPING) / (_SWINGING - _CREEPING)
+    part = min(max(part, 0.0), 1.0) if isinstance(part, float) else np.clip(part, 0.0, 1.0)
+    return part * part * (3.0 - 2.0 * part)
 
 
 class FootLock:
-    """Locks the toes of all legs of a character."""
+    """Locks the toes of all legs of a character; on uneven ground feet follow it, and the hips by a spring."""
 
-    def __init__(self, legs: Sequence[LegGeometry]) -> None:
+    def __init__(self, legs: Sequence[LegGeometry], ground: Ground = FLAT) -> None:
         self._legs = tuple(legs)
+        self._ground = ground
+        self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
+        # the bones of all legs, those that legs share once; joint 0 is the root, the others are theirs in this order
+        bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
+        paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
+        parents = {joint: parent for path in paths for parent, joint in pairwise(path)}
+        self._bones, self._parents = np.array([0, *bones]), [parents[joint] for joint in sorted(parents)]
+        # of each leg: the joints of thigh, shin, foot and toe, each after what it hangs on, those bones, and their rotations
+        # in a pose; a foot that is its own toe is turned once
+        self._joints_of, self._bones_of, self._turned = [], [], []
+        for leg, path in zip(legs, paths, strict=True):
+            ends = (leg.thigh, leg.shin, leg.foot, len(leg.chain) - 1)
+            self._joints_of.append(itemgetter(*(path[k + i] for k in ends for i in (0, 1))))
+            self._bones_of.append(itemgetter(*(path[k + 1] - 1 for k in ends)))
+            self._turned += [leg.chain[k] for k in dict.fromkeys(ends)]
+        self._bone_count, self._rotations = 0, np.empty(0, np.intp)
+        self.reset()
 
     def reset(self) -> None:
         for lock in self._locks:
             lock.reset()
+        self._floors = [0.0] * len(self._locks)  # under heel and toe of each foot, the lower one
+        self._height: float | None = None
+        self._climb = 0.0
 
     @property
     def locked(self) -> tuple[bool, ...]:
         """Which toes (L,) are held where they were planted."""
-        return tuple(lock.locked for lock in self._locks)
+        return tuple([lock.locked for lock in self._locks])
+
+    def stand(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
+        """Height at which the character is carried at a place, sprung toward the lowest floor under its planted feet."""
+        ground = self._ground
+        if self._is_flat:
+            return 0.0
+        planted = [floor for floor, lock in zip(self._floors, self._locks, strict=True) if lock.locked]
+        lowest = min(planted) if planted else ground.height(x, y)
+        if self._height is None:
+            self._height = lowest
+        self._height, self._climb = spring(self._height, self._climb, lowest, settings.hips_halflife, dt)
+        return self._height
 
     def apply(self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float) -> None:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to where the toes are to be."""
-        root = pose[:, 0].tolist()
-        for leg, lock, contact in zip(self._legs, self._locks, contacts.tolist(), strict=True):
-            joints = _joints(leg, pose, root)
-            toe = joints[-1][1]
-            x, y, z = lock.update(toe, contact, leg.toe_height, settings.unlock_radius, settings.foot_halflife, dt)
-            target = (x, y, max(z, leg.toe_height))
-            if math.dist(target, toe) > _CLOSE:
-                _bend(leg, pose, joints, root, target, settings.stretch_buffer)
+        root, *bones = pose.take(self._bones, 1).T.tolist()
+        joints = joints_in_world(root, bones, self._parents)
+        turned: list[float] = []
+        for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
+            own = self._joints_of[k](joints)
+            target, floors = self._target(leg, self._locks[k], own, root[2], contact, settings, dt)
+            if not self._is_flat:
+                self._floors[k] = min(floors[:2])
+            turned += _reach(leg, own, self._bones_of[k](bones), target, floors, settings.stretch_buffer, self._locks[k], dt)
+        pose.put(self._rotations_among(pose.shape[1]), turned)
+
+    def _rotations_among(self, bone_count: int) -> np.ndarray:
+        """Where the rotations of the bones that are turned are among all values of a pose (7, B)."""
+        if bone_count != self._bone_count:
+            rows = bone_count * np.arange(3, 7)
+            self._bone_count, self._rotations = bone_count, np.add.outer(np.array(self._turned, np.intp), rows)
+        return self._rotations
+
+    def _target(
+        self, leg: LegGeometry, lock: ContactLock, joints: LegJoints, stands: float, contact: bool,
+        settings: PerformerSettings, dt: float,
+    ) -> tuple[Vector, Vector]:
+        """Where the toe is to be, and how high the floor is there, under the ankle and under the tip."""
+        toe, ankle = joints[-1][0], joints[-3][0]
+        if self._is_flat:
+            return lock.update(toe, contact, leg.toe_height, settings, dt), (0.0, 0.0, 0.0)
+        (x, y, z), ground = toe, self._ground
+        floor = step_height(ground, x, y, stands)
+        below = step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
+        # a foot is as high above the floor as the data has it above flat ground
+        data = (x, y, z - stands + floor)
+        target = lock.update(data, contact, below + leg.toe_height, settings, dt)
+        ex, ey = ankle[0] - x, ankle[1] - y
+        heel = step_height(ground, target[0] + ex, target[1] + ey, stands)
+        tip = step_height(ground, target[0] - ex, target[1] - ey, stands)
+        return target, (step_height(ground, target[0], target[1], stands), heel, tip)
 
 
-def _joints(leg: LegGeometry, pose: np.ndarray, root: list[float]) -> list[tuple[Quaternion, Vector]]:
-    """World rotation and place of every bone of the chain."""
-    position, rotation = _split(root)
-    joints = []
-    for bone in pose[:, leg.chain].T.tolist():
-        offset, turn = _split(bone)
-        position = _add(position, _turn(rotation, offset))
-        rotation = _mul(rotation, turn)
-        joints.append((rotation, position))
-    return joints
+def _reach(
+    leg: LegGeometry, joints: LegJoints, bones: Sequence[list[float]], target: Vector, floors: Vector, buffer: float,
+    lock: ContactLock, dt: float,
+) -> list[float]:
+    """Rotations in their parents' frames, one after the other, of thigh, shin, foot and toe that bring the toe to the
+    target, heel and tip of the foot on or above the floor.
+
+    `bones` are those four; where foot and toe are one bone, it is told once.
+    """
+    above_hip, hip, above_knee, knee, above_ankle, ankle, above_toe, toe = joints
+    (ax, ay, az), attitude = ankle
+    tx, ty, tz = toe[0]
+    x, y, z = target
+    # the foot keeps its attitude to the floor, and its heel is not pushed into it
+    ex, ey, ez = ax - tx, ay - ty, az - tz
+    rise = max(ez + floors[1] - floors[0], floors[1] + leg.foot_height - z)
+    pitch = None
+    if leg.tip is not None and abs(rise - ez) > _CLOSE:
+        level, length = math.hypot(ex, ey), math.sqrt(ex * ex + ey * ey + ez * ez)
+        rise = max(-length, min(length, rise))
+        part = math.sqrt(length * length - rise * rise) / (level + 1e-9)
+        pitch = between(-ex, -ey, -ez, -ex * part, -ey * part, -rise)
+        ex, ey, ez = ex * part, ey * part, rise
+        attitude = mul(pitch, attitude)
+    goal = (x + ex, y + ey, z + ez)
+    now = math.dist(hip[0], ankle[0])
+    if now < leg.folded:
+        goal = _aside(hip[0], goal, leg.folded - now)
+    if pitch is not None or math.dist(goal, ankle[0]) > _CLOSE:
+        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
+        shin = mul(lower, knee[1])
+        above = shin if above_ankle is knee else mul(lower, above_ankle[1])
+        turned = [
+            *inv_mul(above_hip[1], mul(whole, hip[1])), *inv_mul(above_knee[1], shin), *inv_mul(mul(whole, above), attitude)
+        ]
+    else:
+        turned = [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
+    if leg.tip is not None:
+        above = attitude if above_toe is ankle else above_toe[1] if pitch is None else mul(pitch, above_toe[1])
+        own = toe[1] if pitch is None else mul(pitch, toe[1])
+        raised = _raised(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
+        turned += bones[3][3:] if raised is None else inv_mul(above, raised)
+    return turned
 
 
-def _split(bone: list[float]) -> tuple[Vector, Quaternion]:
-    x, y, z, qw, qx, qy, qz = bone
-    return (x, y, z), (qw, qx, qy, qz)
+def _aside(hip: Vector, goal: Vector, further: float) -> Vector:
+    """A goal at the same height, further from the hip: where a fading jump folds a leg further than the data ever does,
+    its foot goes aside by as much, not into the floor."""
+    x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
+    level = math.hypot(x, y)
+    part = math.sqrt(max((math.hypot(level, z) + further) ** 2 - z * z, 0.0)) / (level + 1e-9)
+    return hip[0] + x * part, hip[1] + y * part, goal[2]
 
 
-def _bend(
-    leg: LegGeometry, pose: np.ndarray, joints: list[tuple[Quaternion, Vector]], root: list[float], target: Vector,
-    buffer: float,
-) -> None:
-    """Two-bone inverse kinematics: hip and knee turn so that the toe comes to the target, the foot keeps its attitude."""
-    (thigh_turn, hip), (shin_turn, knee), (foot_turn, ankle) = joints[leg.thigh], joints[leg.shin], joints[leg.foot]
-    toe = joints[-1][1]
-    goal = _add(target, _sub(ankle, toe))
-    upper, lower, line = _sub(knee, hip), _sub(ankle, knee), _sub(ankle, hip)
-    a, b, now, wanted = _length(upper), _length(lower), _length(line), _length(_sub(goal, hip))
-    # a leg that is asked for more than it has gives way softly instead of snapping straight
-    reach = wanted
-    if wanted > now:
-        reach = now + _softened(wanted, a + b, buffer) - _softened(now, a + b, buffer)
-    reach = max(min(reach, max(a + b - buffer, now)), abs(a - b) + 1e-3)
-    axis = _turn(shin_turn, leg.hinge)
-    # the hinge is square to the leg's plane; where the leg is bent the plane itself is more exact
-    normal = _cross(lower, upper)
-    if _length(normal) > 0.05 * a * b:
-        scale = 1.0 / _length(normal)
-        axis = normal[0] * scale, normal[1] * scale, normal[2] * scale
-    hip_angle = _corner(a, reach, b) - _corner(a, now, b)
-    knee_angle = _corner(a, b, reach) - _corner(a, b, now)
-    swing = _between(line, _sub(goal, hip))
-    at_hip = _mul(swing, _about(axis, hip_angle))
-    at_knee = _mul(at_hip, _about(axis, knee_angle))
-    above = joints[leg.thigh - 1][0] if leg.thigh else _split(root)[1]
-    chain = leg.chain
-    pose[3:, chain[leg.thigh]] = _inv_mul(above, _mul(at_hip, thigh_turn))
-    before_shin = joints[leg.shin - 1][0]
-    pose[3:, chain[leg.shin]] = _inv_mul(_mul(at_hip, before_shin), _mul(at_knee, shin_turn))
-    before_foot = joints[leg.foot - 1][0]
-    pose[3:, chain[leg.foot]] = _inv_mul(_mul(at_knee, before_foot), foot_turn)
-
-
-def _softened(reach: float, length: float, buffer: float) -> float:
-    """A reach that follows what is asked up to a part of the leg's length and comes near to straight ever slower."""
-    firm = _FIRM * length
-    if reach <= firm:
-        return reach
-    soft = max((1.0 - _FIRM) * length - buffer, 1e-6)
-    return firm + soft * (1.0 - math.exp((firm - reach) / soft))
-
-
-def _corner(a: float, b: float, opposite: float) -> float:
-    """Angle between sides a and b of a triangle."""
-    return math.acos(max(-1.0, min(1.0, (a * a + b * b - opposite * opposite) / (2.0 * a * b + 1e-12))))
-
-
-def _add(a: Vector, b: Vector) -> Vector:
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-def _sub(a: Vector, b: Vector) -> Vector:
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-def _length(a: Vector) -> float:
-    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
-
-
-def _mul(p: Quaternion, q: Quaternion) -> Quaternion:
-    a, b, c, d = p
-    w, x, y, z = q
-    return (
-        a * w - b * x - c * y - d * z,
-        a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x,
-        a * z + b * y - c * x + d * w,
-    )
-
-
-def _inv_mul(p: Quaternion, q: Quaternion) -> Quaternion:
-    return _mul((p[0], -p[1], -p[2], -p[3]), q)
-
-
-def _turn(q: Quaternion, v: Vector) -> Vector:
-    w, x, y, z = q
-    a, b, c = v
-    tx, ty, tz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
-    return a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx
-
-
-def _about(axis: Vector, angle: float) -> Quaternion:
-    s = math.sin(0.5 * angle)
-    return math.cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s
-
-
-def _between(a: Vector, b: Vector) -> Quaternion:
-    """The shortest rotation from one direction to another."""
-    c = _cross(a, b)
-    w = _length(a) * _length(b) + a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    n = math.sqrt(w * w + c[0] * c[0] + c[1] * c[1] + c[2] * c[2]) + 1e-12
-    return w / n, c[0] / n, c[1] / n, c[2] / n
+def _raised(tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float) -> Quaternion | None:
+    """A toe's attitude turned up so far that its tip comes no lower than that above the toe joint; None where it is not."""
+    tx, ty, tz = turn(attitude, tip)
+    lifted = lock.tip_raised(lowest - tz, dt)
+    if lifted < _CLOSE:
+        return None
+    length = math.sqrt(tx * tx + ty * ty + tz * tz)
+    rise = min(tz + lifted, length)
+    part = math.sqrt(length * length - rise * rise) / (math.hypot(tx, ty) + 1e-9)
+    return mul(between(tx, ty, tz, tx * part, ty * part, rise), attitude)

@@ -20,6 +20,7 @@ class Intent(NamedTuple):
     where the character faces; `velocity` in m/s replaces it where an exact one is wanted; `path` replaces both.
     `facing` is a heading in radians (0 looks along -Y), None faces the movement. `gait` blends from 0, walking, to 1,
     running. `tags` restrict the search to frames that carry them all; `jump_to` asks once for a frame with a tag.
+    `push` gives once a velocity in m/s on top of what is there, as a shove does; a path takes none.
     """
 
     move: tuple[float, float] = (0.0, 0.0)
@@ -29,3 +30,4 @@ class Intent(NamedTuple):
     path: FuturePath | None = None
     tags: frozenset[str] = frozenset()
     jump_to: str | None = None
+    push: tuple[float, float] | None = None

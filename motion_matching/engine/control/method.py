@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..motion.skeleton import Skeleton
-from .foot_lock import LegGeometry
+from .legs import LegGeometry
 from .settings import PerformerSettings
 from .trajectory import TrajectoryPoint
 
@@ -18,13 +18,16 @@ class Goal(NamedTuple):
     """What is wanted of the next tick, in the character's own frame.
 
     `trajectory` has a point for each of the method's `trajectory_times`; `sharp` says that the wish has just changed
-    so much that a search should not wait.
+    so much that a search should not wait; `fading`, that the last jump is still more there than not, so that another
+    one had better wait. `push` in m/s is that of the intent, if it has one: the trajectory knows of it already.
     """
 
     trajectory: Sequence[TrajectoryPoint]
     tags: frozenset[str] = frozenset()
     jump_to: str | None = None
     sharp: bool = False
+    fading: bool = False
+    push: tuple[float, float] | None = None
 
 
 class Jump(NamedTuple):
@@ -80,6 +83,9 @@ class Method(Protocol):
 
     @property
     def fps(self) -> float: ...
+
+    @property
+    def hips(self) -> int: ...
 
     @property
     def acceleration_limits(self) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent

@@ -145,9 +145,10 @@ def measure_take(
 
     `hardest` (B,) are the largest accelerations of the bones in the data, infinite for those not to be compared;
     `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are compared at ticks at which a wish
-    has been steady for a second and `in_data` (T,) is True.
+    has been steady for a second and `in_data` (T,) is True. Standing at an obstacle is neither slow nor a freeze.
     """
-    steady = _steady(take.desired_velocity, take.fps)
+    unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
+    steady = _steady(unhindered, take.fps)
     share = float(in_data[steady].mean()) if steady.any() else 0.0
     steady &= in_data
     speed = np.linalg.norm(body.velocity, axis=-1)
@@ -179,7 +180,7 @@ def measure_take(
         "wanted_speed_in_data": share,
         "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],  # None: not before the next turn
         "response_time_median": float(np.median(answers)) if answers and np.isfinite(np.median(answers)) else None,
-        "freezes": freezes(body.velocity, take.desired_velocity, take.fps),
+        "freezes": freezes(body.velocity, unhindered, take.fps),
         "database_share_used": len(np.unique(take.frames)) / database_frames,
     }
 

@@ -1,4 +1,4 @@
-"""A recorded performance: start, seed, settings and the intents of every tick, to be solved again at will."""
+"""A recorded performance: start, seed, settings, obstacles and the intents of every tick, to be solved again at will."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import files
 from ..errors import SettingsError
+from .ground import FLAT, Box, Boxes, Ground, Wall
 from .intent import FuturePath, Intent
 from .settings import LARGEST_SPEED, is_number
 
@@ -21,13 +22,16 @@ LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, of which accelerations can be measured
 # beyond these a file is a mistake: ticks per second, times the full speed, metres, radians
 _FASTEST_RATE, _HARDEST_MOVE, _FARTHEST, _MOST_TURNED = 1000, 10, 1e5, 1e5
+_LARGEST_BOX = 1000.0  # metres
 
 
 @dataclass(frozen=True)
 class Performance:
     """`intents` at `fps` ticks per second, from a start place and heading.
 
-    `settings` are changes against a performer's defaults; `changes` are further ones by tick.
+    `settings` are changes against a performer's defaults; `changes` are further ones by tick. `obstacles` and
+    `walls` stand in the way, and feet stand on the `floor`, if the performer is given its `ground`. The floor alone is
+    not kept in a file.
     """
 
     name: str
@@ -38,10 +42,22 @@ class Performance:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     changes: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    obstacles: tuple[Box, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    floor: Ground = FLAT
 
     @property
     def seconds(self) -> float:
         return len(self.intents) / self.fps
+
+    @property
+    def ground(self) -> Ground:
+        """The floor with what stands in the way."""
+        return Boxes(self.obstacles, self.floor, self.walls) if self.obstacles or self.walls else self.floor
+
+    def asking_for(self, tags: frozenset[str]) -> Performance:
+        """The same wishes, each for frames with these tags as well."""
+        return replace(self, intents=tuple(intent._replace(tags=intent.tags | tags) for intent in self.intents))
 
     def at_rate(self, fps: float) -> Performance:
         """The same wishes at another tick rate: each tick takes the intent of its instant, each request is made once.
@@ -60,17 +76,30 @@ class Performance:
             """The first tick that takes its intent from `tick` or after."""
             return math.ceil(tick * rate - 1e-6)
 
-        picked = [self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None) for i in range(count)]
+        picked = [self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None, push=None) for i in range(count)]
         for tick, intent in enumerate(self.intents):
+            i = min(seen(tick), count - 1)
             if intent.jump_to is not None:
-                i = min(seen(tick), count - 1)
                 picked[i] = picked[i]._replace(jump_to=intent.jump_to)
+            if intent.push is not None:
+                picked[i] = picked[i]._replace(push=intent.push)
         changes = tuple((seen(tick), change) for tick, change in self.changes)
         return replace(self, fps=fps, intents=tuple(picked), changes=changes)
 
 
 def save(performance: Performance, path: Path | str) -> None:
-    """Write as JSON; runs of the same intent are written once with their length."""
+    """Write as JSON."""
+    with files.replacing(path, SettingsError) as temporary:
+        temporary.write_text(to_json(performance), encoding="utf-8")
+
+
+def load(path: Path | str) -> Performance:
+    """Read a performance; SettingsError names what is wrong with the file."""
+    return from_json(_read(path, "performance"), str(path), Path(path).stem)
+
+
+def to_json(performance: Performance) -> str:
+    """As JSON text; runs of the same intent are written once with their length."""
     runs: list[dict[str, Any]] = []
     previous = None
     for intent in performance.intents:
@@ -88,26 +117,48 @@ def save(performance: Performance, path: Path | str) -> None:
         "seed": performance.seed,
         "settings": dict(performance.settings),
         "changes": [[tick, dict(change)] for tick, change in performance.changes],
-        "intents": runs,
     }
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    if performance.obstacles:
+        data["obstacles"] = [box._asdict() for box in performance.obstacles]
+    if performance.walls:
+        data["walls"] = performance.walls
+    data["intents"] = runs
+    return json.dumps(data, indent=1)
 
 
-def load(path: Path | str) -> Performance:
-    """Read a performance; SettingsError names what is wrong with the file."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SettingsError(f"The performance {path} does not exist; check its name.") from None
-    except (OSError, ValueError, RecursionError) as cause:
-        raise SettingsError(f"The performance {path} cannot be read as JSON: {cause}.") from cause
+def from_json(text: str, where: str, name: str = "performance") -> Performance:
+    """The performance that JSON text holds; SettingsError says what is wrong with it, naming it as `where`."""
+    data = _parsed(text, f"performance {where}")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SettingsError(f"{path} is not a recorded performance; give one that 'take --save-performance' wrote.")
+        raise SettingsError(f"{where} is not a recorded performance; give one that 'take --save-performance' wrote.")
     try:
-        return _performance_from_dict(data, Path(path).stem)
+        return _performance_from_dict(data, name)
     except _WrongError as cause:
-        raise SettingsError(f"In the performance {path}, {cause}.") from cause
+        raise SettingsError(f"In the performance {where}, {cause}.") from cause
+
+
+def load_obstacles(path: Path | str) -> tuple[Box, ...]:
+    """Read a list of boxes, as a performance has them; SettingsError names what is wrong with the file."""
+    try:
+        return _boxes(_parsed(_read(path, "obstacle file"), f"obstacle file {path}"), "the list")
+    except _WrongError as cause:
+        raise SettingsError(f"In the obstacle file {path}, {cause}.") from cause
+
+
+def _read(path: Path | str, what: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingsError(f"The {what} {path} does not exist; check its name.") from None
+    except (OSError, ValueError) as cause:
+        raise SettingsError(f"The {what} {path} cannot be read as JSON: {cause}.") from cause
+
+
+def _parsed(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as cause:
+        raise SettingsError(f"The {what} cannot be read as JSON: {cause}.") from cause
 
 
 def _intent_to_dict(intent: Intent) -> dict[str, Any]:
@@ -128,7 +179,8 @@ class _WrongError(ValueError):
 
 
 def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
-    _check_keys(data, {"format", "name", "fps", "position", "facing", "seed", "settings", "changes", "intents"}, "the file")
+    _check_keys(data, {"format", "name", "fps", "position", "facing", "seed", "settings", "changes", "intents",
+                       "obstacles", "walls"}, "the file")
     fps = _number(data.get("fps"), "'fps'", 1, _FASTEST_RATE)
     intents: list[Intent] = []
     runs = _list(data.get("intents"), "'intents'")
@@ -151,12 +203,37 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         dict(_object(data.get("settings", {}), "'settings'")),
         tuple((_whole(tick, "a tick of 'changes'", 0), dict(_object(change, "a change of 'changes'")))
               for tick, change in changes),
+        _boxes(data.get("obstacles", ()), "'obstacles'"),
+        tuple(_wall(wall, f"wall {number} of 'walls'")
+              for number, wall in enumerate(_list(data.get("walls", ()), "'walls'"), 1)),
     )
+
+
+def _wall(data: Any, where: str) -> Wall:
+    a, b = (_pair(end, f"an end of {where}", _FARTHEST) for end in _list(data, where, 2))
+    return a, b
+
+
+def _boxes(data: Any, where: str) -> tuple[Box, ...]:
+    boxes = []
+    for number, entry in enumerate(_list(data, where), 1):
+        box = f"box {number} of {where}"
+        _check_keys(_object(entry, box), set(Box._fields), box)
+        size = _pair(entry.get("size"), f"'size' of {box}", _LARGEST_BOX)
+        if min(size) <= 0:
+            raise _WrongError(f"'size' of {box} is {reprlib.repr(list(size))}; give two lengths above zero")
+        boxes.append(Box(
+            _pair(entry.get("center"), f"'center' of {box}", _FARTHEST), size,
+            _number(entry.get("yaw", 0), f"'yaw' of {box}", -_MOST_TURNED, _MOST_TURNED),
+            _number(entry.get("height", Box._field_defaults["height"]), f"'height' of {box}", 0.01, _LARGEST_BOX),
+        ))
+    return tuple(boxes)
 
 
 def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
     _check_keys(data, {"ticks", *Intent._fields}, where)
-    velocity, facing, path, jump_to = (data.get(name) for name in ("velocity", "facing", "path", "jump_to"))
+    velocity, facing, path, jump_to, push = (
+        data.get(name) for name in ("velocity", "facing", "path", "jump_to", "push"))
     tags = _list(data.get("tags", ()), f"'tags' of {where}")
     return Intent(
         move=_pair(data.get("move", (0, 0)), f"'move' of {where}", _HARDEST_MOVE),
@@ -166,6 +243,7 @@ def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
         path=None if path is None else _path(path, f"'path' of {where}"),
         tags=frozenset(_text(tag, f"a tag of 'tags' of {where}") for tag in tags),
         jump_to=None if jump_to is None else _text(jump_to, f"'jump_to' of {where}"),
+        push=None if push is None else _pair(push, f"'push' of {where}", LARGEST_SPEED),
     )
 
 

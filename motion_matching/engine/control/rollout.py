@@ -9,7 +9,9 @@ import numpy as np
 
 from .performance import Performance
 from .performer import Performer
+from .settings import PerformerSettings
 from .take import Take
+from .trajectory import SimulationObject
 
 _EXPLAINED = 3  # candidates kept of every jump
 Progress = Callable[[float], None]
@@ -25,9 +27,7 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
     performer.apply(performer.settings.changed(performance.settings))
     settings = performer.settings.to_dict()
     performer.reset(performance.position, performance.facing)
-    changes: dict[int, dict[str, Any]] = {}
-    for tick, change in performance.changes:
-        changes.setdefault(tick, {}).update(change)
+    changes = _changes_by_tick(performance)
     frames, decisions = [], []
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
@@ -53,8 +53,35 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
         apart=np.array([f.apart for f in frames]),
         desired_velocity=np.array([f.desired_velocity for f in frames]),
         desired_yaw=np.array([f.desired_yaw for f in frames]),
+        blocked=np.array([f.blocked for f in frames]),
         contacts=np.stack([f.contacts for f in frames]),
         decisions=tuple(decisions),
         performance=performance,
         settings=settings,
     )
+
+
+def _changes_by_tick(performance: Performance) -> dict[int, dict[str, Any]]:
+    changes: dict[int, dict[str, Any]] = {}
+    for tick, change in performance.changes:
+        changes.setdefault(tick, {}).update(change)
+    return changes
+
+
+def simulate(performance: Performance, settings: PerformerSettings, fps: float) -> np.ndarray:
+    """The way (T, 3) of the simulation object as x, y, yaw through a performance, where no character holds it back."""
+    performance, dt = performance.at_rate(fps), 1.0 / fps
+    settings = settings.changed(performance.settings)
+    simulation = SimulationObject(settings, performance.ground)
+    place = performance.ground.slide(performance.position, performance.position, settings.collision_radius)
+    simulation.reset(*place, performance.facing)
+    changes = _changes_by_tick(performance)
+    way = []
+    for tick, intent in enumerate(performance.intents):
+        if tick in changes:
+            settings = settings.changed(changes[tick])
+            simulation.apply(settings)
+        simulation.steer(intent, dt)
+        simulation.step(dt)
+        way.append((simulation.x, simulation.y, simulation.yaw))
+    return np.array(way)

@@ -40,8 +40,14 @@ class PerformerSettings:
     where the data leads (`synchronization` 0) to where the code leads (1); 'adjust' damps the character toward the
     object with the adjust halflives, and if `adjust_by_velocity` by no more than the adjust ratios of its own motion.
     `clamp` holds the character within `clamp_distance` and `clamp_angle` of the object.
-    Feet: `foot_lock` holds toes where they are planted, changing over with `foot_halflife`, until the data has them
-    further away than `unlock_radius`; legs stay `stretch_buffer` metres short of straight.
+    Obstacles keep `collision_radius` metres away from the middle of the simulation object and of the character.
+    Feet: `foot_lock` holds toes where they are planted, coming to rest with `lock_halflife`, until the data has them
+    further away than `unlock_radius`; they are let go with `foot_halflife`. Toes that swing are `swing_clearance` metres
+    above the floor or higher. Legs stay `stretch_buffer` metres short of straight. On uneven ground the hips follow
+    with `hips_halflife`.
+    Motion fields: actions blend the `neighbours` nearest states, and `drift` is how much of each tick leads to where the
+    nearest goes; a toe is planted where neighbours with `planted_share` of the weight have it so. Without a value
+    function an action is judged by where its neighbours' clips lead within `lookahead` seconds; 0: by its own tick.
     `weights` replaces those of the features, one each; None keeps the schema's.
     """
 
@@ -59,20 +65,28 @@ class PerformerSettings:
     surroundings: float = 1.0 / 3.0
     continuing_bias: float = 0.3
     inertialization_halflife: float = 0.1
-    displacement: str = "synchronize"
+    displacement: str = "adjust"
     synchronization: float = 0.2
     adjust_position_halflife: float = 0.1
     adjust_rotation_halflife: float = 0.2
     adjust_by_velocity: bool = True
     adjust_position_ratio: float = 0.5
     adjust_rotation_ratio: float = 0.5
-    clamp: bool = False
+    clamp: bool = True
     clamp_distance: float = 0.15
     clamp_angle: float = math.radians(90.0)
+    collision_radius: float = 0.3
     foot_lock: bool = True
+    lock_halflife: float = 0.05
     foot_halflife: float = 0.1
+    swing_clearance: float = 0.025
+    hips_halflife: float = 0.15
     unlock_radius: float = 0.2
     stretch_buffer: float = 0.015
+    neighbours: int = 15
+    drift: float = 0.1
+    planted_share: float = 0.9
+    lookahead: float = 0.3
     weights: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -97,8 +111,12 @@ class PerformerSettings:
         for name in ("adjust_by_velocity", "clamp", "foot_lock"):
             if not isinstance(getattr(self, name), bool):
                 raise SettingsError(f"The setting '{name}' is {getattr(self, name)!r}; it is true or false.")
-        if self.synchronization > 1:
-            raise SettingsError(f"The setting 'synchronization' is {self.synchronization}; it lies between 0 and 1.")
+        for name in ("synchronization", "drift", "planted_share"):
+            if getattr(self, name) > 1:
+                raise SettingsError(f"The setting '{name}' is {getattr(self, name)}; it lies between 0 and 1.")
+        if not (is_number(self.neighbours) and self.neighbours == int(self.neighbours) and 1 <= self.neighbours <= 100):
+            raise SettingsError(f"The setting 'neighbours' is {reprlib.repr(self.neighbours)}; give a whole number from 1 "
+                                "to 100.")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,7 +1,8 @@
 """The simulation object: what is wanted, smoothed, now and predicted.
 
 Plain floats, because this runs at every tick on single vectors. Sources: article 002, The Simulation Object (desired
-velocity by direction); notebook 000 (character spring for the movement, simple spring for the heading).
+velocity by direction); notebook 000 (character spring for the movement, simple spring for the heading). Obstacles hold
+it, now and in every predicted sample.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..maths.springs import LN2, halflife_to_damping
+from .ground import FLAT, Ground
 from .intent import FuturePath, Intent
 from .settings import PerformerSettings, Speeds
 
 _STILL = 1e-3
+_CONTACT_STEP = 1.0 / 6.0  # seconds: a longer step that obstacles hold is divided, for the springs do not see them
+_RIGHT_AHEAD = 0.1  # seconds at full speed: what the data leads away from a wall, step by step, is not free yet
+_PROBE = 1e-3  # seconds of going on that show where obstacles let a velocity lead
 # x, y, yaw, velocity, acceleration and yaw rate
 State = tuple[float, float, float, float, float, float, float, float]
 
@@ -22,6 +27,11 @@ State = tuple[float, float, float, float, float, float, float, float]
 def wrap(angle: float) -> float:
     """The same angle between -pi and pi."""
     return (angle + math.pi) % (2.0 * math.pi) - math.pi
+
+
+def clipped(value: float, limit: float) -> float:
+    """The value between -limit and limit."""
+    return limit if value > limit else -limit if value < -limit else value
 
 
 def turned(x: float, y: float, yaw: float) -> tuple[float, float]:
@@ -34,8 +44,8 @@ def desired_velocity(
     move: tuple[float, float], yaw: float, forward: float, side: float, back: float
 ) -> tuple[float, float]:
     """World velocity of a wanted direction for a character that faces `yaw`, by its speeds in each direction."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    left, behind = c * move[0] + s * move[1], c * move[1] - s * move[0]
+    (x, y), c, s = move, math.cos(yaw), math.sin(yaw)
+    left, behind = c * x + s * y, c * y - s * x
     left, behind = left * side, behind * (forward if behind < 0 else back)
     return c * left - s * behind, s * left + c * behind
 
@@ -51,9 +61,10 @@ class TrajectoryPoint(NamedTuple):
 
 
 class SimulationObject:
-    """A point with a heading that moves as it is told, with critically damped springs."""
+    """A point with a heading that moves as it is told, with critically damped springs, and is held by obstacles."""
 
-    def __init__(self, settings: PerformerSettings) -> None:
+    def __init__(self, settings: PerformerSettings, ground: Ground = FLAT) -> None:
+        self._ground, self._is_open = ground, ground is FLAT
         self.gait = 0.0
         self.apply(settings)
         self.reset(0.0, 0.0, 0.0)
@@ -73,6 +84,7 @@ class SimulationObject:
         self._speeds = self._blended_speeds(0.0)
         self.desired_yaw = yaw
         self.desired_vx = self.desired_vy = 0.0
+        self._late = False
 
     def _blended_speeds(self, gait: float) -> tuple[float, float, float]:
         walk, run = self._settings.walk, self._settings.run
@@ -81,6 +93,8 @@ class SimulationObject:
     def steer(self, intent: Intent, dt: float) -> None:
         """Take in what is wanted at this tick."""
         self._intent = intent
+        if intent.push is not None and intent.path is None:
+            self.vx, self.vy = self.vx + intent.push[0], self.vy + intent.push[1]
         if intent.gait != self.gait:
             left = (self.gait - intent.gait) * math.exp(-LN2 * dt / (self._settings.gait_halflife + 1e-5))
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
@@ -95,55 +109,111 @@ class SimulationObject:
     def _desired(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
             return self._intent.velocity
-        return desired_velocity(self._intent.move, yaw, *self._speeds)
+        forward, side, back = self._speeds
+        return desired_velocity(self._intent.move, yaw, forward, side, back)
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
         """The trajectory at ascending future times, the wish seen anew from each predicted heading."""
-        if self._intent.path is not None:
-            return [_on_path(self._intent.path, t) for t in times]
+        return [TrajectoryPoint(*state[:5]) for state in self.states(times)]
+
+    def states(self, times: Sequence[float]) -> list[State]:
+        """The states behind the trajectory."""
+        path = self._intent.path
         state = self._state()
-        points, now = [], 0.0
+        states, now, free = [], 0.0, True
         for time in times:
-            state = self._moved(state, time - now)
-            points.append(TrajectoryPoint(*state[:5]))
+            if path is None:
+                state, free = self._moved(state, time - now, free)
+            else:
+                state = self._on_path(path, state, now, time)
+            states.append(state)
             now = time
-        return points
+        return states
 
     def step(self, dt: float) -> None:
         """Move on by `dt`."""
-        path = self._intent.path
-        if path is None:
-            moved = self._moved(self._state(), dt)
-            self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = moved
-            return
-        point = _on_path(path, dt)
-        self.yaw_rate = wrap(point.yaw - self.yaw) / dt
-        self.x, self.y, self.yaw, self.vx, self.vy = point
-        self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
-        self.ax = self.ay = 0.0
+        path, state = self._intent.path, self._state()
+        moved = self._moved(state, dt)[0] if path is None else self._on_path(path, state, 0.0, dt)
+        self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = moved
+        self._late = False
+        if path is not None:
+            point = _on_path(path, dt)
+            self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
+            self._late = (self.x, self.y) != (point.x, point.y)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether obstacles are right in the way of what is wanted."""
+        if self._is_open:
+            return False
+        wanted = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
+        return self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius) != wanted
 
     def _state(self) -> State:
         return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
 
-    def _moved(self, state: State, dt: float) -> State:
+    def _moved(self, state: State, dt: float, free: bool = True) -> tuple[State, bool]:
+        """A state some time later, by the springs and obstacles, and whether its way was free; it is not, if told so."""
+        if free:
+            after = self._sprung(state, dt)
+            if self._is_open or self._ground.slide(state[:2], after[:2], self._settings.collision_radius) == after[:2]:
+                return after, True
+        steps = math.ceil(dt / _CONTACT_STEP - 1e-6)
+        for _ in range(steps):
+            state = self._held(state, self._sprung(state, dt / steps))
+        return state, False
+
+    def _on_path(self, path: FuturePath, state: State, now: float, time: float) -> State:
+        """Where a path and obstacles lead from a state in the time between two times from now."""
+        dt = time - now
+        x, y, yaw, vx, vy = _on_path(path, time)
+        away, fastest = math.dist(state[:2], (x, y)), self._settings.run.forward
+        if self._late and away > fastest * dt:
+            # what obstacles have held runs after its path, where it would leap to it otherwise
+            vx, vy = (x - state[0]) / away * fastest, (y - state[1]) / away * fastest
+            x, y = state[0] + vx * dt, state[1] + vy * dt
+        return self._held(state, (x, y, yaw, vx, vy, 0.0, 0.0, wrap(yaw - state[2]) / dt))
+
+    def _held(self, before: State, after: State) -> State:
+        """What obstacles leave of a step: of the velocity and the acceleration, that which does not lead into them."""
+        slide, radius = self._ground.slide, self._settings.collision_radius
+        x, y, yaw, vx, vy, ax, ay, rate = after
+        place = slide(before[:2], (x, y), radius)
+        if place == (x, y):
+            return after
+        x, y = place
+        if place == before[:2]:
+            return x, y, yaw, 0.0, 0.0, 0.0, 0.0, rate
+        gone = slide(place, (x + vx * _PROBE, y + vy * _PROBE), radius)
+        lost_x, lost_y = vx - (gone[0] - x) / _PROBE, vy - (gone[1] - y) / _PROBE
+        lost = lost_x * lost_x + lost_y * lost_y
+        if lost > 1e-12:
+            into = max(0.0, ax * lost_x + ay * lost_y) / lost
+            vx, vy, ax, ay = vx - lost_x, vy - lost_y, ax - into * lost_x, ay - into * lost_y
+        return x, y, yaw, vx, vy, ax, ay, rate
+
+    def _sprung(self, state: State, dt: float) -> State:
+        """A state some time later, by the springs alone."""
         px, py, yaw, vx, vy, ax, ay, rate = state
         gx, gy = self._desired(yaw)
         y = self._velocity_y if gx * gx + gy * gy > _STILL * _STILL else self._stopping_y
         e, yi = math.exp(-y * dt), 1.0 / y
         j0x, j0y = vx - gx, vy - gy
         j1x, j1y = ax + j0x * y, ay + j0y * y
-        px += e * yi * (-j1x * yi - j0x - j1x * dt) + j1x * yi * yi + j0x * yi + gx * dt
-        py += e * yi * (-j1y * yi - j0y - j1y * dt) + j1y * yi * yi + j0y * yi + gy * dt
+        # how far a difference in velocity leads, and what changes it
+        s0, s1 = (1.0 - e) * yi, yi * yi - e * yi * (yi + dt)
+        px, py = px + gx * dt + s0 * j0x + s1 * j1x, py + gy * dt + s0 * j0y + s1 * j1y
         vx, vy = e * (j0x + j1x * dt) + gx, e * (j0y + j1y * dt) + gy
-        ax, ay = e * (ax - j1x * y * dt), e * (ay - j1y * y * dt)
+        step = y * dt
+        ax, ay = e * (ax - j1x * step), e * (ay - j1y * step)
         y = self._rotation_y
         e, k0 = math.exp(-y * dt), wrap(yaw - self.desired_yaw)
         k1 = rate + k0 * y
         # from the wrapped difference, so that the heading turns the shorter way and stays continuous
         turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
         limit = self._settings.turn_limit
-        yaw += max(-limit * dt, min(limit * dt, turn))
-        return px, py, yaw, vx, vy, ax, ay, max(-limit, min(limit, rate))
+        yaw += clipped(turn, limit * dt)
+        return px, py, yaw, vx, vy, ax, ay, clipped(rate, limit)
 
 
 def _values(speeds: Speeds) -> tuple[float, float, float]:

@@ -17,6 +17,7 @@ import numpy as np
 from . import quat
 
 Array = np.ndarray
+Value = Any  # a float, which stays one, or an array
 LN2 = math.log(2.0)
 _SHORTEST = 1e-5
 
@@ -40,11 +41,15 @@ def fast_negexp(x: Array | float) -> Array | float:
 NegExp = Callable[..., Any]
 
 
-def decay_matrix(halflife: float, dt: float) -> Array:
-    """The 2x2 matrix that takes (offset, velocity) of a spring at goal zero `dt` seconds on; exact."""
+def decay_matrix(halflife: float, dt: float, velocity_halflife: float | None = None) -> Array:
+    """The 2x2 matrix that takes (offset, velocity) of a spring at goal zero `dt` seconds on; exact.
+
+    What the velocity adds may fade with a halflife of its own.
+    """
     y = halflife_to_damping(halflife) / 2.0
-    e = math.exp(-y * dt)
-    return np.array([[e * (1 + y * dt), e * dt], [-e * y * y * dt, e * (1 - y * dt)]])
+    z = y if velocity_halflife is None else halflife_to_damping(velocity_halflife) / 2.0
+    e, f = math.exp(-y * dt), math.exp(-z * dt)
+    return np.array([[e * (1 + y * dt), f * dt], [-e * y * y * dt, f * (1 - z * dt)]])
 
 
 def damper(x: Array, goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp) -> Array:
@@ -69,9 +74,7 @@ def damp_adjustment_rotation(
     return quat.from_scaled_angle_axis(damp_adjustment(step, halflife, dt, negexp))
 
 
-def spring(
-    x: Array, v: Array, goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp
-) -> tuple[Array, Array]:
+def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value, negexp: NegExp = exact_negexp) -> tuple[Any, Any]:
     """Critically damped spring of position `x` and velocity `v` (per second) toward a resting `goal`."""
     y = halflife_to_damping(halflife) / 2.0
     j0 = x - goal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SettingsError
-from .simulation_bone import odd_frames
+from .smoothing import odd_frames
 
 METHODS = ("speed", "displacement")
 _NOTEBOOK_FPS = 30.0

@@ -1,15 +1,26 @@
 """A plain humanoid, 1.75 m tall, and the pose it takes over two moving feet.
 
-The pelvis follows the path, held low enough for both legs to reach their feet; legs are solved from there (two
-bones, knees ahead); trunk, arms and head follow what pelvis and feet do.
+The pelvis follows the path, carried by the legs; legs are solved from there (two bones, knees ahead); trunk, arms and
+head follow what pelvis and feet do. Shoulders turn against the pelvis and sink over the standing leg (Crosbie,
+Vachalathiti and Smith 1997), arms swing against the legs and a tenth of a stride before them, by some 40 degrees in a
+walk and 60 in a run, there with elbows near a right angle (Murray, Sepic and Barnard 1967; Hinrichs 1987), the trunk
+leans by a few degrees in a walk and by 5 to 10 in a run (Novacheck 1998), and the head stays level and looks into a turn
+before the body follows (Hirasaki et al. 1999; Patla et al. 1999). A walk begins with a fall: weight goes over the leg that
+stays and the body ahead of both before the other foot leaves (Jian et al. 1993).
+
+What repeats with the strides is a sum of one, two or three waves a stride: sizes and timing are in the code.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..maths import quat
-from .gait import TOE_AHEAD, TOE_HEIGHT, Foot, Path, forward, leftward, step_rate
+from .feet import TOE_AHEAD, TOE_HEIGHT, Foot, stride_phase
+from .gait import PLAIN, SIDES, Path, Style, forward, leftward, smoothstep
+from .pelvis import bearing_height, bearing_knee, resting_leg, smooth, wander
 from .skeleton import Skeleton
 
 Array = np.ndarray
@@ -19,6 +30,10 @@ ANKLE_HEIGHT = 0.085
 HIP_WIDTH, HIP_DROP = 0.09, 0.03  # of the hip joints: to each side of the pelvis, and below it
 _REACH = 0.992 * (THIGH + SHIN)  # a leg never straightens quite: knees would snap
 _GRAVITY = 9.81
+_SHIFT = 0.45  # of a stance: how much longer one who stands takes to shift the weight before a step or after the last
+_FALL = 0.15  # metres by which the hips lead into a start or stay behind in a stop, for each radian
+_FORESEEN = 0.1  # seconds by which a body leans before it speeds up
+_HIGHEST = ANKLE_HEIGHT + THIGH + SHIN + HIP_DROP + 0.015  # of the hips: a runner does not hop
 _X, _Y, _Z = np.eye(3)
 
 # name, parent, offset from it; sides are filled in below
@@ -59,58 +74,141 @@ def humanoid_skeleton() -> Skeleton:
     return Skeleton(names, parents, offsets, rotations, tuple((names.index(name), tip) for name, tip in ends))
 
 
-def pose_body(skeleton: Skeleton, path: Path, left: Foot, right: Foot,
-              rng: np.random.Generator) -> tuple[Array, Array]:
+def pose_body(skeleton: Skeleton, path: Path, left: Foot, right: Foot, rng: np.random.Generator,
+              style: Style = PLAIN) -> tuple[Array, Array]:
     """Local positions (F, B, 3) and rotations (F, B, 4) in float32 of the humanoid on that path over those feet."""
-    rate = 1.0 / (path.times[1] - path.times[0])
-    acceleration = _smooth(np.gradient(path.velocity, path.times, axis=0), 0.10 * rate)
-    running = _smooth(path.running, 0.12 * rate)  # arms and trunk take their time to change the gait
-    tilt = np.clip(acceleration / _GRAVITY, -0.6, 0.6)
-    lean_ahead = 0.55 * np.sum(tilt * forward(path.yaw), axis=-1) + 0.02 * path.ahead + 0.05 * running
-    lean_left = 0.55 * np.sum(tilt * leftward(path.yaw), axis=-1)
-    stride = _smooth(_stride(path, left, right), 0.07 * rate)
-    load = _smooth(left.planted.astype(float) - right.planted, 0.09 * rate)
-    sway, look, breath = _wander(path.times, rng), _wander(path.times, rng), np.sin(1.6 * path.times)
-    still = 1.0 - np.clip(path.pace / 0.5, 0.0, 1.0)
-
+    gait = _Gait.of(path, left, right, rng)
     rotations = np.tile(quat.IDENTITY, (len(path.times), skeleton.bone_count, 1))
-    twist = -0.16 * stride * (1.0 - 0.3 * running)
-    hips = _turn(path.yaw + twist, _Z, 0.4 * lean_ahead, _X, 0.3 * lean_left - 0.05 * load, _Y)
-    aside = 0.022 * load + 0.012 * still * sway
-    ground = path.position + leftward(path.yaw) * aside[:, None] + 0.012 * acceleration
-    height = _pelvis_height(path, running, hips, ground, (left, right))
     positions = np.tile(np.asarray(skeleton.rest_positions, dtype=float), (len(path.times), 1, 1))
-    positions[:, 0] = np.concatenate([ground, height[:, None]], axis=-1)
+    twist = -style.twist * (0.20 - 0.02 * gait.running) * gait.stride_in(0.07 * gait.running)
+    walk, run = gait.wave((1, 0.048, 0.17), (3, 0.026, 0.14)), gait.wave((1, 0.035, 0.93), (3, 0.055, 0.11))
+    drop = -style.hips * (gait.going * (walk + gait.running * (run - walk)) + 0.085 * gait.rest)  # of the swinging side
+    hips = _turn(path.yaw + twist, _Z, 0.35 * gait.lean_ahead - 0.02, _X, 0.3 * gait.lean_left + drop, _Y)
+    positions[:, 0] = _pelvis(path, gait, hips, (left, right), style)
     rotations[:, 0] = hips
-
-    trunk = {
-        "Spine": (-0.7 * twist, 0.2 * lean_ahead, 0.25 * lean_left + 0.03 * load),
-        "Chest": (-0.7 * twist, 0.2 * lean_ahead + 0.008 * breath, 0.25 * lean_left + 0.02 * load),
-        "UpperChest": (-0.7 * twist, 0.2 * lean_ahead, 0.2 * lean_left),
-        "Neck": (0.5 * twist + 0.4 * _glance(path, rate), 0.05 - 0.4 * lean_ahead, -0.3 * lean_left),
-        "Head": (0.6 * twist + 0.4 * _glance(path, rate) + 0.1 * still * look, -0.05 - 0.4 * lean_ahead,
-                 -0.3 * lean_left),
-    }
-    for name, (yaw, pitch, roll) in trunk.items():
-        rotations[:, skeleton.index(name)] = _turn(yaw, _Z, pitch, _X, roll, _Y)
-    for side, sign in (("Left", 1.0), ("Right", -1.0)):
-        _pose_arm(rotations, skeleton, side, sign, path, running, -sign * stride, sway)
-    for side, sign, foot in (("Left", 1.0, left), ("Right", -1.0, right)):
-        _pose_leg(rotations, skeleton, side, sign, path, positions[:, 0], hips, foot)
+    _pose_trunk(rotations, skeleton, path, gait, twist, drop, style)
+    for side, sign in zip(("Left", "Right"), SIDES, strict=True):
+        _pose_arm(rotations, skeleton, side, sign, path, gait, style)
+        _pose_leg(rotations, skeleton, side, sign, path, positions[:, 0], hips, left if sign > 0 else right)
     return positions.astype(np.float32), quat.unroll(quat.normalize(rotations)).astype(np.float32)
 
 
-def _smooth(values: Array, deviation: float) -> Array:
-    """Gaussian smoothing along time by a deviation in frames; ends hold."""
-    from scipy.ndimage import gaussian_filter1d
+@dataclass(frozen=True)
+class _Gait:
+    """What trunk and arms follow, (F,) each.
 
-    return gaussian_filter1d(values, deviation, axis=0, mode="nearest")
+    `running` 0 to 1, `still` 1 where the body stands; `push` the lean (F, 2) that balances what speeds the body up,
+    `lean_ahead` and `lean_left` that of the trunk, in radians; `stride` metres by which the left toe is ahead of the right
+    one; `phase` the angle through the strides; `going` how much the body steps, 0 to 1, and `onward` the same of steps
+    ahead, negative backwards; `load` on the left (1) or right (-1) foot as the body sways over it; `rest` the leg that
+    stands at ease; `breath`, `look` and `sway` without aim.
+    """
+
+    times: Array
+    rate: float
+    running: Array
+    still: Array
+    push: Array
+    lean_ahead: Array
+    lean_left: Array
+    stride: Array
+    phase: Array
+    going: Array
+    onward: Array
+    load: Array
+    rest: Array
+    breath: Array
+    look: Array
+    sway: Array
+
+    @classmethod
+    def of(cls, path: Path, left: Foot, right: Foot, rng: np.random.Generator) -> _Gait:
+        rate = 1.0 / (path.times[1] - path.times[0])
+        running = smooth(path.running, 0.12, rate)  # arms and trunk take their time to change the gait
+        tilt = np.clip(smooth(path.sample(path.acceleration, path.times + _FORESEEN), 0.10, rate) / _GRAVITY, -0.6, 0.6)
+        still = smooth(1.0 - np.clip((path.pace + 0.3 * np.abs(path.turn_rate)) / 0.4, 0.0, 1.0), 0.25, rate)
+        stride = np.sum((left.toe - right.toe)[:, :2] * forward(path.yaw), axis=-1)
+        shifts = [(foot, 0.15 + _SHIFT * foot.standing) for foot in (left, right)]
+        bears = [foot.bearing(shift, shift) for foot, shift in shifts]
+        going = 1.0 - still
+        return cls(
+            path.times, rate, running, still, tilt,
+            0.75 * np.sum(tilt * forward(path.yaw), axis=-1) + 0.02 * path.ahead + 0.19 * running,
+            0.75 * np.sum(tilt * leftward(path.yaw), axis=-1) + 0.03 * path.aside,
+            smooth(stride, 0.06, rate), smooth(stride_phase(path.times, left, right), 0.06, rate), going,
+            going * smooth(np.clip(path.ahead, -1.0, 1.0), 0.1, rate), smooth(bears[0] - bears[1], 0.09, rate),
+            still * resting_leg(path.times, rng), np.sin(1.6 * path.times + rng.uniform(0.0, 6.0)),
+            wander(path.times, rng), wander(path.times, rng),
+        )
+
+    def stride_in(self, seconds: Array | float) -> Array:
+        """The stride (F,) that will be in some seconds (F,): what it comes from moves before the toes do."""
+        return np.interp(self.times + seconds, self.times, self.stride)
+
+    def wave(self, *parts: tuple[int, float, Array | float]) -> Array:
+        """Sum (F,) of cosines, each the given times as fast as the strides, so high, and highest at a part of the stride.
+
+        A stride begins as the left foot strikes.
+        """
+        return np.sum([height * np.cos(times * (self.phase - 2.0 * np.pi * peak)) for times, height, peak in parts], axis=0)
 
 
-def _wander(times: Array, rng: np.random.Generator) -> Array:
-    """Slow aimless signal (F,) within about -1..1."""
-    frequencies, phases = rng.uniform(0.05, 0.3, 4), rng.uniform(0.0, 2.0 * np.pi, 4)
-    return 0.5 * np.sum(np.sin(2.0 * np.pi * times[:, None] * frequencies + phases), axis=-1)
+def _pelvis(path: Path, gait: _Gait, hips: Array, feet: tuple[Foot, Foot], style: Style) -> Array:
+    """Place of the hips (F, 3): over the path, swaying onto the leg that bears, as high as the legs carry it."""
+    brisk = np.clip(path.pace / 1.4, 0.0, 1.0)
+    aside = style.hips * (0.042 - 0.018 * brisk - 0.014 * gait.running) * gait.load + 0.045 * gait.rest
+    aside = aside + 0.006 * gait.still * gait.sway
+    surge = gait.onward * (1.0 - 0.5 * gait.running) * gait.wave((2, 0.015, 0.16))
+    ground = path.position + leftward(path.yaw) * aside[:, None]
+    ground = ground + _FALL * (1.0 - gait.running)[:, None] * gait.push  # a walk begins as a fall
+    ground = ground + forward(path.yaw) * (surge + 0.005 * gait.still * gait.look)[:, None]
+    speed = np.linalg.norm(path.velocity, axis=-1)
+    bounce = gait.running * smooth(np.clip(np.abs(path.ahead) / np.maximum(speed, 0.1), 0.3, 1.0), 0.1, gait.rate)
+    wanted: list[Array] = []
+    load: list[Array] = []
+    limits = [np.full(len(hips), _HIGHEST)]
+    for sign, foot in zip(SIDES, feet, strict=True):
+        joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
+        ankle = _ankles(foot)
+        across = np.sum((ankle[:, :2] - ground - joint[:, :2]) ** 2, axis=-1)
+        length = np.sqrt(THIGH**2 + SHIN**2 + 2 * THIGH * SHIN * np.cos(bearing_knee(foot, path.pace, bounce)))
+        for lengths, heights in ((length, wanted), (_REACH * (1.0 - 0.022 * _leaving(foot)), limits)):
+            heights.append(ankle[:, 2] - joint[:, 2] + np.sqrt(np.maximum(lengths**2 - across, 0.2**2)))
+        load.append(foot.bearing(0.15, 0.30 - 0.15 * gait.running) * (1.0 + 0.9 * sign * gait.rest))
+    height = bearing_height(wanted, load, limits, bounce, gait.rate)
+    return np.concatenate([ground, height[:, None]], axis=-1)
+
+
+def _leaving(foot: Foot) -> Array:
+    """How much a leg leaves the ground (F,): it is bent by then, from just before the toes leave until it reaches out."""
+    return np.maximum(smoothstep(1.0 - foot.until / 0.12), smoothstep((-foot.since - 0.08) / 0.12))
+
+
+def _pose_trunk(rotations: Array, skeleton: Skeleton, path: Path, gait: _Gait, twist: Array, drop: Array,
+                style: Style) -> None:
+    """Spine, chest, neck and head: shoulders turn against the pelvis, the head stays level and looks ahead."""
+    shoulders = style.twist * (0.06 + 0.17 * gait.running) * gait.stride_in(0.08 - 0.03 * gait.running)
+    against = shoulders - twist
+    tilt = -style.hips * gait.going * (gait.wave((1, 0.032, 0.66), (3, 0.006, 0.29))
+                                       + gait.running * gait.wave((1, 0.032, 0.50))) - 0.02 * gait.rest
+    upright = tilt - drop  # of the shoulders: the stance side sinks, and the head stays level
+    bob = gait.onward * gait.wave((2, 0.016, 0.45))  # the trunk keeps its pace as the hips hurry and lag
+    stoop = 0.05 + 0.03 * gait.still + style.stoop
+    glance = np.tanh(smooth(np.interp(path.times + 0.3, path.times, path.yaw) - path.yaw, 0.06, gait.rate))
+    look = 0.5 * gait.still * gait.look
+    ahead, left = gait.lean_ahead, gait.lean_left
+    trunk = {
+        "Spine": (0.30 * against, 0.25 * ahead + bob - 0.02, 0.25 * left + 0.5 * upright),
+        "Chest": (0.35 * against, 0.20 * ahead + 0.010 * gait.breath + 0.5 * stoop, 0.2 * left + 0.3 * upright),
+        "UpperChest": (0.35 * against + 0.2 * glance, 0.20 * ahead - 0.006 * gait.breath + 0.5 * stoop,
+                       0.2 * left + 0.2 * upright),
+        "Neck": (-0.5 * (against + twist) + 0.35 * glance + 0.4 * look, 0.20 - 0.4 * ahead - 0.5 * stoop,
+                 -0.3 * left - 0.5 * tilt),
+        "Head": (-0.5 * (against + twist) + 0.35 * glance + 0.6 * look,
+                 -0.15 - 0.45 * ahead - 0.5 * stoop - bob + 0.05 * gait.still * gait.sway, -0.35 * left - 0.5 * tilt),
+    }
+    for name, (yaw, pitch, roll) in trunk.items():
+        rotations[:, skeleton.index(name)] = _turn(yaw, _Z, pitch, _X, roll, _Y)
 
 
 def _turn(*pairs: Array) -> Array:
@@ -121,60 +219,42 @@ def _turn(*pairs: Array) -> Array:
     return result
 
 
-def _stride(path: Path, left: Foot, right: Foot) -> Array:
-    """How far the left toe is ahead of the right one (F,), in metres along the heading."""
-    return np.sum((left.toe - right.toe)[:, :2] * forward(path.yaw), axis=-1)
-
-
-def _glance(path: Path, rate: float) -> Array:
-    """The head turns toward where the body will face in a quarter of a second."""
-    soon = np.interp(path.times + 0.25, path.times, path.yaw)
-    return np.tanh(_smooth(soon - path.yaw, 0.06 * rate))
-
-
 def _ankles(foot: Foot) -> Array:
     """Ankle positions (F, 3) of a foot that rolls about its toe joint."""
     turn = _turn(foot.yaw, _Z, foot.pitch, _X)
     return foot.toe - quat.mul_vec(turn, np.tile([0.0, -TOE_AHEAD, TOE_HEIGHT - ANKLE_HEIGHT], (len(turn), 1)))
 
 
-def _pelvis_height(path: Path, running: Array, hips: Array, ground: Array, feet: tuple[Foot, Foot]) -> Array:
-    """Height of the hips (F,): a bob of two beats per stride, lowered to where both legs reach.
+def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, gait: _Gait,
+              style: Style) -> None:
+    """An arm that hangs from its shoulder and swings against the leg of its side, before the leg does.
 
-    A walk vaults over the standing leg; in a run the body falls between steps, with three quarters of gravity.
+    The elbow bends as the arm comes ahead, where the hand comes before the body, and opens as it goes back; in a run it
+    does about a right angle, and shoulders and forearms bounce with the steps.
     """
-    from scipy.ndimage import minimum_filter1d
-
-    rate = 1.0 / (path.times[1] - path.times[0])
-    swinging = _smooth(np.maximum(~feet[0].planted, ~feet[1].planted).astype(float), 0.07 * rate)
-    down = _smooth(np.maximum(feet[0].planted, feet[1].planted).astype(float), 0.05 * rate)
-    moving = (1.0 - running) * np.clip(path.pace / 0.5, 0.0, 1.0)
-    flight = 0.75 * _GRAVITY / (2.0 * np.pi * step_rate(path)) ** 2
-    stand = ANKLE_HEIGHT + HIP_DROP + 0.987 * (THIGH + SHIN)
-    bob = _smooth(0.02 * moving * (swinging - 1.0), 0.03 * rate) + running * flight * (1.5 - 2.0 * down)
-    level = stand - 0.04 * running
-    for sign, foot in zip((1.0, -1.0), feet, strict=True):
-        joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
-        ankle = _ankles(foot)
-        across = np.linalg.norm(ankle[:, :2] - ground - joint[:, :2], axis=-1)
-        limit = ankle[:, 2] + np.sqrt(np.maximum(_REACH**2 - across**2, 0.2**2)) - joint[:, 2]
-        level = np.minimum(level, limit - bob)
-    # the lowest value around each frame, then a mean as wide: smooth and nowhere above the limit, the bob kept whole
-    radius = max(1, round(0.1 * rate))
-    lowest = minimum_filter1d(level, 2 * radius + 1, mode="nearest")
-    window = np.hanning(2 * radius + 3)[1:-1]
-    return np.convolve(np.pad(lowest, radius, mode="edge"), window / window.sum(), mode="valid") + bob
-
-
-def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, running: Array,
-              ahead: Array, sway: Array) -> None:
-    """Arms hang and swing against the legs: `ahead` is how far the other foot leads, in metres."""
-    swing = 0.6 * np.tanh(ahead / 0.6) * (0.6 + 0.25 * running) - 0.05 + 0.02 * sway
-    drop = np.radians(78) - 0.10 * running
-    elbow = 0.25 + 0.25 * np.clip(path.pace / 1.5, 0.0, 1.0) + 1.1 * running + 0.35 * np.maximum(swing, 0.0)
-    rotations[:, skeleton.index(side + "Arm")] = _turn(-swing, _X, sign * drop, _Y)
-    rotations[:, skeleton.index(side + "ForeArm")] = _turn(-sign * elbow, _Z)
-    rotations[:, skeleton.index(side + "Hand")] = _turn(np.full(len(swing), -0.1 * sign), _Z)
+    soon, before = (np.interp(path.times + seconds, path.times, gait.running) for seconds in (0.2, -0.15))
+    running = smooth(np.maximum(soon, before), 0.06, gait.rate)  # arms are up before a run and until it has stopped
+    moving = np.clip(path.pace / 1.5, 0.0, 1.0)
+    sidling = np.clip(smooth(np.abs(path.aside), 0.2, gait.rate) / 1.2, 0.0, 1.0)
+    reach, bending = (-0.9 * sign * np.tanh(gait.stride_in(lead) / 0.9) for lead in (0.085, 0.085 + 0.07 * running))
+    vigour = style.arms * (1.0 + sign * style.favour + 0.07 * gait.look)
+    swing = vigour * (0.57 + 0.20 * running) * reach + 0.05 + sidling * sign * gait.wave((1, 0.10, 0.25))
+    swing = swing + running * (gait.wave((2, 0.055, 0.25)) - 0.18) + 0.02 * gait.sway + 0.06 * gait.still * sign * gait.rest
+    out = 0.20 + 0.05 * moving + 0.13 * (1.0 - running) * reach + running * (0.15 + sign * gait.wave((1, 0.05, 0.85)))
+    out = out + sidling * (0.12 - 0.05 * sign * gait.load) + 0.01 * gait.breath
+    inward = 0.30 + 0.02 * running + (0.40 + 0.15 * running) * reach
+    elbow = 0.32 + 0.10 * moving + vigour * (0.45 - 0.12 * running) * bending
+    elbow = elbow + 0.35 * sidling * (1.0 - running) + 1.25 * running
+    elbow = elbow + gait.going * (0.05 + 0.075 * running) * gait.wave((2, 1.0, 0.45 - 0.08 * running))
+    shrug = gait.going * (0.018 + 0.045 * running) * gait.wave((2, 1.0, 0.41))
+    slope = 0.20 - 0.06 * running - 0.012 * gait.breath - shrug  # of the shoulders
+    for bone, rotation in (
+        ("Shoulder", _turn(-0.12 * sign * (swing - 0.05), _Z, sign * slope, _Y)),
+        ("Arm", _turn(-swing, _X, sign * (0.5 * np.pi - slope - out), _Y, inward, _X)),
+        ("ForeArm", _turn(-sign * np.maximum(elbow, 0.09), _Z)),
+        ("Hand", _turn(-sign * (0.12 + 0.05 * reach), _Z, np.full(len(reach), sign * 0.08), _Y)),
+    ):
+        rotations[:, skeleton.index(side + bone)] = rotation
 
 
 def _pose_leg(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, pelvis: Array, hips: Array,

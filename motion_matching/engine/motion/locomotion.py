@@ -7,18 +7,20 @@ both into poses, all over whole arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .clip import Clip
-from .gait import Path, footsteps, forward, integral, move_feet, smoothstep
+from .feet import move_feet
+from .gait import Path, Style, footsteps, forward, integral, leftward, smoothstep
 from .humanoid import humanoid_skeleton, pose_body
 
 __all__ = ["Move", "generate", "humanoid_skeleton", "perform", "plan_path"]
 
 Array = np.ndarray
 _STANDING = 1.0  # seconds of standing still at both ends of a take
+_STEPS_FPS = 60.0  # at which steps are planned, whatever the clip's rate: it must not change them
 _CLOSING_STEP = 0.2  # seconds the feet need after the body stands
 
 
@@ -28,6 +30,7 @@ class Move:
 
     `direction` is the travel as seen from the heading (0 ahead, 90 left, degrees), `pivot` degrees turned to the left
     at once when the move begins, `turn` the heading's rate and `swing` the rate of `direction`, degrees per second.
+    `side` and `back` scale the parts of the speed to the side and backwards, as people are slower that way.
     """
 
     seconds: float
@@ -36,21 +39,34 @@ class Move:
     pivot: float = 0.0
     turn: float = 0.0
     swing: float = 0.0
+    side: float = 1.0
+    back: float = 1.0
+
+    def velocity(self, seconds: Array, yaw: Array) -> Array:
+        """On the ground (F, 2), some `seconds` (F,) into the move and for headings (F,)."""
+        direction = np.radians(self.direction + self.swing * np.maximum(seconds, 0.0))
+        ahead, left = np.cos(direction), self.side * np.sin(direction)
+        ahead = np.where(ahead < 0.0, self.back, 1.0) * ahead
+        return self.speed * (ahead[..., None] * forward(yaw) + left[..., None] * leftward(yaw))
 
 
 def generate(seed: int = 0, fps: float = 30.0) -> list[Clip]:
     """Takes of 10 to 30 s that start and end standing; the same seed gives the same clips."""
     rng = np.random.default_rng(seed)
-    return [perform(name, moves, fps, rng) for name, moves in _schedules(rng).items()]
+    clips = []
+    for name, moves in _schedules(rng).items():
+        haste = float(rng.uniform(0.98, 1.02))
+        clips.append(perform(name, [replace(move, speed=haste * move.speed) for move in moves], fps, rng))
+    return clips
 
 
 def perform(name: str, moves: Sequence[Move], fps: float, rng: np.random.Generator) -> Clip:
     """A clip of that schedule, with a stop and a second of standing added around it."""
     halt = Move(_STANDING + _CLOSING_STEP + _change_time(moves[-1].speed))
-    path = plan_path([Move(_STANDING), *moves, halt], fps)
-    left, right = footsteps(path, rng)
-    skeleton = humanoid_skeleton()
-    positions, rotations = pose_body(skeleton, path, *move_feet(path, left, right), rng)
+    moves = [Move(_STANDING), *moves, halt]
+    path, style, skeleton = plan_path(moves, fps), Style.drawn(rng), humanoid_skeleton()
+    steps = footsteps(plan_path(moves, _STEPS_FPS), rng, style)
+    positions, rotations = pose_body(skeleton, path, *move_feet(path, *steps, style), rng, style)
     return Clip(name, skeleton, positions, rotations, float(fps))
 
 
@@ -78,9 +94,8 @@ def plan_path(moves: list[Move], fps: float) -> Path:
         shift = max(shift, spin) if shift and move.pivot else max(shift, 0.3)
         late = max(0.0, 0.5 * (shift - spin))
         yaw = yaw + np.radians(move.pivot) * smoothstep((times - begin - late) / spin)
-        travel = base + total + np.radians(move.direction + move.swing * np.maximum(times - begin, 0.0))
         blend = smoothstep((times - begin) / shift)[:, None]
-        velocity = velocity + blend * (move.speed * forward(travel) - velocity)
+        velocity = velocity + blend * (move.velocity(times - begin, base + total) - velocity)
     return Path(times, integral(velocity, times), velocity, yaw)
 
 
@@ -90,9 +105,8 @@ def _transitions(moves: list[Move]) -> tuple[list[float], list[float]]:
     total = 0.0
     for last, move in zip([moves[0], *moves], moves, strict=False):
         total += np.radians(move.pivot)
-        swung = np.radians(last.direction + last.swing * last.seconds)
-        before = last.speed * forward(total - np.radians(move.pivot) + swung)
-        after = move.speed * forward(total + np.radians(move.direction))
+        before = last.velocity(np.array(last.seconds), np.array(total - np.radians(move.pivot)))
+        after = move.velocity(np.array(0.0), np.array(total))
         change = float(np.linalg.norm(after - before))
         shifts.append(_change_time(change))
         turned.append(total)
@@ -102,6 +116,7 @@ def _transitions(moves: list[Move]) -> tuple[list[float], list[float]]:
 def _schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
     """The takes by name. Speeds in m/s, angles in degrees, left positive."""
     return {
+        "idle": [Move(12.0)],
         "idle_and_turns_in_place": [
             Move(3.0), *(Move(2.1, pivot=angle) for angle in (90, -90, 45, 180, -180))
         ],
@@ -111,37 +126,50 @@ def _schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
         "starts_in_all_directions": _bursts(
             1.5, 0.8, (1.0, 0, 90), (1.0, 0, 180), (1.0, 90, 90), (1.0, -90, 90), (1.0, -60, -90), (1.0, 180, 90)
         ),
-        "walk_speeds": [Move(1.9, speed) for speed in (0.6, 0.9, 1.2, 1.5, 1.8, 1.0)],
-        "walk_curves": [Move(2.0, 1.2, turn=turn) for turn in (34, -34, 57, -57, 86, -86)],
+        "walk_speeds": [Move(2.3, speed) for speed in (0.6, 0.8, 1.1, 1.4, 1.8, 1.2, 0.9)],
+        "walk_curves": [
+            Move(seconds, 1.2, turn=turn)
+            for seconds, turn in ((3.2, 33), (3.2, -33), (2.6, 40), (2.6, -40), (1.9, 57), (1.9, -57), (1.8, 86), (1.8, -86))
+        ],
+        "walk_bends": _pivots(1.1, *((1.2, angle) for angle in (0, 25, 40, 60, 25, 0, -25, -40, -60, -25))),
         "walk_pivots": _pivots(
             1.6, (1.3, 0), (1.3, 90), (1.3, -90), (1.4, 180), (1.4, -180), (0.9, 180), (1.6, 135), (1.6, -135),
             (0.7, -90)
         ),
+        "walk_corners": _pivots(2.1, (1.2, 0), (1.2, 90), (1.25, -90), (1.2, -90), (1.3, 90), (1.2, 90), (1.25, -90)),
         "run_starts_and_stops": _bursts(
             1.8, 1.3, (2.5, 0, 0), (3.5, 0, 0), (3.0, 90, 0), (3.0, -90, 0), (3.0, 180, 0)
         ),
+        "run_speeds": [Move(2.1, speed) for speed in (2.3, 2.7, 3.1, 3.5, 4.0, 3.0)],
         "gait_changes": [Move(1.9, speed) for speed in (1.4, 3.0, 1.4, 4.0, 1.8, 2.4, 3.5)],
         "run_curves": [
-            Move(2.0, speed, turn=turn)
-            for speed, turn in ((3.0, 30), (3.0, -30), (3.0, 57), (3.0, -57), (2.6, 86), (2.6, -86))
+            Move(seconds, speed, turn=turn)
+            for seconds, speed, turn in ((3.2, 2.9, 33), (3.2, 2.9, -33), (2.6, 2.9, 40), (2.6, 2.9, -40), (1.9, 3.0, 57),
+                                         (1.9, 3.0, -57), (1.9, 2.6, 86), (1.9, 2.6, -86))
         ],
         "run_pivots": _pivots(
             1.95, (3.0, 0), (3.0, 90), (3.0, -90), (3.0, 180), (3.0, -180), (2.5, 135), (3.5, -135), (3.5, 180)
         ),
+        "run_corners": _pivots(2.1, (3.0, 0), (3.0, 90), (3.1, -90), (3.0, -90), (3.0, 90), (2.9, -90)),
+        "walk_reversals": _pivots(2.1, (1.2, 0), (1.2, 180), (1.25, -180), (1.3, 180), (1.2, -180)),
+        "run_reversals": _pivots(2.3, (2.9, 0), (3.0, 180), (2.9, -180), (3.0, 180), (2.8, -180), (3.0, -180)),
         "strafes": _ways(1.6, (0.5, 90), (0.5, -90), (0.9, 90), (0.9, -90), (1.3, 90), (1.3, -90)),
         "backwards_and_diagonals": _ways(
-            1.5, (0.7, 180), (1.1, 180), (1.5, 180), (1.1, 135), (1.1, -135), (1.1, 45), (1.1, -45)
+            1.6, (0.7, 180), (1.1, 180), (1.5, 180), (1.1, 135), (1.1, -135), (1.1, 45), (1.1, -45)
         ),
         "fast_strafes": _ways(
-            1.5, (2.1, 90), (2.1, -90), (2.1, 180), (2.2, 45), (2.2, -45), (2.0, 135), (2.0, -135)
+            1.6, (2.1, 90), (2.1, -90), (2.2, 180), (2.3, 45), (2.3, -45), (2.1, 135), (2.1, -135)
         ),
-        "circles_facing_one_way": [
-            Move(5.5, 1.1, swing=60), Move(0.9), Move(4.0, 1.1, swing=-60), Move(0.9), Move(4.5, 2.1, swing=80)
-        ],
+        "circles_facing_one_way": [Move(4.5, 1.1, swing=-70), Move(0.9), Move(4.5, 2.0, swing=75)],
         "circles_facing_the_centre": [
             Move(2.7, speed, direction=side * 90, turn=-side * turn)
-            for speed, turn, side in ((0.9, 34, 1), (0.9, 34, -1), (1.5, 43, 1), (1.5, 43, -1))
+            for speed, turn, side in ((0.9, 34, 1), (0.9, 34, -1), (1.4, 43, 1), (1.4, 43, -1))
         ],
+        **{
+            f"slow_circle_{gait}_{number}": [Move(16.4, speed, direction=90 * number, swing=22, side=side, back=back)]
+            for gait, speed, side, back in (("walking", 1.25, 0.8, 0.85), ("running", 2.95, 0.73, 0.74))
+            for number in (1, 2)
+        },
         "walk_at_random": _at_random(rng, 5, (0.8, 1.7)),
         "run_at_random": _at_random(rng, 5, (2.2, 3.8)),
     }

@@ -51,10 +51,15 @@ class Roles:
     head: int | None = None
     root: int | None = None
 
+    @property
+    def leg_names(self) -> tuple[str, ...]:
+        """What the legs are called: 'left', 'right', a second left one 'left2'."""
+        return tuple(_leg_labels(self.legs))
+
     def to_names(self, skeleton: Skeleton) -> dict[str, str]:
         """Bone names by role ('hips', 'left_thigh', a second left leg as 'left2_thigh'), ready for JSON."""
         bones = {"hips": self.hips, "spine": self.spine, "head": self.head, "root": self.root}
-        for label, leg in zip(_leg_labels(self.legs), self.legs, strict=True):
+        for label, leg in zip(self.leg_names, self.legs, strict=True):
             bones |= {f"{label}_{part}": getattr(leg, part) for part in LEG_PARTS}
         return {role: skeleton.names[bone] for role, bone in bones.items() if bone is not None}
 

@@ -2,7 +2,7 @@
 
 Its position is an upper spine bone on the ground, its heading the hips' forward direction on the ground, both
 smoothed by a Savitzky-Golay filter, so that the swing of hips and shoulders goes and turns, starts and stops stay
-("Code vs Data Driven Displacement", section "Simulation Bone"). It becomes bone 0, the root of everything else.
+("Code vs Data Driven Displacement", section "Simulation Bone"). `attachment` makes it bone 0, the root of all others.
 
 On the ground a heading is a yaw in radians: 0 faces -Y, forward is `(sin yaw, -cos yaw)`. The character's own frame
 is the world turned back by the yaw: forward is -Y, its left is +X.
@@ -10,14 +10,15 @@ is the world turned back by the yaw: forward is -Y, its left is +X.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import RigError, SettingsError
 from ..maths import quat
 from .clip import Clip
-from .skeleton import Skeleton
+from .smoothing import least_within, savitzky_golay, window_frames
 
 NAME = "Simulation"
 HEADINGS = ("direction", "angle")
@@ -27,6 +28,10 @@ SOURCES = ("spine", "root")
 _TRUSTED_DIRECTION = (0.3, 0.9)
 # Cosine of half the tilt beyond which hips count as upside down and have no heading of their own: about 163 degrees.
 _UPSIDE_DOWN = 0.15
+# Metres per second between which standing becomes moving, for windows that are shorter while standing.
+_STANDS_TO_MOVES = (0.1, 0.4)
+# Radians per second between which the swing of hips becomes a sharp turn, which such windows leave alone as well.
+_SWINGS_TO_TURNS = (1.3, 2.1)
 # Seconds at either end of a clip that are looked at to tell whether the character stands there.
 _STANDING_SPAN = 0.2
 
@@ -37,7 +42,9 @@ class SimulationBoneSettings:
 
     Windows are in seconds, orders are those of the filter's polynomials. `heading` smooths the ground direction as a
     vector ("direction", the article) or as an unwrapped angle ("angle", the notebook). `source` is "spine", or "root"
-    to take an existing root bone as it is, without smoothing. SettingsError for values that make no sense.
+    to take an existing root bone as it is, without smoothing. `standing` is the part of both windows that is left where
+    the character stands or nearly so: below 1, long windows take out the sway of steps without blunting starts, stops
+    and turns on the spot. SettingsError for values that make no sense.
     """
 
     position_window: float = 0.5
@@ -46,12 +53,15 @@ class SimulationBoneSettings:
     direction_order: int = 3
     heading: str = "direction"
     source: str = "spine"
+    standing: float = 1.0
 
     def __post_init__(self) -> None:
         if self.heading not in HEADINGS:
             raise SettingsError(f"Simulation bone heading '{self.heading}' is unknown: use {' or '.join(HEADINGS)}.")
         if self.source not in SOURCES:
             raise SettingsError(f"Simulation bone source '{self.source}' is unknown: use {' or '.join(SOURCES)}.")
+        if not 0 <= self.standing <= 1:
+            raise SettingsError(f"Simulation bone standing must be a part from 0 to 1 of the windows, not {self.standing}.")
         for name in ("position", "direction"):
             window, order = getattr(self, f"{name}_window"), getattr(self, f"{name}_order")
             if not (np.isfinite(window) and window >= 0):
@@ -65,6 +75,8 @@ PRESETS = {
     # 60 frames of order 4 and 65 frames of order 5 at 30 fps ("Stabilizing Displacement and Orientation with
     # Savitzky-Golay Filter"); a symmetric filter has an odd number of frames, so 60 becomes 61.
     "notebook": SimulationBoneSettings(2.0, 4, 65 / 30, 5, heading="angle"),
+    # twice the article's windows while moving, less than the article's while standing
+    "adaptive": SimulationBoneSettings(1.0, 3, 2.0, 3, standing=0.35),
 }
 
 
@@ -98,11 +110,6 @@ class GroundTrack:
         return np.stack([np.sin(self.yaw), -np.cos(self.yaw)], axis=-1)
 
 
-def odd_frames(seconds: float, fps: float) -> int:
-    """The odd number of frames nearest to a span, of two the larger: filters are symmetric about their frame."""
-    return 2 * int(seconds * fps / 2) + 1
-
-
 # ---------------------------------------------------------------- finding the track
 
 
@@ -114,15 +121,16 @@ def find_track(
     settings: SimulationBoneSettings,
     *,
     root: int | None = None,
+    cyclic: bool = False,
 ) -> GroundTrack:
     """Path of the simulation bone through a clip.
 
-    `hips`, `spine` and `root` are bone indices, `forward` (3,) is the hips' forward axis in their own frame. RigError
-    where a root bone is asked for and there is none.
+    `hips`, `spine` and `root` are bone indices, `forward` (3,) is the hips' forward axis in their own frame; `cyclic` as
+    for `smoothed_track`. RigError where a root bone is asked for and there is none.
     """
     if settings.source == "root":
         return root_track(clip, hips, forward, root)
-    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings)
+    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
 
 
 def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False) -> GroundTrack:
@@ -132,23 +140,50 @@ def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSetting
     continues across the seam.
     """
     cyclic = cyclic and raw.frame_count > 1
+    windows = settings.position_window, settings.direction_window
     longest = None if cyclic else raw.frame_count
-    position_window = _window(settings.position_window, fps, longest)
-    direction_window = _window(settings.direction_window, fps, longest)
-    margin = max(position_window, direction_window) // 2
+    margin = max(window_frames(seconds, fps, longest) for seconds in windows) // 2
+    adaptive = settings.standing < 1
+    # which of the windows holds is looked up in one as well, and blended: round a loop
+    margin *= 3 if cyclic and adaptive else 1
     longer = _played_on(raw, margin) if cyclic else _mirrored_on(raw, margin)
-    inside = slice(margin, margin + raw.frame_count)
-    positions = _smoothed(longer.positions, position_window, settings.position_order)
-    yaw = _smoothed(longer.yaw, direction_window, settings.direction_order)
+    track = _filtered(longer, fps, settings, windows, longest)
+    if adaptive:
+        short = _filtered(longer, fps, settings, [settings.standing * seconds for seconds in windows], longest)
+        place, heading = (least_within(part, window_frames(seconds, fps, longest))
+                          for part, seconds in zip(_steady(short, fps), windows, strict=True))
+        track = GroundTrack(short.positions + place[:, None] * (track.positions - short.positions),
+                            short.yaw + heading * (track.yaw - short.yaw))
+    return track.sliced(margin, margin + raw.frame_count)
+
+
+def _steady(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
+    """How far each frame (F,) is one of moving along, and of moving along without a sharp turn, 0 to 1."""
+    if track.frame_count < 2:
+        return np.zeros(track.frame_count), np.zeros(track.frame_count)
+    speed = np.linalg.norm(np.gradient(track.positions, 1.0 / fps, axis=0), axis=1)
+    turning = np.abs(np.gradient(track.yaw, 1.0 / fps))
+    moving, turned = (np.clip((values - low) / (high - low), 0.0, 1.0)
+                      for values, (low, high) in ((speed, _STANDS_TO_MOVES), (turning, _SWINGS_TO_TURNS)))
+    return moving, moving * (1.0 - turned)
+
+
+def _filtered(
+    track: GroundTrack, fps: float, settings: SimulationBoneSettings, windows: Sequence[float], longest: int | None
+) -> GroundTrack:
+    """A track smoothed with these windows in seconds for place and direction, its ends excepted."""
+    of_place, of_direction = (window_frames(seconds, fps, longest) for seconds in windows)
+    positions = savitzky_golay(track.positions, of_place, settings.position_order)
+    yaw = savitzky_golay(track.yaw, of_direction, settings.direction_order)
     if settings.heading == "direction":
-        yaw = _along(_smoothed(longer.forward, direction_window, settings.direction_order), yaw)
-    return GroundTrack(positions[inside], yaw[inside])
+        yaw = _along(savitzky_golay(track.forward, of_direction, settings.direction_order), yaw)
+    return GroundTrack(positions, yaw)
 
 
 def raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundTrack:
     """The path before smoothing: the spine bone on the ground and the hips' heading."""
-    _, spine_positions = _bone_world(clip.rotations, clip.positions, clip.skeleton, spine)
-    hips_rotations, _ = _bone_world(clip.rotations, clip.positions, clip.skeleton, hips)
+    _, spine_positions = clip.skeleton.bone_world(spine, clip.rotations, clip.positions)
+    hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
     return GroundTrack(spine_positions[:, :2], _headings(hips_rotations, np.asarray(forward, dtype=np.float64)))
 
 
@@ -157,8 +192,8 @@ def root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> 
     if root is None:
         raise RigError(f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
                        "name it in the rig's roles, or have the simulation bone found, as 'article' does.")
-    rotations, positions = _bone_world(clip.rotations, clip.positions, clip.skeleton, root)
-    hips_rotations, _ = _bone_world(clip.rotations, clip.positions, clip.skeleton, hips)
+    rotations, positions = clip.skeleton.bone_world(root, clip.rotations, clip.positions)
+    hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
     looking = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [1.0, 1.0, 0.0]
     mean = quat.inv_mul_vec(rotations, looking).mean(axis=0)
     axis = np.zeros(3)
@@ -201,12 +236,6 @@ def _local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- smoothing
 
 
-def _window(seconds: float, fps: float, longest: int | None) -> int:
-    """Frames of a filter: an odd number, and a shorter one for a clip of fewer frames."""
-    window = odd_frames(seconds, fps)
-    return window if longest is None else min(window, longest - 1 + longest % 2)
-
-
 def _mirrored_on(track: GroundTrack, margin: int) -> GroundTrack:
     """A clip led on by `margin` frames at both ends by its reflection through the end: as it went there, it goes on.
 
@@ -236,14 +265,6 @@ def _played_on(track: GroundTrack, margin: int) -> GroundTrack:
     return GroundTrack(np.stack([longer.real, longer.imag], axis=-1), track.yaw[frames] + rounds * angle)
 
 
-def _smoothed(values: np.ndarray, window: int, order: int) -> np.ndarray:
-    """Savitzky-Golay along the first axis; a window too short for its order, as tiny clips have, changes nothing."""
-    from scipy.signal import savgol_filter
-
-    # what is done at the ends is cut off with the margin: the cheapest will do
-    return savgol_filter(values, window, order, axis=0, mode="nearest") if window > order + 1 else values
-
-
 def _along(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Yaw (F,) of smoothed `directions` (F, 2), helped by smoothed unwrapped `angles` (F,).
 
@@ -257,107 +278,6 @@ def _along(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
     low, high = _TRUSTED_DIRECTION
     trust = np.clip((along - low) / (high - low), 0.0, 1.0)
     return angles + trust * trust * (3.0 - 2.0 * trust) * np.arctan2(across, along)
-
-
-# ---------------------------------------------------------------- attaching it and taking it off
-
-
-def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
-    """The clip with the simulation bone as bone 0, on the ground in the world, and all else below it.
-
-    Bones above the hips, such as a root that stays at the origin, ride on the simulation bone from here on; every
-    other bone keeps its motion in the world. At rest the simulation bone is at the origin below the hips.
-    """
-    skeleton = clip.skeleton
-    riders = skeleton.ancestors(hips)
-    rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
-    ground = np.concatenate([track.positions, np.zeros((track.frame_count, 1))], axis=-1)
-    turns = quat.from_yaw(track.yaw)
-    for bone in _first_below(skeleton, riders):
-        world_rotations, world_positions = _bone_world(clip.rotations, clip.positions, skeleton, bone)
-        rotations[:, bone] = quat.inv_mul(turns, world_rotations)
-        positions[:, bone] = quat.inv_mul_vec(turns, world_positions - ground)
-    rotations[:, riders], positions[:, riders] = quat.IDENTITY, 0.0
-    rotations = np.concatenate([turns[:, None], rotations], axis=1)
-    positions = np.concatenate([ground[:, None], positions], axis=1)
-    skeleton = _attached(skeleton, riders, hips)
-    return _stored(replace(clip, skeleton=skeleton, rotations=rotations, positions=positions))
-
-
-def detach(clip: Clip) -> Clip:
-    """The clip without its simulation bone, as motion capture comes: the reverse of `attach`.
-
-    What was right below bone 0 becomes a root with the motion it has in the world; a root bone of the source, which
-    rode on the simulation bone, thus carries its motion. RigError where bone 0 is not the root of everything.
-    """
-    skeleton = clip.skeleton
-    if list(np.flatnonzero(skeleton.parents < 0)) != [0]:
-        raise RigError(f"Clip '{clip.name}' has no simulation bone to take off: bone '{skeleton.names[0]}' is not "
-                       "the root of all others.")
-    rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
-    rest_rotations, rest_positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
-    for bone in skeleton.children(0):
-        rotations[:, bone], positions[:, bone] = _bone_world(clip.rotations, clip.positions, skeleton, bone)
-        rest_rotations[bone], rest_positions[bone] = _rest_world(skeleton, bone)
-    bare = Skeleton(
-        skeleton.names[1:],
-        np.maximum(skeleton.parents[1:] - 1, -1),
-        rest_positions[1:],
-        rest_rotations[1:],
-        tuple((bone - 1, offset) for bone, offset in skeleton.end_sites if bone > 0),
-    )
-    return _stored(replace(clip, skeleton=bare, rotations=rotations[:, 1:], positions=positions[:, 1:]))
-
-
-def _attached(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
-    """The skeleton with the simulation bone; its rest pose moves along the ground, hips to the origin."""
-    rotations, positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
-    _, hips_position = _rest_world(skeleton, hips)
-    for bone in _first_below(skeleton, riders):
-        rotations[bone], positions[bone] = _rest_world(skeleton, bone)
-        positions[bone] -= hips_position * [1.0, 1.0, 0.0]
-    rotations[riders], positions[riders] = quat.IDENTITY, 0.0
-    return Skeleton(
-        (_free_name(skeleton.names), *skeleton.names),
-        np.concatenate([[-1], skeleton.parents + 1]).astype(skeleton.parents.dtype),
-        np.concatenate([np.zeros((1, 3), positions.dtype), positions]),
-        np.concatenate([quat.IDENTITY[None].astype(rotations.dtype), rotations]),
-        tuple((bone + 1, offset) for bone, offset in skeleton.end_sites),
-    )
-
-
-def _first_below(skeleton: Skeleton, riders: list[int]) -> list[int]:
-    """Bones that keep their motion while what they hang from becomes the simulation bone or rides on it."""
-    above = {-1, *riders}
-    return [bone for bone, parent in enumerate(skeleton.parents) if int(parent) in above and bone not in above]
-
-
-def _free_name(names: tuple[str, ...]) -> str:
-    candidates = [NAME, *(f"{NAME}.{number:03d}" for number in range(1, len(names) + 1))]
-    return next(name for name in candidates if name not in names)
-
-
-def _stored(clip: Clip) -> Clip:
-    """Float32, contiguous, quaternions on one hemisphere along time."""
-    rotations = np.ascontiguousarray(quat.unroll(quat.normalize(clip.rotations)), dtype=np.float32)
-    return replace(clip, rotations=rotations, positions=np.ascontiguousarray(clip.positions, dtype=np.float32))
-
-
-def _bone_world(
-    rotations: np.ndarray, positions: np.ndarray, skeleton: Skeleton, bone: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """World rotations (..., 4) and positions (..., 3) of one bone in float64: only the chain above it is walked."""
-    chain = [bone, *skeleton.ancestors(bone)]
-    rotation, position = rotations[..., bone, :].astype(np.float64), positions[..., bone, :].astype(np.float64)
-    for above in chain[1:]:
-        above_rotation = rotations[..., above, :].astype(np.float64)
-        position = positions[..., above, :] + quat.mul_vec(above_rotation, position)
-        rotation = quat.mul(above_rotation, rotation)
-    return quat.normalize(rotation), position
-
-
-def _rest_world(skeleton: Skeleton, bone: int) -> tuple[np.ndarray, np.ndarray]:
-    return _bone_world(skeleton.rest_rotations, skeleton.rest_positions, skeleton, bone)
 
 
 # ---------------------------------------------------------------- looking at it

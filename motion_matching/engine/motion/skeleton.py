@@ -50,6 +50,18 @@ class Skeleton:
             chain.append(bone)
         return chain
 
+    def bone_world(self, bone: int, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """World rotations (..., 4) and positions (..., 3) of one bone of poses (..., B, 4) and (..., B, 3), in float64.
+
+        Only the chain above the bone is walked.
+        """
+        rotation, position = rotations[..., bone, :].astype(np.float64), positions[..., bone, :].astype(np.float64)
+        for above in self.ancestors(bone):
+            above_rotation = rotations[..., above, :].astype(np.float64)
+            position = positions[..., above, :] + quat.mul_vec(above_rotation, position)
+            rotation = quat.mul(above_rotation, rotation)
+        return quat.normalize(rotation), position
+
     def rest_world(self) -> tuple[np.ndarray, np.ndarray]:
         """World rotations (B, 4) and positions (B, 3) of the rest pose."""
         return quat.fk(self.rest_rotations, self.rest_positions, self.parents)

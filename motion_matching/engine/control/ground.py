@@ -1,0 +1,307 @@
+"""The ground that a character moves on: how high it is, and the obstacles that stop it and that it slides along.
+
+All obstacles are walls seen from above, straight pieces of no thickness. A disc that moves among walls is a point that
+moves among capsules, the walls grown by its radius: it goes to the first one that it meets, and on along it with what
+is left of its way. This is exact for any length of a step, so nothing is tunnelled through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+Point = tuple[float, float]
+Wall = tuple[Point, Point]
+# one end, direction and length
+_Wall = tuple[float, float, float, float, float]
+
+STEP = 0.3  # metres that a foot steps up or down; what is higher stands in the way
+_SKIN = 1e-5  # metres that are kept free, so that rounding never leaves a disc inside
+# metres: walls are looked up by squares of this side, each of which knows those that are this near to it as well
+_CELL, _AROUND = 1.0, 0.5
+_BOUNCES = 8  # contacts in one step, after which the disc stops where it is
+_PUSHES = 32  # times that a disc which starts inside is moved out of the nearest wall
+_TOUCH = 1e-7  # metres that are as good as none
+_SHORTEST = 1e-9  # metres of a way that count; less may be rounding, as that towards a wall one slides along
+
+
+class Ground(Protocol):
+    """Where a character may be, in metres and in the world."""
+
+    def height(self, x: float, y: float) -> float:
+        """Height of the floor."""
+        ...
+
+    def normal(self, x: float, y: float) -> tuple[float, float, float]:
+        """Unit vector away from the floor, upwards."""
+        ...
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        """Where a disc ends that wants to go straight from `start` to `stop`: held by obstacles, and sliding along them.
+
+        It is `stop` itself where nothing is in the way. A disc that starts inside an obstacle is moved out of it first.
+        """
+        ...
+
+
+class _Flat:
+    """A plane at height zero without obstacles."""
+
+    def height(self, x: float, y: float) -> float:
+        return 0.0
+
+    def normal(self, x: float, y: float) -> tuple[float, float, float]:
+        return 0.0, 0.0, 1.0
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        return stop
+
+
+FLAT: Ground = _Flat()
+
+
+class Walls:
+    """Vertical walls on a floor, each from one point on the ground to another, with two sides.
+
+    Of the `floor` only height and normal count, for its own obstacles would let a disc slide back into these.
+    """
+
+    def __init__(self, walls: Sequence[Wall], floor: Ground = FLAT) -> None:
+        self._walls = tuple(_wall(a, b) for a, b in walls)
+        self._cells: dict[tuple[int, int], list[_Wall]] = {}
+        for wall in self._walls:
+            for cell in _cells_of(wall):
+                self._cells.setdefault(cell, []).append(wall)
+        self.floor = floor
+        self.height, self.normal = floor.height, floor.normal
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        """See `Ground`."""
+        dx, dy = stop[0] - start[0], stop[1] - start[1]
+        way, reach = math.hypot(dx, dy), radius + _SKIN
+        walls = self._near(start, way + reach)
+        if not walls:
+            return stop
+        x, y = start = _pushed_out(start, radius, walls)
+        dx, dy = stop[0] - x, stop[1] - y
+        for bounce in range(_BOUNCES):
+            part, nx, ny = _first_contact(x, y, dx, dy, walls, reach)
+            if part is None:
+                return (x + dx, y + dy) if bounce else stop
+            x, y, left = x + part * dx, y + part * dy, 1.0 - part
+            into = dx * nx + dy * ny
+            dx, dy = left * (dx - into * nx), left * (dy - into * ny)
+            # nothing is left, or walls have turned it round: in a corner
+            if abs(dx) + abs(dy) < _SHORTEST or dx * (stop[0] - start[0]) + dy * (stop[1] - start[1]) <= 0.0:
+                break
+        return x, y
+
+    def _near(self, place: Point, reach: float) -> Sequence[_Wall]:
+        """All walls within a reach of a place, and some more."""
+        x, y = place
+        if reach <= _AROUND:
+            return self._cells.get((math.floor(x / _CELL), math.floor(y / _CELL)), ())
+        reach -= _AROUND
+        left, right = math.floor((x - reach) / _CELL), math.floor((x + reach) / _CELL)
+        low, high = math.floor((y - reach) / _CELL), math.floor((y + reach) / _CELL)
+        if (right - left + 1) * (high - low + 1) > len(self._cells):
+            return self._walls
+        near: dict[_Wall, None] = {}
+        for i in range(left, right + 1):
+            for j in range(low, high + 1):
+                if (i, j) in self._cells:
+                    near.update(dict.fromkeys(self._cells[i, j]))
+        return tuple(near)
+
+
+def _wall(a: Point, b: Point) -> _Wall:
+    length = math.dist(a, b)
+    ux, uy = ((b[0] - a[0]) / length, (b[1] - a[1]) / length) if length > 0.0 else (1.0, 0.0)
+    return a[0], a[1], ux, uy, length
+
+
+def _cells_of(wall: _Wall) -> Iterator[tuple[int, int]]:
+    """The squares that a wall goes through or comes near, column by column."""
+    ax, ay, ux, uy, length = wall
+    first, last = sorted((ax, ax + ux * length))
+    for column in range(math.floor((first - _AROUND) / _CELL), math.floor((last + _AROUND) / _CELL) + 1):
+        ends = [ay, ay + uy * length]
+        if last - first > _SHORTEST:
+            borders = column * _CELL - _AROUND, (column + 1) * _CELL + _AROUND
+            ends = [ay + uy * max(0.0, min(length, (border - ax) / ux)) for border in borders]
+        low, high = min(ends) - _AROUND, max(ends) + _AROUND
+        for row in range(math.floor(low / _CELL), math.floor(high / _CELL) + 1):
+            yield column, row
+
+
+def _pushed_out(place: Point, radius: float, walls: Sequence[_Wall]) -> Point:
+    """The place, or one near it at which a disc is inside no wall."""
+    x, y = place
+    for _ in range(_PUSHES):
+        nearest = radius * radius
+        inside = None
+        for wall in walls:
+            ax, ay, ux, uy, length = wall
+            ox, oy = x - ax, y - ay
+            along = ox * ux + oy * uy
+            if along > length:
+                along = length
+            if along > 0.0:
+                ox, oy = ox - along * ux, oy - along * uy
+            square = ox * ox + oy * oy
+            if square < nearest:
+                nearest, inside, out = square, wall, (ox, oy)
+        if inside is None:
+            break
+        distance = math.sqrt(nearest)
+        nx, ny = (out[0] / distance, out[1] / distance) if distance > 0.0 else (-inside[3], inside[2])
+        x, y = x + (radius + 2 * _SKIN - distance) * nx, y + (radius + 2 * _SKIN - distance) * ny
+    return x, y
+
+
+def _first_contact(
+    x: float, y: float, dx: float, dy: float, walls: Sequence[_Wall], reach: float
+) -> tuple[float | None, float, float]:
+    """The part of a way (dx, dy) after which a wall is in reach, None if none ever is, and the direction away from it.
+
+    Of walls that are touched already it is the one that the way leads into most.
+    """
+    first, nx, ny = None, 0.0, 0.0
+    soonest, deepest, touch = 1.0, -_SHORTEST, (reach + _TOUCH) * (reach + _TOUCH)
+    for ax, ay, ux, uy, length in walls:
+        # in the wall's own axes, mirrored so that the disc is on the positive side
+        rx, ry = x - ax, y - ay
+        off, come = ry * ux - rx * uy, dy * ux - dx * uy
+        side = 1.0
+        if off < 0.0:
+            off, come, side = -off, -come, -1.0
+        if off > reach + _TOUCH and off + come > reach:
+            continue
+        along, go = rx * ux + ry * uy, dx * ux + dy * uy
+        past = along if along < 0.0 else along - length if along > length else 0.0
+        square = past * past + off * off
+        if square <= touch:
+            # distances to a convex shape only grow on a way that starts outwards
+            gap = math.sqrt(square) or 1.0
+            closing = (past * go + off * come) / gap
+            if closing >= deepest:
+                continue
+            part, ma, mo = 0.0, past / gap, off / gap
+            deepest = closing
+        else:
+            part, ma, mo = _capsule_contact(along, off, go, come, length, reach)
+            if part >= soonest:
+                continue
+        first = soonest = part
+        mo *= side
+        nx, ny = ma * ux - mo * uy, ma * uy + mo * ux
+    return first, nx, ny
+
+
+def _capsule_contact(
+    along: float, off: float, go: float, come: float, length: float, reach: float
+) -> tuple[float, float, float]:
+    """Where a point outside a capsule about the first axis comes upon it, as above; infinite if it never does."""
+    if come < -_SHORTEST and off > reach:
+        part = (off - reach) / -come
+        if 0.0 <= along + part * go <= length:
+            return part, 0.0, 1.0
+    first, ma, mo = math.inf, 0.0, 0.0
+    square = go * go + come * come
+    for past in (along, along - length):
+        closing = past * go + off * come
+        inside = closing * closing - square * (past * past + off * off - reach * reach)
+        if closing < -_SHORTEST * reach and inside >= 0.0:
+            part = max(0.0, (-closing - math.sqrt(inside)) / square)
+            if part < first:
+                first, ma, mo = part, (past + part * go) / reach, (off + part * come) / reach
+    return first, ma, mo
+
+
+class Box(NamedTuple):
+    """A box on the ground: its middle, its full sizes along its own axes, how far it is turned, and how high it is."""
+
+    center: Point
+    size: Point
+    yaw: float = 0.0
+    height: float = 1.0
+
+    @property
+    def corners(self) -> tuple[Point, ...]:
+        """Its four corners on the ground, counterclockwise."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        halves = [(0.5 * self.size[0] * i, 0.5 * self.size[1] * j) for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        return tuple((self.center[0] + c * a - s * b, self.center[1] + s * a + c * b) for a, b in halves)
+
+    @property
+    def sides(self) -> tuple[Wall, ...]:
+        """Its four sides on the ground."""
+        corners = self.corners
+        return tuple(zip(corners, (*corners[1:], corners[0]), strict=True))
+
+
+def is_flat(ground: Ground) -> bool:
+    """Whether the floor is a plane at height zero, whatever stands on it."""
+    return ground is FLAT or (isinstance(ground, Walls) and is_flat(ground.floor))
+
+
+def step_height(ground: Ground, x: float, y: float, stands: float) -> float:
+    """Height of the floor under a foot of somebody who stands at a height; what is further up or down is no step."""
+    height = ground.height(x, y)
+    return height if abs(height - stands) <= STEP else stands
+
+
+def step_heights(ground: Ground, places: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    """`step_height` (N,) for places (N, 2) of somebody who stands at heights (N,)."""
+    if is_flat(ground):
+        return np.zeros(len(places))
+    found = np.array([ground.height(x, y) for x, y in places.tolist()])
+    return np.where(np.abs(found - stands) <= STEP, found, stands)
+
+
+class Boxes(Walls):
+    """Solid boxes on a floor, and walls beside them. However low a box is, nobody steps onto it."""
+
+    def __init__(self, boxes: Sequence[Box], floor: Ground = FLAT, walls: Sequence[Wall] = ()) -> None:
+        super().__init__([*walls, *(side for box in boxes for side in box.sides)], floor)
+        self._boxes = tuple(boxes)
+        self._bounds = tuple((min(xs), max(xs), min(ys), max(ys), box)
+                             for box in boxes for xs, ys in [zip(*box.corners, strict=True)])
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        """See `Ground`."""
+        x, y = start
+        for left, right, low, high, box in self._bounds:
+            if left < x < right and low < y < high and _out_of(box, start, radius) != start:
+                start = self._outside(start, radius)
+                break
+        return super().slide(start, stop, radius)
+
+    def _outside(self, place: Point, radius: float) -> Point:
+        """A place near one that is in a box, outside of this and of those that overlap it."""
+        for _ in self._boxes:
+            moved = place
+            for box in self._boxes:
+                moved = _out_of(box, moved, radius)
+            if moved == place:
+                break
+            place = moved
+        return place
+
+
+def _out_of(box: Box, place: Point, radius: float) -> Point:
+    """A place inside a box moved through its nearest side."""
+    c, s = math.cos(box.yaw), math.sin(box.yaw)
+    dx, dy = place[0] - box.center[0], place[1] - box.center[1]
+    a, b = c * dx + s * dy, c * dy - s * dx
+    inside = 0.5 * box.size[0] - abs(a), 0.5 * box.size[1] - abs(b)
+    if min(inside) <= 0.0:
+        return place
+    if inside[0] < inside[1]:
+        a += math.copysign(inside[0] + radius + _SKIN, a)
+    else:
+        b += math.copysign(inside[1] + radius + _SKIN, b)
+    return box.center[0] + c * a - s * b, box.center[1] + s * a + c * b
