@@ -15,18 +15,19 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.errors import DatabaseError, MotionDataError, MotionMatchingError, RigError, SettingsError
-from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.build import BuildSettings, build, find_tracks
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.features import Feature, Schema
-from motion_matching.engine.matching.sources import Source, TagRange, find_sources, read_source_list
+from motion_matching.engine.matching.sources import Source, find_sources, read_source_list
+from motion_matching.engine.matching.tags import TagRange
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh, resampling
+from motion_matching.engine.motion import bvh, locomotion, resampling
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
 from motion_matching.engine.motion.locomotion import Move, perform
 from motion_matching.engine.motion.mirror import bone_pairs
 from motion_matching.engine.motion.rig import find_roles
-from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from motion_matching.engine.motion.simulation_bone import PRESETS, GroundTrack, SimulationBoneSettings
 from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine import rigs
 
@@ -387,6 +388,19 @@ def test_a_given_track_belongs_to_the_chosen_frames_at_any_rate_and_speed():
     assert "74" in text
 
 
+@pytest.mark.parametrize(("fps", "speed", "close"), [(30.0, 1.0, 1e-9), (60.0, 1.0, 1e-3), (30.0, 1.1, 2e-3)])
+def test_the_tracks_that_are_found_make_the_same_database_when_given_back(fps: float, speed: float, close: float):
+    sources = [Source(clip=walk(), start=10, stop=130), Source(clip=walk(), speed=speed),
+               Source(clip=walk(), start=50, stop=90, loop=True), Source(clip=walk(), stop=8)]
+    settings = BuildSettings(fps=fps, simulation_bone=PRESETS["adaptive"])
+    tracks = find_tracks(sources, settings)
+    assert [track and track.frame_count for track in tracks] == [120, walk().frame_count, 40, None]
+    database, _ = build(sources, settings)
+    again, _ = build([replace(s, track=t) for s, t in zip(sources, tracks, strict=True)], settings)
+    np.testing.assert_allclose(again.track, database.track, atol=close)
+    np.testing.assert_allclose(again.features, database.features, atol=20 * close + 1e-6)
+
+
 def test_an_existing_root_bone_may_be_the_simulation_bone():
     clip = rigs.walking("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
@@ -734,3 +748,28 @@ def test_real_mocap_with_a_root_at_rest_and_one_that_moves(mocap: Path):
 
 def test_real_mocap_of_a_long_take(mocap: Path):
     assert_database_of(find_sources([mocap / "lafan1"]))
+
+
+def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
+    good = locomotion.generate()[:3]
+    broken = tmp_path / "broken.bvh"
+    broken.write_text("HIERARCHY\nROOT Hips\n{ nonsense")
+    renamed = good[2].skeleton.renamed(tuple(f"My{name}" for name in good[2].skeleton.names))
+    other = replace(good[2], name="other", skeleton=renamed)
+    longer = replace(good[2], name="longer", positions=good[2].positions * 2.0)
+    # the odd one is the odd one wherever it stands
+    sources = [Source(clip=other), Source(file=broken), *(Source(clip=clip) for clip in good), Source(clip=longer)]
+    database, report = build(sources, BuildSettings(), skip_broken=True)
+    whole, _ = build([Source(clip=clip) for clip in good], BuildSettings())
+    assert [r.clip for r in database.ranges] == [clip.name for clip in good]
+    assert np.array_equal(database.poses, whole.poses)
+    assert np.array_equal(database.features, whole.features)
+    reasons = dict(report.skipped)
+    assert set(reasons) == {"other", "broken", "longer"}
+    assert "not the same" in reasons["other"]
+    assert "broken.bvh" in reasons["broken"]
+    assert "m long" in reasons["longer"]
+    with pytest.raises(MotionMatchingError, match=r"broken\.bvh"):
+        build([Source(file=broken)], BuildSettings(), skip_broken=True)
+    with pytest.raises(MotionMatchingError, match=r"broken\.bvh"):
+        build([*sources[1:3]], BuildSettings())

@@ -25,7 +25,7 @@ from motion_matching.engine.matching.features import (
     track_at,
 )
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import simulation_bone
+from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.humanoid import humanoid_skeleton
 from motion_matching.engine.motion.rig import Leg, Roles, find_roles
@@ -52,7 +52,7 @@ def table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
         scale = np.linspace(0.3, 1.0, PERSON.bone_count)
         rotations = quat.from_angle_axis(np.outer(swing, scale), np.array([1.0, 0.0, 0.0])).astype(np.float32)
     clip = Clip("person", PERSON, np.tile(PERSON.rest_positions, (count, 1, 1)), rotations, fps)
-    clip = simulation_bone.attach(clip, GroundTrack(np.zeros((count, 2)), np.zeros(count)), ROLES.hips)
+    clip = attach(clip, GroundTrack(np.zeros((count, 2)), np.zeros(count)), ROLES.hips)
     clip.positions[:, 0, :2], clip.rotations[:, 0] = track[:, :2], quat.from_yaw(track[:, 2])
     stops = np.cumsum(lengths or [count])
     roles = Roles.from_names(clip.skeleton, ROLES.to_names(PERSON))

@@ -178,7 +178,7 @@ def test_on_a_full_disk_the_old_file_stays_and_nothing_is_left(tmp_path: Path, l
     file = tmp_path / "arrays.npz"
     file.write_text("old")
     done = subprocess.run([sys.executable, "-c", FULL_DISK, str(file), str(limit)], capture_output=True, text=True,
-                          timeout=60, cwd=Path(__file__).parents[2], check=False)
+                          timeout=200, cwd=Path(__file__).parents[2], check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1
     assert str(file) in done.stdout

@@ -6,21 +6,25 @@ own track runs over all frames at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import DatabaseError, RigError, SettingsError
+from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
 from ..maths import quat
-from ..motion import mirror, resampling, rig, simulation_bone
+from ..motion import attachment, mirror, resampling, rig, simulation_bone
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from .database import Database, Range
 from .features import MotionTable, Schema, angular_velocity, compute, differentiate, load_schema
-from .sources import Source, TagRange
+from .parts import Part, bias_of, proposals, tag_bits, tagged, with_cycles, with_proposals
+from .sources import Source
+from .tags import NO_USE, TagRange
+from .thresholds import AutoTagSettings
 
 Progress = Callable[[str, float], None]
 _MOVES = 1e-3  # metres a bone's place may vary before its translation counts as animated
@@ -34,7 +38,10 @@ _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """How a database is built. `fps` None takes the sources' most common rate; axes and scale as for `bvh.load`."""
+    """How a database is built. `fps` None takes the sources' most common rate; axes and scale as for `bvh.load`.
+
+    With `auto_tags`, tags are proposed from the motion and added to those of the sources.
+    """
 
     fps: float | None = None
     speed: float = 1.0
@@ -43,6 +50,7 @@ class BuildSettings:
     simulation_bone: SimulationBoneSettings = field(default_factory=SimulationBoneSettings)
     contacts: ContactSettings = field(default_factory=ContactSettings)
     roles: dict[str, str] = field(default_factory=dict)
+    auto_tags: AutoTagSettings | None = None
     up: str = "Y"
     forward: str = "Z"
     scale: float | None = None
@@ -58,40 +66,28 @@ class BuildSettings:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a user should hear: sources that were left out with the reason, and warnings."""
+    """What a user should hear: sources that were left out with the reason, warnings, and by clip the `proposed` tags."""
 
     skipped: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A source on the reel, in frames of the database; `step` is how many frames of the source one of them is."""
-
-    source: Source
-    clip: Clip
-    step: float
-    track: GroundTrack
-    mirrored: bool = False
+    proposed: dict[str, tuple[TagRange, ...]] = field(default_factory=dict)
 
 
 def build(
-    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None, *, skip_broken: bool = False
 ) -> tuple[Database, BuildReport]:
     """The database of these sources, and a report. Progress is told a stage and the part done; it may raise to cancel.
 
-    Raises MotionDataError and SettingsError for bad sources, RigError where skeletons or roles do not fit, and
-    DatabaseError where nothing is left to build from.
+    With `skip_broken`, sources that cannot be read, and those of another skeleton than most, are left out as well as
+    those that are too short, as long as any is left. Raises MotionDataError and SettingsError for bad sources, RigError
+    where skeletons or roles do not fit, and DatabaseError where nothing is left to build from.
     """
     tell = progress or (lambda stage, part: None)
-    clips = []
-    for number, source in enumerate(sources):
-        tell("Reading", number / len(sources))
-        clips.append(source.load(settings.axes()))
-    if not clips:
-        raise DatabaseError("There are no sources to build from; give at least one clip.")
+    sources, clips, broken = _read(sources, settings, progress, skip_broken)
     tell("Resampling", 0.0)
-    parts, skipped = _parts(sources, clips, settings)
+    parts, skipped = _parts(*with_cycles(sources, clips), settings)
+    parts, others = _of_one_skeleton(parts) if skip_broken else (parts, [])
+    skipped = [*broken, *skipped, *others]
     clips = [part.clip for part in parts]
     _check_skeletons(clips)
     warnings = [w for clip in clips for w in clip.warnings]
@@ -104,9 +100,10 @@ def build(
     else:
         warnings += _root_warnings(parts, roles)
     warnings += [w for p in parts if p.source.loop for w in _loop_warnings(p, roles.hips)]
+    parts, proposed = with_proposals(parts, settings.auto_tags) if settings.auto_tags else (parts, {})
     parts = [_opened(part) for part in parts]
     warnings += [f"The tag '{tag.name}' of '{part.source.name}' lies on none of its frames; correct its start and stop."
-                 for part in parts for tag in part.source.tags if not _tagged(part, tag).any()]
+                 for part in parts for tag in part.source.tags if not tagged(part, tag).any()]
     tell("Mirroring", 0.4)
     parts = _with_mirrored(parts, settings.mirror, roles)
     reel = _reel(parts, roles)
@@ -115,7 +112,79 @@ def build(
     if not database.normalization.scale(database.schema.weights).any():
         raise DatabaseError("No feature with a weight differs between frames, so none can be chosen; add clips that move, "
                             "or choose other features.")
-    return database, BuildReport(tuple(skipped), tuple(warnings))
+    return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
+
+
+def propose_tags(
+    sources: Sequence[Source], settings: BuildSettings, thresholds: AutoTagSettings, progress: Progress | None = None
+) -> list[tuple[TagRange, ...]]:
+    """The tags that are proposed for each source, in its frames; none for those that are too short. Errors as in `build`."""
+    parts = _tracked(*_read(sources, settings, progress)[:2], settings, progress)
+    found = {id(part.source): proposals(part, thresholds) for part in parts}
+    return [found.get(id(source), ()) for source in sources]
+
+
+def find_tracks(
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None
+) -> list[GroundTrack | None]:
+    """The simulation bone's path through each source, a place for each of its frames; None for those that are too short.
+
+    It is what `build` finds: given back as the source's `track` it makes the same database, but for what is lost by
+    straight lines between frames where those of the source and the database are not the same. Errors as in `build`.
+    """
+    _, clips, _ = _read(sources, settings, progress)
+    found = {id(part.source): part for part in _tracked(sources, clips, settings, progress)}
+    return [_in_source_frames(found[id(source)], clip.frame_count) if id(source) in found else None
+            for source, clip in zip(sources, clips, strict=True)]
+
+
+def _in_source_frames(part: Part, count: int) -> GroundTrack:
+    """The track of a part for each of the `count` frames of its source, straight on beyond the database's last frame."""
+    rows = np.column_stack([part.track.positions, part.track.yaw])
+    times = np.arange(count) / part.step
+    before = np.clip(times.astype(int), 0, len(rows) - 2)
+    values = rows[before] + (times - before)[:, None] * (rows[before + 1] - rows[before])
+    return GroundTrack(values[:, :2], values[:, 2])
+
+
+def _tracked(
+    sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings, progress: Progress | None
+) -> list[Part]:
+    """The sources that are long enough, with their tracks."""
+    parts, _ = _parts(sources, clips, settings)
+    clips = [part.clip for part in parts]
+    _check_skeletons(clips)
+    if progress:
+        progress("Finding simulation bones", 0.5)
+    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
+    return _with_tracks(parts, roles, rig.hips_forward(clips, roles), settings)
+
+
+def _read(
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None, skip_broken: bool = False
+) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
+    """Sources with their clips, and the names of those that cannot be read with the reason; DatabaseError without any.
+
+    Unless these are to be skipped, and where nothing is left, the first of their errors is raised.
+    """
+    if not sources:
+        raise DatabaseError("There are no sources to build from; give at least one clip.")
+    clips: list[Clip] = []
+    read: list[Source] = []
+    errors: list[tuple[str, MotionMatchingError]] = []
+    for number, source in enumerate(sources):
+        if progress:
+            progress("Reading", number / len(sources))
+        try:
+            clips.append(source.load(settings.axes()))
+            read.append(source)
+        except MotionMatchingError as error:
+            errors.append((source.name, error))
+            if not skip_broken:
+                raise
+    if not read:
+        raise errors[0][1]
+    return read, clips, [(name, str(error)) for name, error in errors]
 
 
 # ---------------------------------------------------------------- skeletons
@@ -144,6 +213,23 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
         )
 
 
+def _of_one_skeleton(parts: Sequence[Part]) -> tuple[list[Part], list[tuple[str, str]]]:
+    """The parts with the hierarchy that most have, with bones as long as in the first of them; the others by name."""
+    def hierarchy(part: Part) -> tuple[Any, ...]:
+        return part.clip.skeleton.names, tuple(part.clip.skeleton.parents.tolist())
+
+    most = Counter(map(hierarchy, parts)).most_common(1)[0][0]
+    first = next(part for part in parts if hierarchy(part) == most)
+    fitting, others = [], []
+    for part in parts:
+        try:
+            _check_skeletons([first.clip, part.clip])
+            fitting.append(part)
+        except RigError as error:
+            others.append((part.source.name, str(error)))
+    return fitting, others
+
+
 def _difference(a: Clip, b: Clip) -> str:
     """What tells the hierarchies of two clips apart; nothing where they are the same."""
     ours, theirs = a.skeleton, b.skeleton
@@ -162,7 +248,7 @@ def _difference(a: Clip, b: Clip) -> str:
 
 def _parts(
     sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
-) -> tuple[list[_Part], list[tuple[str, str]]]:
+) -> tuple[list[Part], list[tuple[str, str]]]:
     """Sources at the database's rate, and those that are too short; DatabaseError where all of them are."""
     fps = settings.fps or resampling.common_rate(clip.fps for clip in clips)
     horizon = round((settings.schema.past + settings.schema.future) * fps)
@@ -172,9 +258,11 @@ def _parts(
         resampled = resampling.resample(clip, fps, step * fps / clip.fps)
         needed = _SHORTEST_LOOP if source.loop else max(horizon, _SHORTEST)
         if resampled.frame_count < needed:
-            skipped.append((source.name, f"its {resampled.frame_count} frames are fewer than the {needed} that are needed"))
+            of = f" of its loop from frame {source.start or 0}" if source.loop else ""
+            frames = f"{'the' if of else 'its'} {resampled.frame_count} frames{of}"
+            skipped.append((source.name, f"{frames} are fewer than the {needed} that are needed"))
         else:
-            parts.append(_Part(source, resampled, step, _NO_TRACK))
+            parts.append(Part(source, resampled, step, _NO_TRACK))
     if not parts:
         needed = max(horizon, _SHORTEST)
         raise DatabaseError(
@@ -190,7 +278,7 @@ def _step(source: Source, clip: Clip, fps: float, speed: float) -> float:
     return lap / max(round(lap / step), 1) if source.loop and lap > 0 else step
 
 
-def _with_mirrored(parts: list[_Part], by_default: bool, roles: rig.Roles) -> list[_Part]:
+def _with_mirrored(parts: list[Part], by_default: bool, roles: rig.Roles) -> list[Part]:
     """All parts, each followed later by its mirror image where that is wanted."""
     wanted = [p for p in parts if (by_default if p.source.mirror is None else p.source.mirror)]
     if not wanted:
@@ -214,8 +302,8 @@ def _joined(clips: Sequence[Clip]) -> Clip:
 
 
 def _with_tracks(
-    parts: Sequence[_Part], roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
-) -> list[_Part]:
+    parts: Sequence[Part], roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
+) -> list[Part]:
     """All parts with the track of their simulation bone: smoothed clip by clip from one raw track of all."""
     joined, bone = _joined([p.clip for p in parts]), settings.simulation_bone
     if bone.source == "root":
@@ -235,14 +323,14 @@ def _with_tracks(
     return result
 
 
-def _resampled(track: GroundTrack, part: _Part) -> GroundTrack:
+def _resampled(track: GroundTrack, part: Part) -> GroundTrack:
     """A track given in frames of the source, linear between them, in frames of the database."""
     times = np.arange(part.clip.frame_count) * part.step
     x, y, yaw = (np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw))
     return GroundTrack(np.column_stack([x, y]), yaw)
 
 
-def _opened(part: _Part) -> _Part:
+def _opened(part: Part) -> Part:
     """A loop without its last frame, which repeats the first: in a database the first follows the last."""
     if not part.source.loop:
         return part
@@ -250,14 +338,14 @@ def _opened(part: _Part) -> _Part:
     return replace(part, clip=part.clip.sliced(0, last), track=part.track.sliced(0, last))
 
 
-def _reel(parts: Sequence[_Part], roles: rig.Roles) -> Clip:
+def _reel(parts: Sequence[Part], roles: rig.Roles) -> Clip:
     """All parts end to end with the simulation bone attached."""
     tracks = [part.track for part in parts]
     track = GroundTrack(np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks]))
-    return simulation_bone.attach(_joined([part.clip for part in parts]), track, roles.hips)
+    return attachment.attach(_joined([part.clip for part in parts]), track, roles.hips)
 
 
-def _standing_warnings(parts: Sequence[_Part]) -> list[str]:
+def _standing_warnings(parts: Sequence[Part]) -> list[str]:
     """One sentence for all clips that do not start and end standing."""
     moving = [part.source.name for part in parts if simulation_bone.standing_report(part.clip, part.track)]
     if not moving:
@@ -269,7 +357,7 @@ def _standing_warnings(parts: Sequence[_Part]) -> list[str]:
     ]
 
 
-def _root_warnings(parts: Sequence[_Part], roles: rig.Roles) -> list[str]:
+def _root_warnings(parts: Sequence[Part], roles: rig.Roles) -> list[str]:
     """A sentence where the root bone that is to lead the character does not move in any clip."""
     moved = max(np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts)
     if moved > _RESTS or roles.root is None:
@@ -278,7 +366,7 @@ def _root_warnings(parts: Sequence[_Part], roles: rig.Roles) -> list[str]:
             "character nowhere: take the simulation bone 'article'."]
 
 
-def _loop_warnings(part: _Part, hips: int) -> list[str]:
+def _loop_warnings(part: Part, hips: int) -> list[str]:
     """A sentence where the last pose of a loop is not the first, seen from the simulation bone."""
     ends = [0, -1]
     _, places = replace(part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]).world()
@@ -297,7 +385,7 @@ def _loop_warnings(part: _Part, hips: int) -> list[str]:
 
 
 def _assemble(
-    parts: Sequence[_Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
+    parts: Sequence[Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
 ) -> Database:
     skeleton = reel.skeleton
     roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
@@ -306,7 +394,8 @@ def _assemble(
     starts = (stops - lengths).astype(np.int32)
     track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
     loops = np.array([p.source.loop for p in parts])
-    names, tags = _tags(parts)
+    names, tags = tag_bits(parts)
+    barred = tags & np.uint32(1 << names.index(NO_USE)) > 0 if NO_USE in names else np.zeros(len(tags), bool)
     table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
     velocities = _velocities(table)
     return Database(
@@ -324,12 +413,16 @@ def _assemble(
         velocities=velocities,
         track=track,
         contacts=_contacts(reel, roles, starts, stops, settings.contacts),
-        limits=_acceleration_limits(velocities, reel.fps, stops),
+        limits=_acceleration_limits(velocities, reel.fps, stops, barred),
         tags=tags,
-        bias=np.zeros(len(track), np.float32),
+        bias=bias_of(parts),
         features=compute(settings.schema, table),
         tag_names=names,
-        settings={"simulation_bone": asdict(settings.simulation_bone), "contacts": asdict(settings.contacts)},
+        settings={
+            "simulation_bone": asdict(settings.simulation_bone),
+            "contacts": asdict(settings.contacts),
+            "auto_tags": settings.auto_tags and asdict(settings.auto_tags),
+        },
     )
 
 
@@ -346,10 +439,14 @@ def _velocities(table: MotionTable) -> np.ndarray:
     return _component_first(linear, angular)
 
 
-def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray) -> np.ndarray:
-    """Largest linear and angular acceleration (2, B) of every bone, relative to its parent, inside any range."""
+def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray, barred: np.ndarray) -> np.ndarray:
+    """Largest linear and angular acceleration (2, B) of every bone, relative to its parent, inside any range.
+
+    Frames that are `barred` (N,) have no say.
+    """
     squares = np.diff(velocities, axis=0) ** 2
     squares[stops[:-1] - 1] = 0
+    squares[barred[:-1] | barred[1:]] = 0
     both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
     return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
 
@@ -369,27 +466,3 @@ def _world_position(clip: Clip, bone: int) -> np.ndarray:
     for parent in clip.skeleton.ancestors(bone):
         position = quat.mul_vec(clip.rotations[:, parent], position) + clip.positions[:, parent]
     return position
-
-
-def _tagged(part: _Part, tag: TagRange) -> np.ndarray:
-    """Frames (F,) of a part that carry a tag of its source."""
-    shown = (part.source.start or 0) + np.arange(part.clip.frame_count) * part.step + 1e-6
-    return (shown >= (tag.start or 0)) & (shown < (np.inf if tag.stop is None else tag.stop))
-
-
-def _tags(parts: Sequence[_Part]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of all tags, and their bits per frame; a mirrored part carries them with the sides swapped."""
-
-    def name_in(part: _Part, tag: TagRange) -> str:
-        return mirror.swap_side_tags([tag.name])[0] if part.mirrored else tag.name
-
-    names = tuple(sorted({name_in(p, t) for p in parts for t in p.source.tags}))
-    if len(names) > 32:
-        raise DatabaseError(f"The sources carry {len(names)} different tags and a database holds 32; merge some.")
-    bits = []
-    for part in parts:
-        frames = np.zeros(part.clip.frame_count, np.uint32)
-        for tag in part.source.tags:
-            frames[_tagged(part, tag)] |= np.uint32(1 << names.index(name_in(part, tag)))
-        bits.append(frames)
-    return names, np.concatenate(bits)

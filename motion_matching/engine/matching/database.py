@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from .. import files
+from ..control.legs import LegGeometry, leg_geometry
 from ..errors import DatabaseError, MotionMatchingError
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .features import MotionTable, Normalization, Schema, compute, normalization_of, schema_from_dict
+from .tags import MEANT, NO_ENTRY, NO_USE
 
 FORMAT = "motion-matching database"
 VERSION = 1
-# tags that steer the search itself; all others are the user's
-NO_ENTRY, NO_USE = "no_entry", "no_use"
+_LEG_SAMPLES = 3000  # frames that legs are measured from
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ class Database:
 
     @cached_property
     def normalization(self) -> Normalization:
-        return normalization_of(self.schema, self.features)
+        """What features are made comparable by; frames that are not to be used have no say in it."""
+        used = self.used
+        return normalization_of(self.schema, self.features if used.all() or not used.any() else self.features[:, used])
 
     @property
     def role_names(self) -> dict[str, str]:
@@ -111,6 +114,21 @@ class Database:
         step[:, 0], step[:, 1] = c * x + s * y, c * y - s * x
         return step * self.fps
 
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Frames (N,) that may be played."""
+        if NO_USE not in self.tag_names:
+            return np.ones(self.frame_count, bool)
+        return ~self.tag_mask({NO_USE})
+
+    @cached_property
+    def successors(self) -> np.ndarray:
+        """The frame played after each (N,): the next, a loop's first, or -1 at a range's end and before a barred frame."""
+        successors = np.arange(1, self.frame_count + 1)
+        successors[self.stops - 1] = [start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)]
+        successors[~self.used[successors]] = -1
+        return successors
+
     def tag_mask(self, tags: frozenset[str] | set[str]) -> np.ndarray:
         """Frames (N,) that carry all of these tags; DatabaseError where a tag is unknown."""
         bits = np.uint32(0)
@@ -121,21 +139,42 @@ class Database:
             bits |= np.uint32(1 << self.tag_names.index(tag))
         return (self.tags & bits) == bits
 
-    def candidates(self, end_guard: float) -> np.ndarray:
-        """Frames (N,) that a search may choose: not within `end_guard` seconds of a range's end, not barred by a tag.
+    @property
+    def free_tags(self) -> tuple[str, ...]:
+        """The tags that a performance can ask for."""
+        return tuple(name for name in self.tag_names if name not in MEANT)
 
-        With past features in the schema the start of a range is left out as well.
+    def lack_of(self, tags: frozenset[str], end_guard: float) -> str:
+        """Why it is in vain to ask for all of these tags, in a sentence, or nothing."""
+        try:
+            carried = self.tag_mask(tags)
+        except DatabaseError as error:
+            return str(error)
+        if tags and not (carried & self.candidates(end_guard)).any():
+            names = " and ".join(f"'{tag}'" for tag in sorted(tags))
+            return f"No frame that may be entered is tagged {names}; ask for fewer tags, or tag longer ranges."
+        return ""
+
+    def candidates(self, end_guard: float) -> np.ndarray:
+        """Frames (N,) that a search may choose: not barred by a tag, and not within `end_guard` seconds of a dead end.
+
+        Dead ends are those of ranges, and where frames follow that are not to be used. With past features in the
+        schema the start of a range is left out as well.
         """
-        allowed = np.ones(self.frame_count, bool)
+        start, end = self.guarded(end_guard)
+        allowed = self.used & ~start & ~end
+        if NO_ENTRY in self.tag_names:
+            allowed &= ~self.tag_mask({NO_ENTRY})
+        return allowed
+
+    def guarded(self, end_guard: float) -> tuple[np.ndarray, np.ndarray]:
+        """Frames (N,) that lack the past which features look at, and those within `end_guard` seconds of a dead end."""
+        at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
         guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            if not origin.loop:
-                allowed[max(stop - guard, start) : stop] = False
-                allowed[start : min(start + past, stop)] = False
-        for tag in (NO_ENTRY, NO_USE):
-            if tag in self.tag_names:
-                allowed &= ~self.tag_mask({tag})
-        return allowed
+            at_end[start:stop] = _frames_to_dead_end(self.successors[start:stop], origin.loop) < guard
+            at_start[start : min(start + past, stop)] = not origin.loop
+        return at_start, at_end
 
     def source_of(self, frame: int) -> FrameSource:
         """Clip, source frame and mirroring of a frame of the database."""
@@ -155,6 +194,23 @@ class Database:
         return MotionTable(
             self.skeleton, self.roles, self.fps, poses[..., :3], poses[..., 3:], self.track, self.starts, self.stops, loops
         )
+
+
+def _frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
+    """How many frames can be played on from each frame (F,) of a range before one without a successor is left."""
+    count = len(successors)
+    ends = np.flatnonzero(successors < 0)
+    if loop:
+        ends = np.concatenate([ends, ends + count])
+    ends = np.append(ends, np.iinfo(np.int32).max)
+    frames = np.arange(count)
+    return ends[np.searchsorted(ends, frames)] - frames
+
+
+def legs_of(database: Database) -> tuple[LegGeometry, ...]:
+    """The legs of a database's character, in the order of its contacts."""
+    every = max(database.frame_count // _LEG_SAMPLES, 1)
+    return leg_geometry(database.skeleton, database.roles, database.poses[::every])
 
 
 def save(database: Database, path: Path | str) -> None:

@@ -9,17 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.foot_lock import leg_geometry
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
 from ..control.trajectory import TrajectoryPoint
 from ..errors import DatabaseError
 from ..motion.skeleton import Skeleton
-from .database import NO_USE, Database
+from .database import Database, legs_of
 from .features import TRAJECTORY_KINDS, Schema
 from .search import FrameIndex, FrameMask
-
-_LEG_SAMPLES = 3000  # frames that legs are measured from
 
 
 class MotionMatching:
@@ -33,8 +30,8 @@ class MotionMatching:
         self.database = database
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
-        every = max(database.frame_count // _LEG_SAMPLES, 1)
-        self.legs = leg_geometry(database.skeleton, database.roles, database.poses[::every])
+        self.legs = legs_of(database)
+        self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         schema = database.schema
         self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))
@@ -42,8 +39,8 @@ class MotionMatching:
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
-        self._successor = _successors(database)
-        self._goal_terms, self._goal_dims = _goal_terms(schema, self.trajectory_times)
+        self._successor = database.successors
+        self._goal_values, self._goal_dims = _goal_terms(schema, self.trajectory_times)
         self._settings = settings
         self._index = self._new_index(settings)
         self._masks: dict[frozenset[str], _TagMask] = {}
@@ -87,7 +84,7 @@ class MotionMatching:
         place = np.full(len(used), -1)
         place[dims] = np.arange(len(dims))
         moving = [k for k, d in enumerate(self._goal_dims) if used[d]]
-        self._goal_pick = np.array(moving, np.intp)
+        self._goal_pick = self._goal_values[moving]
         self._goal_place = place[self._goal_dims[moving]]
         self._goal_mean = normalization.mean[self._goal_dims[moving]]
         self._goal_scale = scale[self._goal_dims[moving]]
@@ -111,18 +108,20 @@ class MotionMatching:
     def advance(self, goal: Goal) -> Motion:
         """One frame on, after a search where one is due."""
         frame = self._frame
-        successor = self._successor[frame]
+        successor = self._successor.item(frame)
         mask = self._mask(goal.tags)
-        leave = successor < 0 or goal.jump_to is not None or (mask is not None and not mask.allowed[frame])
+        leave = successor < 0 or goal.jump_to is not None or (mask is not None and not mask.allowed[successor])
         self._ticks_to_search -= 1
         jump = None
-        if leave or goal.sharp or self._ticks_to_search <= 0:
+        # jumps that follow each other while they fade would add up; only a search at every tick does not wait
+        waits = self._ticks_to_search > 0 or (goal.fading and self._search_ticks > 1)
+        if leave or goal.sharp or not waits:
             self._ticks_to_search = self._search_ticks
             best = self._search(goal, frame, mask, leave)
             if best != frame:
                 jump = self._jump(frame, best)
-                frame, successor = best, self._successor[best]
-        self._frame = int(successor) if successor >= 0 else frame
+                frame, successor = best, self._successor.item(best)
+        self._frame = successor if successor >= 0 else frame
         return self._motion(frame, jump)
 
     def _motion(self, played: int, jump: Jump | None) -> Motion:
@@ -141,12 +140,15 @@ class MotionMatching:
         started = time.perf_counter()
         query = self._query(goal.trajectory, frame)
         difference = query - self._rows[frame]
-        continuing = float(difference.dot(difference)) + float(self._bias[frame])
+        continuing = float(difference.dot(difference)) + self._bias.item(frame)
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._mask(frozenset({goal.jump_to}))
         index, prepared = (self._index, None) if mask is None else mask.ready()
         best, cost = index.nearest(query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared)
+        if best < 0 and leave and mask is not None:
+            # a short range is gone round in rather than left
+            best, cost = index.nearest(query, mask=prepared)
         if best < 0 and leave:
             # no frame with these tags, or nothing but the surroundings: anything is better than to stand still
             best, cost = self._index.nearest(query)
@@ -159,22 +161,20 @@ class MotionMatching:
 
     def _query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []
-        for kind, k in self._goal_terms:
-            point = trajectory[k]
-            if kind == "trajectory_position":
-                values += (point.x, point.y)
-            elif kind == "trajectory_direction":
-                values += (math.sin(point.yaw), -math.cos(point.yaw))
-            else:
-                values += (point.vx, point.vy)
-        goal = np.array(values, np.float32)
-        if len(self._goal_pick) < len(goal):
-            goal = goal[self._goal_pick]
+        for x, y, yaw, vx, vy in trajectory:
+            values += (x, y, math.sin(yaw), -math.cos(yaw), vx, vy)
+        goal = np.array(values, np.float32).take(self._goal_pick)
         goal -= self._goal_mean
         goal *= self._goal_scale
         query = self._rows[frame].copy()
-        query[self._goal_place] = goal
+        query.put(self._goal_place, goal)
         return query
+
+    def weigh(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
+        """What every frame costs by feature (N, features), but for its bias, in a search at a frame; not for every tick."""
+        of_feature = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
+        differences = (self._rows - self._query(trajectory, frame)).astype(np.float64)
+        return differences**2 @ of_feature.astype(np.float64)
 
     def _mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:
@@ -184,6 +184,11 @@ class MotionMatching:
             frames = self.database.tag_mask(tags)
             mask = self._masks[tags] = _TagMask(frames, self._index)
         return mask
+
+    @property
+    def last_search_seconds(self) -> float:
+        """How long the last search took."""
+        return self._last.seconds if self._last else 0.0
 
     def explain(self, count: int = 8) -> Explanation | None:
         """The last search in full, or None before the first; not for every tick."""
@@ -240,27 +245,18 @@ class _Search(NamedTuple):
     seconds: float
 
 
-def _goal_terms(schema: Schema, times: tuple[float, ...]) -> tuple[list[tuple[str, int]], np.ndarray]:
-    """Which values of a trajectory enter a query, as (kind, index of the time), and the dimension (2 each) they go to.
+def _goal_terms(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Which values of a trajectory enter a query, counted through its points, and the dimension that each goes to.
 
-    A third axis is the ground's own: zero everywhere, so it is no part of a query.
+    A point has six values: place, direction and velocity. A third axis is the ground's own: zero everywhere, so it is no
+    part of a query.
     """
-    terms, dims = [], []
+    values, dims = [], []
     for feature, where in zip(schema.features, schema.slices, strict=True):
         if feature.kind in TRAJECTORY_KINDS:
             for k, t in enumerate(feature.times):
+                value = 6 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
                 first = where.start + k * len(feature.axes)
-                terms.append((feature.kind, times.index(t)))
+                values += [value, value + 1]
                 dims += [first, first + 1]
-    return terms, np.array(dims, np.intp)
-
-
-def _successors(database: Database) -> np.ndarray:
-    """The frame played after each (N,): the next, a loop's first, or -1 at a range's end and before a barred frame."""
-    successor = np.arange(1, database.frame_count + 1)
-    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
-        successor[stop - 1] = start if origin.loop else -1
-    if NO_USE in database.tag_names:
-        barred = database.tag_mask(frozenset({NO_USE}))
-        successor[(successor >= 0) & barred[successor]] = -1
-    return successor
+    return np.array(values, np.intp), np.array(dims, np.intp)

@@ -195,6 +195,7 @@ class FrameIndex:
         self._gaps = np.empty_like(self._top_low)
         self._bounds = np.empty(self._top_low.shape[1], np.float32)
         self._block_numbers = np.arange(len(self._points))
+        self._group_blocks = self._block_numbers.reshape(-1, _BLOCK)
 
     def _frame_mask(self, penalties: Array) -> FrameMask:
         frames = penalties.reshape(-1, _BLOCK)
@@ -211,15 +212,14 @@ class FrameIndex:
     # -- search
 
     def _search(self, query: Array, mask: FrameMask | None, best: _Best) -> None:
-        """Look into the most promising boxes, then into those that could still hold something better."""
+        """Look into the boxes that could hold something better, of many into the most promising ones first."""
         bounds = self._top_bounds(query, mask)
-        first = int(bounds.argmin())
-        if not bounds[first] <= best.limit:
-            return
-        group = first // self._boxes_per_group
-        self._scan_group(group, mask, best)
-        bounds[group * self._boxes_per_group : (group + 1) * self._boxes_per_group] = np.inf
         boxes = (bounds <= best.limit).nonzero()[0]
+        if len(boxes) > _FIRST_BATCH:
+            group = int(bounds.argmin()) // self._boxes_per_group
+            self._scan_group(group, mask, best)
+            bounds[group * self._boxes_per_group : (group + 1) * self._boxes_per_group] = np.inf
+            boxes = boxes[bounds.take(boxes) <= best.limit]
         batch = _FIRST_BATCH
         while len(boxes) > 3 * batch:
             ranked = bounds.take(boxes).argpartition(batch)
@@ -260,8 +260,7 @@ class FrameIndex:
         bounds = self._squared_lengths(nearest)
         if mask is not None:
             bounds += mask.blocks.reshape(-1, _BLOCK).take(boxes, axis=0).ravel()
-        inside = (bounds <= limit).nonzero()[0]
-        return (boxes * _BLOCK).take(inside // _BLOCK) + inside % _BLOCK
+        return self._group_blocks.take(boxes, axis=0).take((bounds <= limit).nonzero()[0])
 
     def _scan_group(self, group: int, mask: FrameMask | None, best: _Best) -> None:
         """Look at all frames of a group, which are one piece of memory."""
@@ -348,7 +347,7 @@ class _Space(NamedTuple):
 
     def point(self, query: Array) -> Array:
         """Coordinates (D,) of a query (D,)."""
-        return np.dot(query - self.mean, self.axes)
+        return (query - self.mean).dot(self.axes)
 
     def points(self, features: Array, frames: Array) -> Array:
         """Coordinates (n, D), float32, of frames (n,) of features (D, N); in pieces that stay in the cache."""

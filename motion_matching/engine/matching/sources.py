@@ -14,17 +14,9 @@ from ..errors import MotionDataError, SettingsError
 from ..motion import bvh
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
+from .tags import TagRange, frames_of, tag_from_dict
 
 BLEND = ".blend"
-
-
-@dataclass(frozen=True)
-class TagRange:
-    """A tag on source frames start <= f < stop; None reaches to that end of the clip."""
-
-    name: str
-    start: int | None = None
-    stop: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,9 +47,7 @@ class Source:
         if min(self.start or 0, self.stop or 0) < 0:
             raise SettingsError(f"The range of the source '{self.name}' has a negative frame; count from 0.")
         for tag in self.tags:
-            if tag.stop is not None and tag.stop <= (tag.start or 0):
-                raise SettingsError(f"The tag '{tag.name}' of the source '{self.name}' stops at frame {tag.stop}, where it "
-                                    f"has not started; give a stop after its start.")
+            tag.check(f"the source '{self.name}'")
 
     @property
     def in_blender(self) -> bool:
@@ -128,7 +118,6 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
 
 
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
-_TAG_KEYS = {"name", "start", "stop"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -167,31 +156,15 @@ def _source(entry: Any, path: Path, number: int) -> Source:
     for key in ("armature", "action"):
         if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
             raise SettingsError(f"{where} has {key} {entry[key]!r}; give the name of one in a {BLEND} file.")
-    start, stop = _frames(entry, where)
+    start, stop = frames_of(entry, where)
     tags = entry.get("tags", [])
     if not isinstance(tags, list):
         raise SettingsError(f"{where} has tags {tags!r}; give a list of objects with a 'name'.")
     return Source(
         file=file, start=start, stop=stop, speed=float(speed), mirror=mirror, loop=loop,
-        tags=tuple(_tag(tag, where) for tag in tags), track=_track(entry.get("track"), where),
+        tags=tuple(tag_from_dict(tag, where) for tag in tags), track=_track(entry.get("track"), where),
         armature=entry.get("armature"), action=entry.get("action"),
     )
-
-
-def _tag(entry: Any, where: str) -> TagRange:
-    name = entry.get("name") if isinstance(entry, dict) else None
-    if not isinstance(name, str) or not name or set(entry) - _TAG_KEYS:
-        raise SettingsError(f"{where} has the tag {entry!r}; give an object with a 'name' and perhaps 'start' and 'stop'.")
-    return TagRange(name, *_frames(entry, f"{where}: its tag '{name}'"))
-
-
-def _frames(entry: Mapping[str, Any], where: str) -> tuple[int | None, int | None]:
-    """The entries 'start' and 'stop', both of which may be left out."""
-    for key in ("start", "stop"):
-        value = entry.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise SettingsError(f"{where} has {key} {value!r}; give a frame number, counted from 0.")
-    return entry.get("start"), entry.get("stop")
 
 
 def _track(rows: Any, where: str) -> GroundTrack | None:

@@ -1,0 +1,75 @@
+"""Pictures of a database: drawn from what was measured, in colours, at places that can be checked."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.matching import coverage, plots
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.pose_map import map_of
+from motion_matching.engine.matching.sources import Source
+from motion_matching.engine.motion.locomotion import Move, perform
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def database() -> Database:
+    clips = [perform(f"clip <{k}>", [Move(3.0, 1.2, turn=30.0 * k)], 30.0, np.random.default_rng(k)) for k in range(2)]
+    return build([Source(clip=clip) for clip in clips], BuildSettings())[0]
+
+
+def drawn(database: Database, tmp_path: Path) -> ElementTree.Element:
+    wanted = coverage.wanted_motion(PerformerSettings(), database.fps)
+    plots.save(database, coverage.cover(database, wanted), coverage.histograms(coverage.motion_of(database), wanted),
+               map_of(database), tmp_path / "plot.svg")
+    return ElementTree.parse(tmp_path / "plot.svg").getroot()
+
+
+def group(root: ElementTree.Element, name: str) -> ElementTree.Element:
+    [found] = [g for g in root.iter(f"{SVG}g") if g.get("id") == name]
+    return found
+
+
+def test_strands_start_in_one_point_facing_up_and_last_a_second(database: Database, tmp_path: Path):
+    """A straight walk of 1.2 m/s goes 1.2 m up the page; a curve to the left bends to the left."""
+    lines = [np.array([list(map(float, pair.split(","))) for pair in line.get("points", "").split()])
+             for line in group(drawn(database, tmp_path), "strands").iter(f"{SVG}polyline")]
+    assert len(lines) > 40
+    starts = np.array([line[0] for line in lines])
+    assert np.ptp(starts, axis=0).max() == 0
+    ends = np.array([line[-1] for line in lines]) - starts
+    lengths = np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines])
+    metre = plots.METRE
+    assert lengths.max() == pytest.approx(1.25 * metre, rel=0.12)
+    assert ends[:, 1].min() == pytest.approx(-1.2 * metre, rel=0.12)  # up is minus
+    assert ends[:, 0].min() < -0.15 * metre  # to the left
+    assert ends[:, 0].max() < 0.15 * metre
+
+
+def test_every_cell_of_the_map_with_frames_is_filled_and_holes_are_framed(database: Database, tmp_path: Path):
+    root = drawn(database, tmp_path)
+    map_ = coverage.cover(database, coverage.wanted_motion(PerformerSettings(), database.fps))
+    cells = list(group(root, "coverage").iter(f"{SVG}rect"))
+    filled = [cell for cell in cells if cell.get("class") == "cell"]
+    holes = [cell for cell in cells if cell.get("class") == "hole"]
+    assert len(filled) == (map_.frames > 0).sum()
+    assert len(holes) == map_.holes.sum() > 0
+
+
+def test_histograms_and_poses_are_there(database: Database, tmp_path: Path):
+    root = drawn(database, tmp_path)
+    for name in ("speed", "acceleration", "turn_rate"):
+        bars = [float(bar.get("height", 0)) for bar in group(root, f"histogram {name}").iter(f"{SVG}rect")]
+        assert max(bars) > 10
+    for name in ("poses mds", "poses pca"):
+        dots = list(group(root, name).iter(f"{SVG}circle"))
+        assert 200 < len(dots) <= plots.MOST_POSES
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert any(text and text.startswith("clip <0>:") for text in titles), "a clip's name is told as it is"
