@@ -1,0 +1,18 @@
+"""Actions: blends of neighbours that each favour one of them (notebook 003, Greedy action selection)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def action_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights (..., k, k) of one action for each neighbour, from similarity weights (..., k).
+
+    Action i raises the weight of neighbour i to 1, keeps the others and scales all to the sum 1.
+    """
+    count = weights.shape[-1]
+    actions = np.repeat(weights[..., None, :], count, axis=-2)
+    each = np.arange(count)
+    actions[..., each, each] = 1.0
+    actions /= actions.sum(axis=-1, keepdims=True)
+    return actions

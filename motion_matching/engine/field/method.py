@@ -1,0 +1,218 @@
+"""Motion fields as a method: each tick blends the motion states around the one that is, as serves the wish best.
+
+Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control, control by a value
+function, feet locked by blended contacts, and pushes. Two things are added for data of all kinds of motion: greedy control
+looks a little ahead along the clips, and states of standing do not count while the character is to go, nor others while it
+is to stand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..control.method import Explanation, Goal, Motion
+from ..control.settings import LARGEST_SPEED, PerformerSettings
+from ..control.trajectory import turned, wrap
+from ..matching.database import Database, legs_of
+from ..motion.skeleton import Skeleton
+from .actions import action_weights
+from .integration import Step, step
+from .neighbours import Metric, Neighbours, similarity_weights
+from .push import Shove
+from .states import MotionStates
+from .tasks import Tasks, Wish
+
+_AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
+_STARTING, _STOPPING = 0.2, 1.0  # seconds ahead within which a state counts as going, or standing
+_SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
+_ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
+
+
+class Foresight(Protocol):
+    """What tells how much actions (A,) are worth by where they lead; see `ValueFunction`."""
+
+    def states_in(self, database: Database) -> MotionStates: ...
+
+    def score(
+        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray: ...
+
+
+class Decision(NamedTuple):
+    """The last choice, for those who look: neighbours (k,) as states and frames, their weights in what was done, what all
+    actions led to and were worth, which was chosen, and for what."""
+
+    states: np.ndarray
+    frames: np.ndarray
+    weights: np.ndarray
+    led: Step
+    scores: np.ndarray
+    chosen: int
+    wish: Wish
+
+
+class MotionField:
+    """Plays a database as a field of motion; see `Method`.
+
+    Without foresight control is greedy: the action is chosen that is rewarded most (`Tasks.reward`) for where the clips of
+    its neighbours lead within the settings' `lookahead`, or for its own tick.
+    """
+
+    trajectory_times = (_AHEAD,)
+
+    def __init__(
+        self, database: Database, settings: PerformerSettings, metric: Metric | None = None,
+        foresight: Foresight | None = None,
+    ) -> None:
+        self.database = database
+        self.skeleton: Skeleton = database.skeleton
+        self.fps = database.fps
+        self.legs = legs_of(database)
+        self.hips = database.roles.hips
+        self.acceleration_limits = np.array(database.limits)
+        self.foresight = foresight
+        self.metric = metric or Metric.default(database)
+        self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
+        features = self.metric.of_states(self.states)
+        self._going, self._standing = (
+            Neighbours(features, mask if mask.any() else None)
+            for mask in going_and_standing(database)[:, self.states.frames]
+        )
+        self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
+        self._known_tags = frozenset(database.tag_names)
+        tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
+        self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(self.states)).T
+        # of the pose that a state leads to, as it is what the character shows then
+        after = database.successors[self.states.frames]
+        self._contacts = np.asarray(database.contacts)[after].astype(np.float32)
+        self._shove = Shove(self.skeleton, database.roles, self.fps)
+        self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
+        self._lookahead: float | None = None
+        # what surrounds the results of all actions (A, k), and the pose that one of them has become
+        self._results: tuple[np.ndarray, np.ndarray] | None = None
+        self._found: tuple[Neighbours, np.ndarray, np.ndarray] | None = None
+        self.apply(settings)
+        self.reset()
+
+    def apply(self, settings: PerformerSettings) -> None:
+        self._found = None
+        self._k, self._drift, self._planted = int(settings.neighbours), settings.drift, settings.planted_share
+        if settings.lookahead != self._lookahead:
+            self._lookahead = settings.lookahead
+            soon = travel(self.database, settings.lookahead)
+            self._soon: np.ndarray | None = None if soon is None else soon[self.states.frames]
+
+    def reset(self) -> Motion:
+        """Start at the calmest state."""
+        steps = self.states.root_steps
+        calmest = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
+        self._shove.reset()
+        self.decision: Decision | None = None
+        self.enter(calmest)
+        root = steps[calmest] * np.float32(self.fps)
+        return Motion(self._pose, root, self._contacts[calmest] > 0.5, None, int(self.states.frames[calmest]), 0.0)
+
+    def enter(self, state: int) -> None:
+        """Go on from a state."""
+        self._found = None
+        self._pose, self._velocity = self.states.poses[state].copy(), self.states.velocities[state].copy()
+
+    def advance(self, goal: Goal) -> Motion:
+        """One tick on, by the best action among the neighbours. DatabaseError for a tag that no frame has."""
+        if goal.push is not None:
+            self._shove.push(*goal.push)
+        pose, velocity = self._shove.apply(self._pose, self._velocity)
+        if not goal.tags <= self._known_tags:
+            self.database.tag_mask(goal.tags)  # tells which there are
+        wish, way = _wish(goal)
+        # states of standing are so many and so alike that no neighbour leads away from there
+        stands = wish.speed < _SLOW and abs(wrap(wish.direction)) < _ASTRAY
+        field = self._standing if stands else self._going
+        around, distances = self._neighbours_of(field, pose, velocity)
+        actions = action_weights(similarity_weights(distances))
+        led = step(self.states, pose, around, actions, self._drift)
+        scores = self._scores(field, wish, way, led, around, actions)
+        chosen = int(scores.argmax())
+        self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
+        weights = actions[chosen]
+        self._pose, self._velocity = led.pose[chosen], led.velocity[chosen]
+        root = led.root[chosen] * np.float32(self.fps)
+        self._shove.turned(float(led.root[chosen, 2]))
+        self.decision = Decision(around, self.states.frames[around], weights, led, scores, chosen, wish)
+        contacts = weights @ self._contacts[around] >= self._planted
+        favoured = int(weights.argmax())
+        return Motion(self._pose, root, contacts, None, int(self.states.frames[around[favoured]]), float(distances[0]))
+
+    def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Indices and distances (k,) of the states around a pose; what foresight has found is not looked for again."""
+        if self._found is not None and self._found[0] is field and pose is self._pose:
+            return self._found[1], self._found[2]
+        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), self._k)
+        return indices[0], distances[0]
+
+    def _scores(
+        self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step, around: np.ndarray, actions: np.ndarray
+    ) -> np.ndarray:
+        """How much each action (A,) is worth."""
+        if self.foresight is not None:
+            indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
+            speed = pace(led.root, way) * np.float32(self.fps)
+            return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
+        # a body that is to stand has to do so now
+        soon = self._soon if field is self._going else None
+        root = led.root * self._per_second if soon is None else actions @ soon[around]
+        return self.tasks.reward(wish, root[:, 2], pace(root, way), actions @ self._tagged[around])
+
+    def explain(self, count: int) -> Explanation | None:
+        """Nothing: a field has no search whose candidates have costs; see `decision`."""
+        return None
+
+
+def _wish(goal: Goal) -> tuple[Wish, tuple[float, float]]:
+    """What is wanted, and the way to go as one sees it who faces where it is wanted: (0, -1) is straight ahead."""
+    ahead = goal.trajectory[-1]
+    speed = math.hypot(ahead.vx, ahead.vy)
+    way = turned(ahead.vx / speed, ahead.vy / speed, -ahead.yaw) if speed > _SLOW else (0.0, -1.0)
+    return Wish(ahead.yaw, speed, goal.tags), way
+
+
+def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:
+    """How far steps of the root (..., 3) lead on a way in the character's axes, less how far they lead off it aside."""
+    x, y = way
+    return root[..., 0] * x + root[..., 1] * y - np.abs(root[..., 0] * y - root[..., 1] * x)
+
+
+def going_and_standing(database: Database) -> np.ndarray:
+    """Frames (2, N) at which the character goes or turns, or soon will, and those at which it stands, or soon will."""
+    motion = database.root_motion
+    goes = (np.hypot(motion[:, 0], motion[:, 1]) > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
+
+    def soon(mask: np.ndarray, seconds: float) -> np.ndarray:
+        result = mask.copy()
+        for later in range(1, round(seconds * database.fps) + 1):
+            result[:-later] |= mask[later:] & (database.range_of_frame[later:] == database.range_of_frame[:-later])
+        return result
+
+    return np.stack([soon(goes, _STARTING), soon(~goes, _STOPPING)])
+
+
+def travel(database: Database, seconds: float) -> np.ndarray | None:
+    """Where each frame's clip leads within some time (N, 3): the mean velocity in the frame's axes, and the turn as a whole.
+
+    Where a clip ends before, it is taken to go on as it did; None where the time is less than a frame.
+    """
+    count = round(seconds * database.fps)
+    if count < 1:
+        return None
+    frames = np.arange(database.frame_count)
+    last = database.stops[database.range_of_frame] - 1
+    first = np.minimum(frames, last - 1)
+    end = np.minimum(first + count, last)
+    share = (database.fps / (end - first))[:, None]
+    way = (database.track[end] - database.track[first]) * share
+    c, s = np.cos(database.track[first, 2]), np.sin(database.track[first, 2])
+    x, y = c * way[:, 0] + s * way[:, 1], c * way[:, 1] - s * way[:, 0]
+    return np.stack([x, y, way[:, 2] * seconds], axis=1).astype(np.float32)

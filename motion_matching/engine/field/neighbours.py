@@ -1,0 +1,264 @@
+"""Which motion states are alike: similarity metric, exact k nearest neighbours, similarity weights (notebook 003)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..matching.database import Database
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from .poses import add_joints
+from .states import MotionStates, root_step
+
+_RATE = 30.0  # velocities count in metres per 1/30 s, whatever the frame rate
+_POSITIONS = 0.8  # of all positions against velocities
+_HIPS, _SPINE, _CHEST, _BEYOND = 0.3, 0.1, 0.5, 0.01
+_LEG = {"thigh": 0.2, "shin": 0.5, "foot": 1.0, "toe": 1.0}
+_REACH = 4  # bones from the chest to a hand, or past the head: fingers say nothing about a motion
+_ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
+_SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Weighted places of bones and how they move within 1/30 s, in the character's frame; distances are in metres.
+
+    The distance of two states is the sum over bones of the distances of their places, and of their motions. Weights are
+    (B,). Motions of bones are seen by a character that stays where it is: how it turns is in them, where it goes is not, and
+    both count for themselves with `root_velocity` and `turn` (a weight times a lever in metres). `places` (3, B) are those
+    of bones in their parents' frames where the poses' own do not count.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    positions: np.ndarray
+    velocities: np.ndarray
+    root_velocity: float = 0.0
+    turn: float = 0.0
+    places: np.ndarray | None = None
+
+    @classmethod
+    def notebook(cls, database: Database) -> Metric:
+        """The notebook's own: its weights by role, bones where the first frame has them, no matter where the root goes."""
+        positions = position_weights(database.skeleton, database.roles)
+        places = np.array(database.poses[0, :3])
+        places[:, 0] = 0
+        return cls(database.skeleton, database.fps, positions, (positions > 0).astype(np.float32), places=places)
+
+    @classmethod
+    def default(cls, database: Database) -> Metric:
+        """The same weights with the places that bones have, and with the root's velocity and turn."""
+        positions = position_weights(database.skeleton, database.roles)
+        moving = (positions > 0).astype(np.float32)
+        return cls(database.skeleton, database.fps, positions, moving, _ROOT_VELOCITY, _TURN)
+
+    def features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Features (Q, F), three for each term of the distance, of states (Q, 7, B) whose bone 0 rests at the origin."""
+        count, rate = len(poses), self.fps / _RATE
+        (placed, of_place), (moving, of_motion) = self._terms
+        joints = self._joints(np.concatenate([poses, add_joints(poses, velocities)]))
+        here, there = joints[:, :count], joints[:, count:]
+        terms = [here[placed] * of_place, (there[moving] - here[moving]) * (of_motion * rate)]
+        if self.root_velocity > 0 or self.turn > 0:
+            root = np.zeros((2, count, 3), np.float32)
+            x, y, turn = np.moveaxis(root_step(velocities), -1, 0)
+            root[0, :, 0], root[0, :, 1] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
+            root[1, :, 0] = turn * (self.turn * rate)
+            terms.append(root)
+        return np.concatenate(terms).transpose(1, 0, 2).reshape(count, -1)
+
+    def of_states(self, states: MotionStates) -> np.ndarray:
+        """Features (S, F) of a field's own states."""
+        chunk = 2048
+        parts = [slice(i, i + chunk) for i in range(0, len(states), chunk)]
+        return np.concatenate([self.features(states.poses[part], states.velocities[part]) for part in parts])
+
+    @cached_property
+    def _order(self) -> tuple[np.ndarray, list[tuple[slice, np.ndarray]]]:
+        """The bones that count and those they hang on, upper ones first, and by depth: which they are, and their parents."""
+        counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0))
+        chains = {int(bone): len(self.skeleton.ancestors(int(bone))) for bone in counted}
+        for bone in counted:
+            for above in self.skeleton.ancestors(int(bone)):
+                chains[above] = len(self.skeleton.ancestors(above))
+        bones = np.array(sorted(chains, key=lambda bone: (chains[bone], bone)), np.intp)
+        depths = np.array([chains[int(bone)] for bone in bones])
+        place = np.full(self.skeleton.bone_count, -1)
+        place[bones] = np.arange(len(bones))
+        levels = []
+        for depth in range(1, int(depths.max()) + 1):
+            first, last = np.searchsorted(depths, [depth, depth + 1])
+            levels.append((slice(first, last), place[self.skeleton.parents[bones[first:last]]]))
+        return bones, levels
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1, 1)."""
+        bones = self._order[0]
+
+        def counted(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            chosen = np.flatnonzero(weights[bones] > 0)
+            return chosen, weights[bones[chosen], None, None].astype(np.float32)
+
+        return counted(self.positions * np.float32(_POSITIONS)), counted(self.velocities)
+
+    def _joints(self, poses: np.ndarray) -> np.ndarray:
+        """Places (n, Q, 3) of the ordered bones in the frame that bone 0 is in, which may turn but stays where it is."""
+        bones, levels = self._order
+        x, y, z, w, i, j, k = poses.transpose(1, 2, 0)[:, bones]
+        if self.places is not None:
+            x, y, z = self.places[:, bones, None]
+        world = np.zeros((len(bones), len(poses), 4, 4), np.float32)
+        i2, j2, k2 = i + i, j + j, k + k
+        ii, jj, kk, ij, ik, jk = i * i2, j * j2, k * k2, i * j2, i * k2, j * k2
+        wi, wj, wk = w * i2, w * j2, w * k2
+        rows = (1 - jj - kk, ij - wk, ik + wj, x), (ij + wk, 1 - ii - kk, jk - wi, y), (ik - wj, jk + wi, 1 - ii - jj, z)
+        for r, row in enumerate(rows):
+            for c, value in enumerate(row):
+                world[:, :, r, c] = value
+        world[:, :, 3, 3] = 1
+        world[0, :, :3, 3] = 0
+        for level, parents in levels:
+            world[level] = np.matmul(world[parents], world[level])
+        return world[:, :, :3, 3]
+
+
+def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
+    """The notebook's weights (B,) of positions by role, so that they suit any skeleton: feet count most, arms hardly."""
+    weights = np.zeros(skeleton.bone_count, np.float32)
+    for bone in range(skeleton.bone_count):
+        above = skeleton.ancestors(bone)
+        if roles.spine in above and above.index(roles.spine) < _REACH:
+            weights[bone] = _BEYOND
+    for bone in skeleton.ancestors(roles.spine):
+        if roles.hips in skeleton.ancestors(bone):
+            weights[bone] = _SPINE
+    weights[roles.spine] = _CHEST
+    weights[roles.hips] = _HIPS
+    for leg in roles.legs:
+        for part, weight in _LEG.items():
+            weights[getattr(leg, part)] = weight
+    return weights
+
+
+def similarity_weights(distances: np.ndarray) -> np.ndarray:
+    """Weights (..., k) by inverse squared distance (..., k), adding up to one."""
+    weights = 1.0 / (distances * distances + np.float32(_SMALLEST))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
+
+
+class Neighbours:
+    """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
+
+    A sum over some of the terms is never more than the whole: all states are looked at in the terms that tell most, those
+    left over in more of them, and few in all. Queries that follow one another share this sieve, so those that are alike
+    are best asked together. One thread at a time: a query works in arrays kept for it.
+    """
+
+    _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
+    _SEEDS = 96  # states that the first bound comes from
+    _TOGETHER = 16  # queries that share a sieve
+    _MOST = 60_000  # distances in the second stage; queries that need more are unlike and go alone
+    _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
+
+    def __init__(self, features: np.ndarray, among: np.ndarray | None = None) -> None:
+        """Of all states, or only those `among` (S,) which neighbours are to be found."""
+        self._ids = None if among is None or among.all() else np.flatnonzero(among)
+        terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
+        self._order = _by_contribution(terms)
+        first = min(self._FIRST, len(self._order))
+        self._coarse = np.ascontiguousarray(terms[:, self._order[:first]].transpose(2, 1, 0))
+        # components before terms, so that one row is one read
+        self._whole = np.ascontiguousarray(terms[:, self._order].transpose(0, 2, 1))
+        self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
+        self._differences = np.empty_like(self._coarse)
+        self._bounds = np.empty(len(terms), np.float32)
+
+    def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
+
+        Where there are fewer states than k, these are all.
+        """
+        k = min(k, len(self._whole))
+        queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
+        indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
+        for start in range(0, len(queries), self._TOGETHER):
+            part = slice(start, start + self._TOGETHER)
+            self._nearest(queries[part], k, indices[part], distances[part])
+        return indices if self._ids is None else self._ids[indices], distances
+
+    def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
+        """The same for queries (Q, 3, terms) that share the first bounds."""
+        bounds = self._lower_bounds(queries)
+        most = self._worst(queries, _smallest(bounds[None], max(self._SEEDS, k)), k)
+        left = np.flatnonzero(bounds <= most.max())
+        if len(queries) > 1 and len(queries) * len(left) > self._MOST:
+            for q in range(len(queries)):
+                self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
+            return
+        partial = _distances(self._part.take(left, axis=0)[None], queries[:, None, :, : self._SECOND])
+        if len(left) > 4 * k:
+            most = np.minimum(most, self._worst(queries, left[_smallest(partial, 2 * k)], k))
+        query, found = np.nonzero(partial <= most[:, None])
+        found = left[found]
+        exact = _distances(self._whole.take(found, axis=0), queries[query])
+        # a row for each query, filled up with infinity
+        counts = np.bincount(query, minlength=len(queries))
+        column = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+        table = np.full((len(queries), int(counts.max())), np.inf, np.float32)
+        table[query, column] = exact
+        states = np.zeros(table.shape, np.intp)
+        states[query, column] = found
+        best = _smallest(table, k)
+        values = np.take_along_axis(table, best, axis=1)
+        best = np.take_along_axis(best, values.argsort(axis=1, kind="stable"), axis=1)
+        indices[:] = np.take_along_axis(states, best, axis=1)
+        distances[:] = np.take_along_axis(table, best, axis=1)
+
+    def _lower_bounds(self, queries: np.ndarray) -> np.ndarray:
+        """No more than the distance of each state (S,) to any of the queries: that to their box, in the first terms."""
+        terms = self._coarse.shape[1]
+        low, high = queries[:, :, :terms].min(axis=0), queries[:, :, :terms].max(axis=0)
+        d = np.subtract(self._coarse, (0.5 * (low + high))[:, :, None], out=self._differences)
+        if len(queries) > 1:
+            np.abs(d, out=d)
+            d -= (0.5 * (high - low))[:, :, None]
+            np.maximum(d, 0, out=d)
+        np.multiply(d, d, out=d)
+        square = d[0]
+        square += d[1]
+        square += d[2]
+        return np.add.reduce(np.sqrt(square, out=square), axis=0, out=self._bounds)
+
+    def _worst(self, queries: np.ndarray, seeds: np.ndarray, k: int) -> np.ndarray:
+        """What the k-th nearest of each query (Q,) is no further away than, by seeds (Q or 1, n) of at least k states."""
+        exact = _distances(self._whole.take(seeds, axis=0), queries[:, None])
+        return np.partition(exact, k - 1, axis=1)[:, k - 1] * self._SLACK
+
+
+def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Distances (...) of features (..., 3, terms)."""
+    d = states - queries
+    d *= d
+    square = d[..., 0, :]
+    square += d[..., 1, :]
+    square += d[..., 2, :]
+    return np.add.reduce(np.sqrt(square, out=square), axis=-1)
+
+
+def _smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """Where the smallest (Q, count) of values (Q, n) are, in no order; all where there are no more."""
+    if count >= values.shape[1]:
+        return np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    return values.argpartition(count - 1, axis=1)[:, :count]
+
+
+def _by_contribution(terms: np.ndarray) -> np.ndarray:
+    """Terms (T,) of features (S, T, 3) in the order of what they add to the distance of two states drawn at random."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, len(terms), (2, 2000))
+    return np.argsort(-np.linalg.norm(terms[a] - terms[b], axis=-1).mean(axis=0), kind="stable")

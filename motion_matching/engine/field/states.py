@@ -1,0 +1,98 @@
+"""Motion states: every pose of a database with the velocity that leaves it and the one that follows (notebook 003)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import DatabaseError
+from ..matching.database import Database
+from ..maths import quat
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from . import poses as algebra
+
+
+@dataclass(frozen=True)
+class MotionStates:
+    """S states m = (x, v) in their own frames: bone 0 of every pose rests at the origin and faces ahead.
+
+    poses (S, 7, B); motions (S, 2, 7, B): the velocity v from each pose to the next and the velocity y from there on, as
+    `poses` defines them; contacts (S, L); frames (S,) of the database; tag_masks: of each tag, the states (S,) with it.
+    """
+
+    skeleton: Skeleton
+    roles: Roles
+    fps: float
+    poses: np.ndarray
+    motions: np.ndarray
+    contacts: np.ndarray
+    frames: np.ndarray
+    tag_masks: dict[str, np.ndarray]
+
+    @classmethod
+    def from_database(cls, database: Database) -> MotionStates:
+        """A state for each frame with two more to follow: none for the last two of a range, all for those of a loop.
+
+        DatabaseError where there is none.
+        """
+        after = database.successors
+        frames = np.flatnonzero(database.used & (after >= 0) & (after[after] >= 0))
+        if not len(frames):
+            raise DatabaseError("The database has no three frames in a row, so no motion field; add longer clips.")
+        local = np.array(database.poses)
+        local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
+        steps = _steps(database, local)
+        return cls(
+            skeleton=database.skeleton,
+            roles=database.roles,
+            fps=database.fps,
+            poses=local[frames],
+            motions=np.stack([steps[frames], steps[after[frames]]], axis=1),
+            contacts=np.asarray(database.contacts)[frames],
+            frames=frames,
+            tag_masks={tag: database.tag_mask({tag})[frames] for tag in database.tag_names},
+        )
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """What leads from each pose to the next (S, 7, B)."""
+        return self.motions[:, 0]
+
+    @property
+    def next_velocities(self) -> np.ndarray:
+        """What leads on from there (S, 7, B)."""
+        return self.motions[:, 1]
+
+    @cached_property
+    def next_poses(self) -> np.ndarray:
+        """The poses x ⊕ v (S, 7, B), each in the frame of its x: bone 0 lies where the state's own tick leads it."""
+        return algebra.add_joints(self.poses, self.velocities)
+
+    @cached_property
+    def root_steps(self) -> np.ndarray:
+        """What the simulation bone does in each state's tick (S, 3): x, y in its own axes, and its turn in radians."""
+        return root_step(self.velocities)
+
+
+def root_step(velocity: np.ndarray) -> np.ndarray:
+    """Ground motion (..., 3) of a velocity (..., 7, B): metres to x and y in the character's axes, radians of turn."""
+    root = velocity[..., 0]
+    step = root[..., :3].copy()
+    step[..., 2] = 2.0 * np.arctan2(root[..., 6], root[..., 3])
+    return step
+
+
+def _steps(database: Database, local: np.ndarray) -> np.ndarray:
+    """Velocities (N, 7, B) from every frame to its successor; those of frames without one mean nothing."""
+    after = database.successors
+    steps = algebra.subtract_joints(local[np.maximum(after, 0)], local)
+    root = database.root_motion / database.fps
+    steps[:, :2, 0] = root[:, :2]
+    steps[:, 3:, 0] = quat.from_yaw(root[:, 2])
+    return steps

@@ -1,0 +1,206 @@
+"""Training a motion field: where all actions of all states lead, and what the states are worth; it can be stopped.
+
+Source: notebook 003, Fitted value function training. The tables cost most and depend on data, metric, neighbours and
+drift; the sweeps on them are quick. Both are kept in the file, so that a training that was stopped goes on where it was,
+and another task uses the tables again.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .. import files
+from ..control.settings import is_number
+from ..errors import SettingsError
+from ..matching.database import Database
+from . import value_function as value_functions
+from .actions import action_weights
+from .integration import step
+from .method import going_and_standing, pace
+from .neighbours import Metric, Neighbours, similarity_weights
+from .states import MotionStates
+from .tasks import Tasks
+from .value_function import ValueFunction, field_key, thinned
+from .value_iteration import Residual, Transitions, ValueIteration
+
+_BATCH = 64  # states whose actions are looked at together
+_TABLES_SHARE = 0.8  # of the time, for progress
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How well and for how long a field is trained.
+
+    About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
+    correction of `drift`; a tick later counts `discount` times as much; at most `sweeps`, and no more once the largest
+    change of a value is `residual` or less.
+    """
+
+    states: int = 8000
+    neighbours: int = 15
+    drift: float = 0.1
+    discount: float = 0.99
+    sweeps: int = 300
+    residual: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in {"states": (0, 10_000_000), "neighbours": (1, 100), "sweeps": (1, 100_000)}.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from {low} to "
+                                    f"{high}.")
+        for name, most in {"drift": 1.0, "discount": 0.9999, "residual": 1000.0}.items():
+            value = getattr(self, name)
+            if not (is_number(value) and 0 <= value <= most):
+                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}.")
+
+
+# from quick to good: settings of training, and directions of tasks
+QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
+    "draft": (TrainingSettings(states=3000, neighbours=9, sweeps=200), 9),
+    "normal": (TrainingSettings(), 17),
+    "full": (TrainingSettings(states=0), 17),
+}
+
+
+class Training:
+    """A motion field in training.
+
+    `tables` (N, A, …) say where all actions lead. `run` does what is left to do and may be stopped by an exception of its
+    progress, then called again; `save` keeps all that is done, and `resume` takes it up again.
+    """
+
+    def __init__(self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings) -> None:
+        """SettingsError where a tag is on no state."""
+        self.tasks, self.settings, self._metric = tasks, settings, metric
+        self.key = field_key(database, metric)
+        self._states = thinned(MotionStates.from_database(database), settings.states)
+        self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
+        for g, tag in enumerate(tasks.tags):
+            database.tag_mask({tag})  # names the tags that there are
+            self._tagged[:, g] = self._states.tag_masks[tag]
+            if not self._tagged[:, g].any():
+                raise SettingsError(f"No state of the field is tagged '{tag}'; tag longer stretches, or leave it out.")
+        states, k = len(self._states), min(settings.neighbours, len(self._states))
+        self._going, self._standing = (mask[self._states.frames] for mask in going_and_standing(database))
+        self.tables = Transitions(
+            np.zeros((states, k, k), np.int32), np.zeros((states, k, k), np.float32),
+            np.zeros((states, k), np.float32), np.zeros((states, k), np.float32),
+        )
+        self._filled = 0
+        self._values: np.ndarray | None = None
+        self._residuals: list[Residual] = []
+
+    @property
+    def state_count(self) -> int:
+        return len(self._states)
+
+    @property
+    def part(self) -> float:
+        """How much is done, 0..1."""
+        tables = self._filled / len(self._states)
+        sweeps = 1.0 if self.finished else len(self._residuals) / self.settings.sweeps
+        return _TABLES_SHARE * tables + (1 - _TABLES_SHARE) * sweeps
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to do."""
+        enough = self._residuals and self._residuals[-1].most <= self.settings.residual
+        return bool(enough) or len(self._residuals) >= self.settings.sweeps
+
+    def resume(self, path: Path | str) -> bool:
+        """Take over what a file holds of this training: its tables, and values of the same tasks.
+
+        Whether the file is of this training: of the same data, states and actions. One of another is left, and so is what
+        is less than there is. SettingsError where the file is no field.
+        """
+        function, arrays = value_functions.read(path)
+        k = self.tables.turn.shape[1]
+        same = function.key == self.key and (function.neighbours, function.drift) == (k, self.settings.drift)
+        if not same or not np.array_equal(function.frames, self._states.frames):
+            return False
+        filled = len(arrays.get("turn", ()))
+        if filled < self._filled:
+            return True
+        for name, table in self.tables._asdict().items():
+            done = files.expect_array(arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError)
+            table[:filled] = done
+        self._filled = filled
+        is_same = (function.tasks, function.discount) == (self.tasks, self.settings.discount)
+        if is_same and len(function.residuals) > len(self._residuals):
+            self._values, self._residuals = function.values, [Residual(*row) for row in function.residuals.tolist()]
+        return True
+
+    def run(self, progress: Progress | None = None) -> ValueFunction:
+        """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
+        self._fill(progress)
+        iteration = ValueIteration(
+            self.tables, self._tagged, self.tasks, self.settings.discount, self._values, self._residuals
+        )
+        try:
+            iteration.run(
+                self.settings.sweeps, self.settings.residual,
+                (lambda part: progress("Training", part)) if progress else None,
+            )
+        finally:
+            self._values, self._residuals = iteration.values, iteration.residuals
+        return self.value_function()
+
+    def _fill(self, progress: Progress | None) -> None:
+        """Where the actions of the states lead that were not yet looked at."""
+        states = self._states
+        if self._filled == len(states):
+            return
+        features = self._metric.of_states(states)
+        k = self.tables.turn.shape[1]
+        # where too few are of one kind, all count
+        going, standing = (mask if mask.sum() >= k else None for mask in (self._going, self._standing))
+        fields = (Neighbours(features, going), self._going), (Neighbours(features, standing), ~self._going)
+        while self._filled < len(states):
+            if progress:
+                progress("Looking where actions lead", self._filled / len(states))
+            part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
+            for neighbours, own in fields:
+                if own[part].any():
+                    self._look(neighbours, features, part[own[part]])
+            self._filled = int(part[-1]) + 1
+
+    def _look(self, neighbours: Neighbours, features: np.ndarray, which: np.ndarray) -> None:
+        """Fill the tables of the states `which` with where their actions among these neighbours lead."""
+        states, tables, k = self._states, self.tables, self.tables.turn.shape[1]
+        around, distances = neighbours.nearest(features[which], k)
+        actions = action_weights(similarity_weights(distances))
+        led = step(states, states.poses[which], around, actions, self.settings.drift)
+        tables.turn[which] = led.root[..., 2]
+        tables.speed[which] = pace(led.root) * states.fps
+        for state, pose, velocity in zip(which, led.pose, led.velocity, strict=True):
+            # the results of one state are alike, so their neighbours are found together
+            tables.indices[state], distances = neighbours.nearest(self._metric.features(pose, velocity), k)
+            tables.weights[state] = similarity_weights(distances)
+
+    def value_function(self) -> ValueFunction:
+        """The values as they are by now."""
+        shape = (len(self._states), *self.tasks.shape)
+        return ValueFunction(
+            tasks=self.tasks,
+            values=np.zeros(shape, np.float32) if self._values is None else self._values,
+            frames=self._states.frames.astype(np.int32),
+            tagged=self._tagged,
+            neighbours=self.tables.turn.shape[1],
+            drift=self.settings.drift,
+            discount=self.settings.discount,
+            residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
+            finished=self.finished,
+            key=self.key,
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write the value function with the tables that are done so far."""
+        tables = {name: table[: self._filled] for name, table in self.tables._asdict().items()}
+        value_functions.save(self.value_function(), path, tables)

@@ -1,0 +1,193 @@
+"""What the states of a motion field are worth for every task, and how much an action is worth by it.
+
+Source: notebook 003, Using the value function; but an action is chosen by its reward and the discounted value of where it
+leads, not by the value alone, which cannot tell small differences of heading apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..errors import DatabaseError, SettingsError
+from ..matching.database import Database
+from .neighbours import Metric
+from .states import MotionStates
+from .tasks import Tasks, Wish, tasks_from_dict
+
+FORMAT = "motion-matching field"
+VERSION = 1
+_STRETCH = 2.0  # seconds
+
+
+@dataclass(frozen=True)
+class ValueFunction:
+    """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
+
+    `frames` (N,) of the database are those states, `tagged` (N, tags) says which carry the tags; the actions were those
+    of `neighbours` neighbours with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean
+    change of every sweep, and `finished` says that there were enough; `key` tells data and metric apart.
+    """
+
+    tasks: Tasks
+    values: np.ndarray
+    frames: np.ndarray
+    tagged: np.ndarray
+    neighbours: int
+    drift: float
+    discount: float
+    residuals: np.ndarray
+    finished: bool
+    key: str
+    _tables: dict[frozenset[str], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    def score(
+        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """What each action (A,) is worth: its reward, and the discounted value of the state that it leads to.
+
+        Actions turn by `turn` (A,) radians, go at `speed` (A,) m/s, and lead among the states `indices` (A, k), which count
+        with `weights` (A, k).
+        """
+        tasks = self.tasks
+        tagged = np.einsum("aj,ajg->ag", weights, self.tagged[indices])
+        table = self._table(wish.tags)
+        first, second, share = tasks.between(wish.direction - turn)
+        values = (1 - share[:, None, None]) * table[indices, :, first[:, None]]
+        values += share[:, None, None] * table[indices, :, second[:, None]]
+        ahead = np.einsum("aj,ajs,s->a", weights, values, tasks.speed_shares(wish.speed))
+        return tasks.reward(wish, turn, speed, tagged) + self.discount * ahead
+
+    def _table(self, tags: frozenset[str]) -> np.ndarray:
+        """The values (N, S, T) where these tags are asked for."""
+        table = self._tables.get(tags)
+        if table is None:
+            shares = self.tasks.tag_shares(tags).astype(np.float32)
+            table = self._tables[tags] = np.einsum("nsgt,g->nst", self.values, shares)
+        return table
+
+    def states_in(self, database: Database) -> MotionStates:
+        """The states that the values are of; DatabaseError where the database lacks some."""
+        states = MotionStates.from_database(database)
+        found = np.minimum(np.searchsorted(states.frames, self.frames), len(states) - 1)
+        if not np.array_equal(states.frames[found], self.frames):
+            raise DatabaseError(_OTHER_DATA)
+        return chosen(states, found)
+
+    def metric_in(self, database: Database) -> Metric:
+        """The metric that the values were trained by; DatabaseError where they are of other data or not finished."""
+        if not self.finished:
+            raise DatabaseError("The training of the value function was stopped before its end; train it again to go on.")
+        for metric in (Metric.default(database), Metric.notebook(database)):
+            if self.key == field_key(database, metric):
+                return metric
+        raise DatabaseError(_OTHER_DATA)
+
+
+_OTHER_DATA = "The value function was trained with other data or tags than the database has now; train it again."
+
+
+def thinned(states: MotionStates, count: int) -> MotionStates:
+    """About so many states, in stretches evenly chosen from all; all where the count is 0.
+
+    Within a stretch every state has the next one: of single frames a calm motion would be drawn back to where it is.
+    """
+    if not 0 < count < len(states):
+        return states
+    length = min(max(round(_STRETCH * states.fps), 1), count)
+    stretches = np.arange(len(states)) // length
+    kept = np.linspace(0, stretches[-1], round(count / length)).round()
+    return chosen(states, np.flatnonzero(np.isin(stretches, kept)))
+
+
+def chosen(states: MotionStates, which: np.ndarray) -> MotionStates:
+    """Only the states `which` (N,)."""
+    return replace(
+        states, poses=states.poses[which], motions=states.motions[which], contacts=states.contacts[which],
+        frames=states.frames[which], tag_masks={tag: mask[which] for tag, mask in states.tag_masks.items()},
+    )
+
+
+def field_key(database: Database, metric: Metric) -> str:
+    """What a field is made of, in 32 digits: poses, tracks, what follows what, tags, and the metric."""
+    digest = hashlib.blake2b(digest_size=16)
+    described = (database.fps, database.tag_names, database.skeleton.names, metric.fps, metric.root_velocity, metric.turn)
+    digest.update(repr(described).encode())
+    places = np.zeros(0) if metric.places is None else metric.places
+    for array in (database.poses, database.track, database.successors, database.tags, database.skeleton.parents,
+                  metric.positions, metric.velocities, places):
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------- files
+
+
+# name: (type, shape), where N states, S speeds, G tasks by tag, T directions, W sweeps so far
+_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "values": (np.float32, ("N", "S", "G", "T")),
+    "frames": (np.int32, ("N",)),
+    "tagged": (np.bool_, ("N", "tags")),
+    "residuals": (np.float64, ("W", 3)),
+}
+
+
+def save(function: ValueFunction, path: Path | str, also: dict[str, np.ndarray] | None = None) -> None:
+    """Write the values, and arrays that belong to them, as one `.npz`; SettingsError where that fails."""
+    header = {
+        "format": FORMAT, "version": VERSION, "key": function.key, "tasks": function.tasks.to_dict(),
+        "neighbours": function.neighbours, "drift": function.drift, "discount": function.discount,
+        "finished": function.finished,
+    }  # fmt: skip
+    arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+    for name, (dtype, _) in _ARRAYS.items():
+        arrays[name] = np.asarray(getattr(function, name)).astype(dtype)
+    files.save_arrays(path, arrays | (also or {}), SettingsError)
+
+
+def load(path: Path | str) -> ValueFunction:
+    """Read a value function; SettingsError names what is wrong with the file."""
+    return read(path)[0]
+
+
+def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
+    """The same with all arrays of the file."""
+    arrays = files.map_arrays(path, SettingsError)
+    header = _header(arrays, path)
+    try:
+        tasks = tasks_from_dict(header["tasks"])
+        speeds, tags, directions = tasks.shape
+        count = len(arrays["frames"]) if "frames" in arrays else None
+        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags), "W": None}
+        data: dict[str, Any] = {}
+        for name, (dtype, shape) in _ARRAYS.items():
+            wanted = tuple(sizes.get(s, s) for s in shape)
+            # a plain view: taking rows of a memory-mapped array costs ten times as much
+            data[name] = np.asarray(files.expect_array(arrays, name, dtype, wanted, path, SettingsError))
+        return ValueFunction(
+            tasks=tasks, neighbours=int(header["neighbours"]), drift=float(header["drift"]), key=str(header["key"]),
+            discount=float(header["discount"]), finished=bool(header["finished"]), **data,
+        ), arrays
+    except (KeyError, TypeError, ValueError) as cause:
+        raise SettingsError(f"{path} has a header that cannot be understood ({cause!r}); train it again.") from cause
+
+
+def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
+    raw = arrays.get("header")
+    try:
+        header = json.loads(b"" if raw is None else raw.tobytes())
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SettingsError(f"{path} is not a trained motion field; give a file made by 'train'.")
+    if header.get("version") != VERSION:
+        version = header.get("version")
+        raise SettingsError(f"{path} has format version {version}, and this program reads {VERSION}; train it again.")
+    return header

@@ -1,0 +1,296 @@
+"""Trained motion fields: they plan better than greed, hold a heading, stop and go on, and know when they are stale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine import takes
+from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.trajectory import TrajectoryPoint, wrap
+from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
+from motion_matching.engine.field import value_function
+from motion_matching.engine.field.method import MotionField, going_and_standing, pace
+from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.field.tasks import Tasks, Wish
+from motion_matching.engine.field.training import Training, TrainingSettings
+from motion_matching.engine.field.value_function import field_key, thinned
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.sources import Source
+from motion_matching.engine.matching.thresholds import AutoTagSettings
+from motion_matching.engine.motion import locomotion
+
+CLIPS = ("walk_curves", "walk_corners", "walk_bends", "walk_reversals")
+SPEED, DISCOUNT = 1.1, 0.99
+TASKS = Tasks(speeds=(0.0, SPEED))
+QUICK = TrainingSettings(states=240, neighbours=5, sweeps=20)
+
+
+@pytest.fixture(scope="module")
+def database() -> Database:
+    """Walks of the built-in clips, tagged by how they move."""
+    sources = [Source(clip=clip) for clip in locomotion.generate() if clip.name in CLIPS]
+    return build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
+
+
+@pytest.fixture(scope="module")
+def trained(database: Database) -> value_function.ValueFunction:
+    settings = TrainingSettings(states=2000, neighbours=11, discount=DISCOUNT)
+    return Training(database, Metric.default(database), TASKS, settings).run()
+
+
+def quick(database: Database, tasks: Tasks | None = None, settings: TrainingSettings = QUICK) -> Training:
+    return Training(database, Metric.default(database), tasks or Tasks(directions=5, tags=("walk",)), settings)
+
+
+# ---------------------------------------------------------------- control
+
+
+def steered(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The headings (T,) that a field reaches when it is to walk along others (T,), and the rewards of its ticks (T,)."""
+    field.reset()
+    field.enter(int(np.argmin(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED))))
+    yaw, reached, rewards = 0.0, [], []
+    for heading in headings:
+        left = wrap(heading - yaw)
+        ahead = SPEED * math.sin(left), -SPEED * math.cos(left)
+        motion = field.advance(Goal([TrajectoryPoint(0.0, 0.0, left, *ahead)]))
+        turn = float(motion.root[2]) / field.fps
+        going = pace(motion.root)
+        rewards.append(TASKS.reward(Wish(left, SPEED), np.array([turn]), np.array([going]), np.zeros((1, 0)))[0])
+        yaw += turn
+        reached.append(yaw)
+    return np.array(reached), np.array(rewards)
+
+
+def flips(fps: float) -> np.ndarray:
+    return np.repeat([0.0, math.pi, 0.0, math.pi], round(3 * fps))
+
+
+def random_headings(fps: float) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    return np.concatenate([np.full(round(rng.uniform(1, 4) * fps), rng.uniform(-math.pi, math.pi)) for _ in range(5)])
+
+
+def discounted(rewards: np.ndarray) -> float:
+    """The mean over all ticks of what they and those after them bring, each a little less than the one before."""
+    total, returns = 0.0, []
+    for reward in rewards[::-1]:
+        total = reward + DISCOUNT * total
+        returns.append(total)
+    return float(np.mean(returns))
+
+
+@pytest.mark.parametrize("headings", [flips, random_headings])
+def test_control_by_values_has_a_higher_discounted_return_than_greed(database, trained, headings):
+    settings = takes.default_settings(database).changed({"lookahead": 0.0, "neighbours": trained.neighbours})
+    wanted = headings(database.fps)
+    _, by_values = steered(MotionField(database, settings, foresight=trained), wanted)
+    _, by_greed = steered(MotionField(database, settings), wanted)
+    assert discounted(by_values) > discounted(by_greed) + 1.0
+
+
+@pytest.mark.parametrize("degrees", [5.0, -12.0, 60.0, -150.0])
+def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
+    """Small turns as well as large ones: nothing around straight ahead counts as good enough."""
+    settings = takes.default_settings(database).changed({"neighbours": trained.neighbours})
+    heading = math.radians(degrees)
+    reached, _ = steered(MotionField(database, settings, foresight=trained), np.full(round(6 * database.fps), heading))
+    # of the last two seconds, in which the steps of a walk sway about it
+    error = wrap(float(np.mean(reached[-round(2 * database.fps) :])) - heading)
+    assert abs(math.degrees(error)) < 3.0
+
+
+def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_leads(trained):
+    """Written out for one action that leads to one state, turned right onto a heading of the grid."""
+    state, spacing = 7, trained.tasks.spacing
+    turn = np.array([0.3])
+    wish = Wish(0.3 + 2 * spacing, SPEED)
+    score = trained.score(wish, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32))
+    expected = -2 * spacing + DISCOUNT * trained.values[state, 1, 0, 2]
+    assert score[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_values_solve_the_equation_they_are_trained_for(database):
+    """One more sweep of a converged field, action by action through `score`, gives each state its own value."""
+    settings = TrainingSettings(states=240, neighbours=5, discount=0.8, sweeps=200)
+    training = quick(database, settings=settings)
+    function = training.run()
+    tables = training.tables
+    for state in range(0, len(function.frames), 40):
+        for column, heading in enumerate(function.tasks.headings):
+            for g, tags in enumerate([frozenset(), frozenset({"walk"})]):
+                scores = function.score(Wish(float(heading), 0.0, tags), tables.turn[state], tables.speed[state],
+                                        tables.indices[state], tables.weights[state])
+                assert scores.max() == pytest.approx(function.values[state, 0, g, column], abs=1e-3)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_tables_lead_where_the_states_of_the_data_lead(database):
+    """The action that favours a state itself goes on as its clip does: the next state is the nearest, and counts for all."""
+    training = quick(database, settings=replace(QUICK, drift=0.0))
+    training.run()
+    frames, tables = training.value_function().frames, training.tables
+    states = MotionStates.from_database(database)
+    turn = states.root_steps[np.searchsorted(states.frames, frames), 2]
+    inner = np.flatnonzero(np.diff(frames) == 1)
+    np.testing.assert_allclose(tables.turn[inner, 0], turn[inner], atol=1e-4)
+    assert np.mean(tables.indices[inner, 0, 0] == inner + 1) > 0.98
+    assert np.median(tables.weights[inner, 0, 0]) > 0.99
+
+
+def test_states_of_standing_that_are_fewer_than_the_actions_do_not_make_these_fewer(database):
+    """Clips that hardly stand still have as many actions a state as is asked for."""
+    inner = np.concatenate([np.arange(stop - 150, stop - 120) for stop in database.stops])
+    walking = replace(database, tags=np.zeros_like(database.tags), tag_names=("no_use",))
+    walking.tags[:] = 1
+    walking.tags[inner] = 0
+    training = quick(walking, Tasks(directions=5), replace(QUICK, states=0, neighbours=9))
+    standing = going_and_standing(walking)[1][training.value_function().frames]
+    assert standing.sum() < 9
+    assert training.run().neighbours == 9
+
+
+def test_table_weights_are_the_similarity_of_what_they_lead_to(database):
+    training = quick(database)
+    training.run()
+    np.testing.assert_allclose(training.tables.weights.sum(-1), 1.0, atol=1e-5)
+    assert np.all(training.tables.weights >= 0)
+    assert np.all(np.diff(training.tables.weights, axis=-1) <= 1e-7)
+    assert training.tables.indices.max() < training.state_count
+
+
+@pytest.mark.parametrize("count", [60, 500, 1500])
+def test_fewer_states_are_stretches_from_all_over(database, count):
+    states = MotionStates.from_database(database)
+    few = thinned(states, count)
+    assert 0.9 * count <= len(few) <= 1.1 * count
+    assert np.mean(np.diff(few.frames) == 1) > 0.9
+    if count == 1500:
+        # of every clip
+        assert set(database.range_of_frame[few.frames]) == set(range(len(database.ranges)))
+    np.testing.assert_array_equal(few.poses, states.poses[np.searchsorted(states.frames, few.frames)])
+    assert thinned(states, 0) is states
+    assert thinned(states, len(states)) is states
+
+
+# ---------------------------------------------------------------- stopping, files, staleness
+
+
+class _StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("after", [("Looking where actions lead", 0.5), ("Training", 0.6)])
+def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(database, tmp_path, after):
+    def stop(stage: str, part: float) -> None:
+        if (stage, part) >= after:
+            raise _StoppedError
+
+    whole = quick(database).run()
+    stopped = quick(database)
+    with pytest.raises(_StoppedError):
+        stopped.run(stop)
+    assert 0 < stopped.part < 1
+    stopped.save(tmp_path / "field.npz")
+    assert not value_function.load(tmp_path / "field.npz").finished
+    again = quick(database)
+    assert again.resume(tmp_path / "field.npz")
+    assert again.part == stopped.part
+    finished = again.run()
+    assert again.resume(tmp_path / "field.npz")  # of this training still, though it holds less by now
+    assert again.finished
+    np.testing.assert_array_equal(finished.values, whole.values)
+    np.testing.assert_array_equal(finished.residuals, whole.residuals)
+    assert finished.finished
+
+
+def test_a_value_function_survives_its_file(database, tmp_path):
+    training = quick(database)
+    function = training.run()
+    training.save(tmp_path / "field.npz")
+    loaded = value_function.load(tmp_path / "field.npz")
+    assert loaded.tasks == function.tasks
+    for name in ("values", "frames", "tagged", "residuals"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(function, name))
+    for name in ("neighbours", "drift", "discount", "key", "finished"):
+        assert getattr(loaded, name) == getattr(function, name)
+
+
+def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, tmp_path):
+    training = quick(database)
+    training.run()
+    training.save(tmp_path / "field.npz")
+    stages: list[str] = []
+    other = quick(database, Tasks(directions=7, speeds=(0.0, 1.0)))
+    assert other.resume(tmp_path / "field.npz")
+    other.run(lambda stage, part: stages.append(stage))
+    assert set(stages) == {"Training"}
+    for settings in (replace(QUICK, drift=0.2), replace(QUICK, neighbours=4), replace(QUICK, states=120)):
+        anew = quick(database, settings=settings)
+        assert not anew.resume(tmp_path / "field.npz")
+        assert anew.part == 0
+
+
+def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_path):
+    function = quick(database).run()
+    assert function.key == field_key(database, function.metric_in(database))
+    poses = np.array(database.poses)
+    poses[100, 4, 5] += 1e-3
+    tags = np.array(database.tags)
+    tags[100] ^= 1
+    for other in (replace(database, poses=poses), replace(database, tags=tags), replace(database, fps=60.0)):
+        with pytest.raises(DatabaseError, match="train it again"):
+            function.metric_in(other)
+    heavier = replace(Metric.default(database), turn=2.0)
+    assert field_key(database, heavier) != function.key
+    # what a search of motion matching compares is no part of a field
+    assert function.metric_in(replace(database, bias=database.bias + 1)).turn == Metric.default(database).turn
+
+
+def test_the_notebooks_metric_is_found_again(database):
+    function = Training(database, Metric.notebook(database), Tasks(directions=5), QUICK).run()
+    assert function.metric_in(database).places is not None
+
+
+def test_an_unfinished_field_is_refused(database):
+    training = quick(database)
+    with pytest.raises(DatabaseError, match="stopped"):
+        training.value_function().metric_in(database)
+
+
+def test_a_tag_that_no_state_has_is_named(database):
+    with pytest.raises(DatabaseError, match="'limp'"):
+        quick(database, Tasks(tags=("limp",)))
+
+
+def test_files_that_are_no_fields_are_told(database, tmp_path: Path):
+    for name, content in {"empty": b"", "text": b"no field", "zip": b"PK\x05\x06" + bytes(18)}.items():
+        file = tmp_path / f"{name}.npz"
+        file.write_bytes(content)
+        with pytest.raises(MotionMatchingError, match=name):
+            value_function.load(file)
+    training = quick(database)
+    training.run()
+    training.save(tmp_path / "field.npz")
+    cut = (tmp_path / "field.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(cut[: len(cut) // 2])
+    with pytest.raises(MotionMatchingError, match="cut"):
+        value_function.load(tmp_path / "cut.npz")
+
+
+@pytest.mark.parametrize("wrong", [
+    {"states": -1}, {"states": 1.5}, {"neighbours": 0}, {"neighbours": 101}, {"sweeps": 0}, {"drift": 1.5},
+    {"discount": 1.0}, {"discount": float("nan")}, {"residual": -1.0},
+])  # fmt: skip
+def test_wrong_settings_are_refused_by_name(wrong):
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        TrainingSettings(**wrong)
