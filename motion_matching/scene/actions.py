@@ -9,36 +9,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ..engine.errors import RigError
+from .handle import Handle
 
 _LINEAR = 1  # the number of that interpolation, as foreach_set wants it
 _SLOTS = bpy.app.version >= (4, 4, 0)
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
-_ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
+_TWEAKED = "The NLA strip of '{}' is being tweaked; leave tweak mode (Tab in the NLA editor) first."
+ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
 
 
 @contextmanager
 def new_action(
-    name: str, obj: bpy.types.Object, *, track: str | None = None, frame_start: int = 1, keep_active: bool = False
+    name: str, obj: bpy.types.Object, *, track: str | None = None, frame_start: int = 1, keep_active: bool = False,
+    with_own: bool = False,
 ) -> Iterator[bpy.types.Action]:
     """A new, empty action, to be filled within the block, and assigned to the object or put onto its NLA.
 
     With a `track`, the action becomes a strip from `frame_start` on, on a new track of that name above all others,
     and the active action, which would be played instead, is unassigned unless it is to `keep_active`. The action that
-    was assigned stays in the file. If the block fails, all is as before. RigError in the NLA's tweak mode.
+    was assigned stays in the file; `with_own` gives the new one copies of its curves. If the block fails, all is as
+    before. RigError in the NLA's tweak mode.
     """
     had_data = obj.animation_data is not None
     data: Any = obj.animation_data or obj.animation_data_create()
     if data.use_tweak_mode:
-        raise RigError(f"The NLA strip of '{obj.name}' is being tweaked; leave tweak mode (Tab in the NLA editor) first.")
+        raise RigError(_TWEAKED.format(obj.name))
     before, slot_before = data.action, data.action_slot if _SLOTS else None
     tracks_before = len(data.nla_tracks)
-    action = bpy.data.actions.new(name)
+    plays = before is not None and (slot_before is not None or not _SLOTS)
+    action = _copied(before, slot_before, name) if with_own and plays else bpy.data.actions.new(name)
     try:
         slot = _with_slot(action)
         if track is None:
@@ -62,13 +68,44 @@ def new_action(
 
 
 def _with_slot(action: bpy.types.Action) -> Any:
-    """The slot that an empty action gets, with room for its curves; None before 4.4."""
+    """The slot of an action, or the one that an empty one gets, with room for its curves; None before 4.4."""
     if not _SLOTS:
         return None
+    if action.slots:
+        return action.slots[0]
     slot = action.slots.new(id_type="OBJECT", name="Slot")
     strip: Any = action.layers.new("Layer").strips.new(type="KEYFRAME")
     strip.channelbag(slot, ensure=True)
     return slot
+
+
+def _copied(source: bpy.types.Action, slot: Any, name: str) -> bpy.types.Action:
+    """A copy of what an action has in one slot, as long as its keys."""
+    action = source.copy()
+    action.name, action.use_fake_user, action.use_frame_range = name, False, False
+    for other in list(action.slots) if _SLOTS else ():
+        if other.identifier != slot.identifier:
+            action.slots.remove(other)
+    return action
+
+
+def channelbag(action: bpy.types.Action, slot: str = "") -> Any:
+    """What holds the `fcurves` and `groups` of an action's slot, the first one unless told; None where there is none."""
+    return _bag(action, next((one for one in action.slots if one.identifier == slot), None) if _SLOTS and slot else None)
+
+
+def channelbags(action: bpy.types.Action) -> list[Any]:
+    """What holds the `fcurves` of each slot of an action that has any; the action itself before 4.4."""
+    return [bag for slot in action.slots if (bag := _bag(action, slot))] if _SLOTS else [action]
+
+
+def played_by(obj: bpy.types.Object) -> list[tuple[bpy.types.Action, Any]]:
+    """The actions that an object is set to play, by itself and on its NLA, whatever they move, each with its slot."""
+    data: Any = obj.animation_data
+    if data is None:
+        return []
+    players = [data, *(strip for track in data.nla_tracks for strip in track.strips)]
+    return [(player.action, getattr(player, "action_slot", None)) for player in players if player.action]
 
 
 def _assign(data: Any, action: bpy.types.Action, slot: Any) -> None:
@@ -77,12 +114,34 @@ def _assign(data: Any, action: bpy.types.Action, slot: Any) -> None:
         data.action_slot = slot  # unless it is set, nothing would move and nothing would complain
 
 
+def assign(obj: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Have an object play an action; the one that was assigned stays in the file. RigError in the NLA's tweak mode."""
+    data: Any = obj.animation_data or obj.animation_data_create()
+    if data.use_tweak_mode:
+        raise RigError(f"The NLA strip of '{obj.name}' is being tweaked; leave tweak mode (Tab in the NLA editor) first.")
+    before = data.action
+    _assign(data, action, slot_for(action, obj))
+    if before and before.users == 0:
+        before.use_fake_user = True  # else Blender would drop it when the file is saved
+
+
 def _put_on_track(data: Any, action: bpy.types.Action, slot: Any, name: str, frame_start: int) -> None:
     track = data.nla_tracks.new(prev=data.nla_tracks[-1] if data.nla_tracks else None)
     track.name = name
     strip = track.strips.new(action.name, frame_start, action)
     if _SLOTS:
         strip.action_slot = slot
+
+
+def remove_strips(obj: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Take the strips of an action off an object's NLA, and the tracks that hold nothing else."""
+    tracks = obj.animation_data.nla_tracks if obj.animation_data else ()
+    for track in list(tracks):
+        strips = [strip for strip in track.strips if strip.action == action]
+        for strip in strips:
+            track.strips.remove(strip)
+        if strips and not track.strips:
+            tracks.remove(track)
 
 
 def write_channel(
@@ -157,6 +216,20 @@ def curves_of(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:
     return [curve for curve in (bag.fcurves if bag else ()) if not (curve.is_empty or is_muted(curve))]
 
 
+def assigned_curves(obj: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The curves of the action that is assigned to an object of any kind; none where it has no action."""
+    data: Any = obj.animation_data
+    if data is None or data.action is None:
+        return []
+    return curves_of(data.action, data.action_slot if _SLOTS else None)
+
+
+def moves_object(action: bpy.types.Action, obj: bpy.types.Object) -> bool:
+    """Whether an action moves the armature object itself, not only its bones."""
+    parts = ("location", "rotation", "scale", "delta_")
+    return any(curve.data_path.startswith(parts) for curve in curves_of(action, slot_for(action, obj)))
+
+
 def moved_bones(curves: Iterable[bpy.types.FCurve]) -> set[str]:
     """Names of the bones that have curves."""
     return {bone for curve in curves if (bone := bone_of(curve.data_path)) is not None}
@@ -176,8 +249,21 @@ def frame_range(action: bpy.types.Action, curves: Sequence[bpy.types.FCurve]) ->
         ranges = [curve.range() for curve in curves if len(curve.keyframe_points) or len(curve.sampled_points)]
         low = min((r[0] for r in ranges), default=action.frame_range[0])
         high = max((r[1] for r in ranges), default=action.frame_range[1])
-    first = int(np.ceil(low - _ON_KEY))
-    return first, max(first, int(np.floor(high + _ON_KEY)))
+    first = int(np.ceil(low - ON_KEY))
+    return first, max(first, int(np.floor(high + ON_KEY)))
+
+
+def selected_frames(curves: Iterable[bpy.types.FCurve]) -> tuple[int, int] | None:
+    """The frames of the first and the last selected key, None where none is."""
+    frames = [np.empty(0)]
+    for curve in curves:
+        count = len(curve.keyframe_points)
+        places, selected = np.empty(2 * count, np.float32), np.empty(count, bool)
+        curve.keyframe_points.foreach_get("co", places)
+        curve.keyframe_points.foreach_get("select_control_point", selected)
+        frames.append(places[::2][selected])
+    found = np.concatenate(frames)
+    return (round(found.min()), round(found.max())) if len(found) else None
 
 
 def is_cyclic(action: bpy.types.Action) -> bool:
@@ -246,6 +332,60 @@ def assigned(obj: bpy.types.Object, action: bpy.types.Action, slot: Any) -> Iter
     finally:
         if unmarked:
             bpy.data.actions.remove(played)
+
+
+@dataclass(frozen=True)
+class Playing:
+    """What an object plays: its action and slot, by name, and whether its NLA counts."""
+
+    has_data: bool
+    action: Handle | None = None
+    slot: str = ""
+    last_slot: str = ""
+    use_nla: bool = True
+
+    @classmethod
+    def of(cls, obj: bpy.types.Object) -> Playing:
+        """RigError in the NLA's tweak mode, where the action is not the object's own."""
+        data: Any = obj.animation_data
+        if data is None:
+            return cls(False)
+        if data.use_tweak_mode:
+            raise RigError(_TWEAKED.format(obj.name))
+        action = data.action
+        slot = data.action_slot.identifier if _SLOTS and action and data.action_slot else ""
+        return cls(True, action and Handle.of(action, "actions"), slot, data.last_slot_identifier if _SLOTS else "",
+                   data.use_nla)
+
+    def suspend(self, obj: bpy.types.Object) -> None:
+        """Take the action off and switch the NLA off, so that nothing but a pose moves the object."""
+        if self.has_data:
+            obj.animation_data.action, obj.animation_data.use_nla = None, False
+
+    def resume(self, obj: bpy.types.Object, *, keep_action: bool = False) -> None:
+        """Let the object play that again, unless it is to keep the action it has got since; its NLA counts again.
+
+        Whoever played no action keeps that one as well: it has the user's keys. Otherwise it stays in the file.
+        """
+        if obj.animation_data is None:
+            return
+        data: Any = obj.animation_data
+        data.use_nla = self.use_nla
+        if keep_action:
+            return
+        if not (self.has_data or data.action or data.drivers or data.nla_tracks):
+            obj.animation_data_clear()
+            return
+        action, since = self.action.find() if self.action else None, data.action
+        if action is None:
+            return
+        if since != action:
+            data.action = action
+            if _SLOTS:
+                data.action_slot = next((slot for slot in action.slots if slot.identifier == self.slot), None)
+                data.last_slot_identifier = self.last_slot
+            if since and since.users == 0:
+                since.use_fake_user = True  # else Blender would drop it when the file is saved
 
 
 def _bag(action: bpy.types.Action, slot: Any = None) -> Any:

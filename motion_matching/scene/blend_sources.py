@@ -10,9 +10,10 @@ import bpy
 
 from ..engine.errors import MotionDataError, SettingsError
 from ..engine.matching.sources import Source
+from ..engine.silence import silent
 from . import actions
-from .blend_file import blender_silent
 from .sampling import Sampled, sample
+from .tag_markers import tags_of_clip
 
 
 def read_blend_sources(
@@ -21,10 +22,12 @@ def read_blend_sources(
 ) -> tuple[list[Source], list[str]]:
     """Sources in which each Blender file is replaced by one source per action, and a sentence on each file.
 
+    Markers of tags on an action are tags of its source.
+
     `armature` and the `chosen` actions are meant where a source names none itself; without any, the file's only
     armature, and all actions that animate it. `bones` as for `armature.skeleton_of`. The file that is open gives way
-    to those that are read. SettingsError where an armature or action is not there or has to be named, MotionDataError
-    where a file cannot be opened, and what sampling raises.
+    to those that are read. SettingsError where an armature or action is not there or has to be named and where markers of
+    tags do not pair up, MotionDataError where a file cannot be opened, and what sampling raises.
     """
     found: dict[int, list[Source]] = {}
     notes = []
@@ -37,8 +40,12 @@ def read_blend_sources(
             if source.in_blender and source.file == file:
                 obj = armature_in(file, source.armature or armature)
                 wanted = (source.action,) if source.action else tuple(chosen)
-                samples = sample(obj, _actions(file, obj, wanted), bones=bones)
-                found[index] = [replace(source, clip=s.clip, loop=source.loop or s.cyclic) for s in samples]
+                taken = _actions(file, obj, wanted)
+                samples = sample(obj, taken, bones=bones)
+                found[index] = [
+                    replace(source, clip=s.clip, loop=source.loop or s.cyclic,
+                            tags=source.tags + tags_of_clip(action, s.first))
+                    for action, s in zip(taken, samples, strict=True)]
                 notes.append(_note(file, obj.name, samples))
     replaced = [found.get(index, [source]) for index, source in enumerate(sources)]
     return [source for several in replaced for source in several], notes
@@ -46,7 +53,7 @@ def read_blend_sources(
 
 def open_blend(file: Path) -> None:
     """Open a Blender file in place of the one that is open. MotionDataError where that fails."""
-    with blender_silent():
+    with silent():
         try:
             bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=False)
         except RuntimeError as error:

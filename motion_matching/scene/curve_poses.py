@@ -196,14 +196,18 @@ def _rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
 
 def _worlds(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
     """World matrices (F, 4, 4) of the object; (1, 4, 4) where no curve moves it. What has no curve stays as it is."""
+    return above(obj) @ own_matrices(obj, channels)
+
+
+def own_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
+    """The same of the object's own location, rotation and scale alone."""
     turned = property_of(obj.rotation_mode)
     parts = {name: channels.read(name, getattr(obj, name)) for name in ("location", turned, "scale")}
-    own = transforms(_rotations(parts[turned], obj.rotation_mode).astype(np.float64), parts["location"].T, parts["scale"].T)
-    return _above(obj) @ own
+    return transforms(_rotations(parts[turned], obj.rotation_mode).astype(np.float64), parts["location"].T, parts["scale"].T)
 
 
-def _above(obj: bpy.types.Object) -> np.ndarray:
-    """What an object that nothing animates hands down to the channels of its child."""
+def above(obj: bpy.types.Object) -> np.ndarray:
+    """What an object that nothing animates hands down to the channels of its child (4, 4)."""
     if obj.parent is None:
         return np.eye(4)
-    return _above(obj.parent) @ np.array(obj.parent.matrix_basis) @ np.array(obj.matrix_parent_inverse)
+    return above(obj.parent) @ np.array(obj.parent.matrix_basis) @ np.array(obj.matrix_parent_inverse)

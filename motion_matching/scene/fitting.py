@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engine.errors import RigError
 from ..engine.maths import quat
+from ..engine.motion.simulation_bone import NAME
 from ..engine.motion.skeleton import Skeleton
 from .armature import CHOOSE, BoneMap, blender_names
 from .evaluation import world_matrix
@@ -137,11 +138,13 @@ def keep_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
 
     Sources of the same bones may rest otherwise than the armature, which says nothing about their bones' frames.
     """
-    obj.data[_REST] = {
+    noted = {
         name: [*map(float, rotation), *map(float, position)]
         for name, rotation, position in zip(
             blender_names(skeleton.names), skeleton.rest_rotations, skeleton.rest_positions, strict=True)
     }
+    # takes have it above the skeleton's own root
+    obj.data[_REST] = {NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]} | noted
 
 
 def known_rest(obj: bpy.types.Object, standing: Standing, skeleton: Skeleton) -> Skeleton:

@@ -15,8 +15,9 @@ import numpy as np
 from mathutils import Vector
 
 from ..engine.control.take import Take
+from ..engine.silence import silent
 from . import actions, render, stage
-from .blend_file import FIRST_FRAME, blender_silent, build_character
+from .blend_file import FIRST_FRAME, build_character
 from .stage import Colour
 
 SIZES = {render.STILL: (1280, 720), render.FILM: (640, 360)}
@@ -51,9 +52,10 @@ def save_preview(
     render.check(path)
     kind = path.suffix.lower()
     size = size or SIZES[kind]
-    with blender_silent():
+    with silent():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         armature = build_character(take.clip(), take.name)
+        stage.add_obstacles(bpy.context.scene, take.performance.obstacles, take.performance.walls)
         (_build_still if kind == render.STILL else _build_film)(take, armature, size)
         return render.render(path, progress, engines)
 

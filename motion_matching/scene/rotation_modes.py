@@ -6,6 +6,9 @@ Arrays are component first, `(C, F)`, as curves are. Every frame's rotation is e
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..engine.maths import quat
@@ -118,3 +121,83 @@ def _axis_angle(rotations: np.ndarray) -> np.ndarray:
     signs = np.concatenate([[1.0], np.cumprod(flips)])
     angle = 2.0 * np.arctan2(np.where(defined, length, 0.0) * signs, rotations[0])
     return np.concatenate([np.unwrap(angle)[None], axis * signs])
+
+
+# ---------------------------------------------------------------- one instant, many rotations
+
+
+def to_mode_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.ndarray:
+    """Values `(C, B)` of quaternions `(4, B)` in a rotation mode, each as near as can be to the values `(C, B)` before.
+
+    What `to_mode` does along time, for many rotations that come tick by tick. They need not be of unit length.
+    """
+    if mode == "QUATERNION":
+        return np.where(np.einsum("cb,cb->b", rotations, before) < 0.0, -rotations, rotations)
+    if mode == "AXIS_ANGLE":
+        return _axis_angle_near(rotations, before)
+    if rotations.shape[1] == 1:
+        return np.array([_one_euler_near(rotations[:, 0].tolist(), mode, before[:, 0].tolist())]).T
+    return _euler_near(rotations, mode, before)
+
+
+def _euler_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.ndarray:
+    """Angles (3, B) from half sums and differences of the outer two, which stay exact at the gimbal lock.
+
+    Source: Bernardes and Viollet, Quaternion to Euler angles conversion, PLoS ONE 17 (2022).
+    """
+    i, j, k = ("XYZ".index(axis) for axis in mode)  # turned about in this order
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0
+    w, first, middle, last = rotations[0], rotations[1 + i], rotations[1 + j], sign * rotations[1 + k]
+    a, b, c, d = w - middle, first + last, middle + w, last - first
+    low, high = np.hypot(a, b), np.hypot(c, d)
+    half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
+    result = np.empty((3, rotations.shape[1]))
+    result[i] = half_sum - half_difference
+    result[j] = 2.0 * np.arctan2(high, low) - 0.5 * np.pi
+    result[k] = sign * (half_sum + half_difference)
+    other = result + np.pi
+    other[j] = np.pi - result[j]
+    chosen = np.where(_apart(other, before) < _apart(result, before), other, result)
+    # at the gimbal lock one of the two means nothing, and the first angle may stay what it was
+    locked = np.minimum(low, high) < _GIMBAL_LOCK * np.maximum(low, high)
+    if locked.any():
+        rest = np.where(low > high, 2.0 * half_sum - before[i], 2.0 * half_difference + before[i])
+        for axis, value in ((i, before[i]), (j, result[j]), (k, sign * rest)):
+            chosen[axis] = np.where(locked, value, chosen[axis])
+    return chosen + 2.0 * np.pi * np.round((before - chosen) / (2.0 * np.pi))
+
+
+def _one_euler_near(rotation: Sequence[float], mode: str, before: Sequence[float]) -> list[float]:
+    """The same for one rotation, such as that of the object, in plain floats, which is several times as fast."""
+    i, j, k = ("XYZ".index(axis) for axis in mode)
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0
+    w, first, middle, last = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
+    low, high = math.hypot(w - middle, first + last), math.hypot(middle + w, last - first)
+    half_sum, half_difference = math.atan2(first + last, w - middle), math.atan2(last - first, middle + w)
+    between, near = 2.0 * math.atan2(high, low) - 0.5 * math.pi, [before[i], before[j], before[k]]
+    if min(low, high) < _GIMBAL_LOCK * max(low, high):
+        rest = 2.0 * half_sum - near[0] if low > high else 2.0 * half_difference + near[0]
+        chosen = _wound((near[0], between, sign * rest), near)
+    else:
+        outer, inner = half_sum - half_difference, sign * (half_sum + half_difference)
+        triples = (outer, between, inner), (outer + math.pi, math.pi - between, inner + math.pi)
+        chosen = min((_wound(triple, near) for triple in triples), key=lambda triple: math.dist(triple, near))
+    result = [0.0, 0.0, 0.0]
+    result[i], result[j], result[k] = chosen
+    return result
+
+
+def _wound(angles: Sequence[float], before: Sequence[float]) -> list[float]:
+    """Angles by whole turns as near as can be to those before."""
+    return [angle + math.tau * round((near - angle) / math.tau) for angle, near in zip(angles, before, strict=True)]
+
+
+def _axis_angle_near(rotations: np.ndarray, before: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(rotations[1:], axis=0)
+    turns = length > 1e-7 * np.abs(rotations[0])
+    axes = np.where(turns, rotations[1:] / np.maximum(length, 1e-30), before[1:])
+    axes = np.where(np.abs(axes).max(axis=0) > 0.0, axes, np.array([[0.0], [1.0], [0.0]]))  # as Blender rests
+    flip = np.where(np.einsum("cb,cb->b", axes, before[1:]) < 0.0, -1.0, 1.0)
+    angle = 2.0 * np.arctan2(np.where(turns, flip * length, 0.0), rotations[0])
+    angle += 2.0 * np.pi * np.round((before[0] - angle) / (2.0 * np.pi))
+    return np.concatenate([angle[None], axes * flip])

@@ -7,7 +7,7 @@ same poses, and the result names the way that was taken. Bones that an action do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -25,11 +25,16 @@ from .matrices import similarity
 
 @dataclass(frozen=True)
 class Sampled:
-    """A clip, why it was evaluated (empty where its curves were read), and whether the action is marked as a cycle."""
+    """A clip, why it was evaluated (empty where its curves were read), whether the action is a cycle, its first frame.
+
+    `last` is the last frame that was asked for, which the clip may not reach.
+    """
 
     clip: Clip
     evaluated_because: str
     cyclic: bool
+    first: int
+    last: int
 
     @property
     def way(self) -> str:
@@ -44,12 +49,14 @@ def sample(
     bones: str | None = None,
     frames: tuple[int, int] | None = None,
     evaluate: bool = False,
+    at_most: int | None = None,
 ) -> list[Sampled]:
     """A clip of each action, played on the armature object by itself: without NLA, other bones at rest.
 
     `bones` as for `armature.skeleton_of`; `frames` are the first and the last one, else each action's own. `evaluate`
-    asks for Blender's evaluation where curves would do. The file is left as it was found. RigError where the object
-    cannot be sampled, MotionDataError where an action does not move its bones.
+    asks for Blender's evaluation where curves would do, and `at_most` has it end after that many frames. The file is
+    left as it was found. RigError where the object cannot be sampled, MotionDataError where an action does not move its
+    bones.
     """
     target = _Target.of(obj, bones)
     jobs = [_job(target, action, frames, evaluate) for action in chosen]
@@ -59,8 +66,16 @@ def sample(
             for job in jobs:
                 if job.obstacle:
                     with actions.assigned(obj, job.action, job.slot):
-                        clips[job] = target.evaluate(scene, job.frames, job.action.name)
-    return [Sampled(clips[job], job.obstacle, actions.is_cyclic(job.action)) for job in jobs]
+                        clips[job] = target.evaluate(scene, job.frames[:at_most], job.action.name)
+    return [Sampled(clips[job], job.obstacle, actions.is_cyclic(job.action), job.frames[0], job.frames[-1]) for job in jobs]
+
+
+def joined(pieces: Sequence[Sampled]) -> Sampled:
+    """Samples of one action that follow each other, as one."""
+    clips = [piece.clip for piece in pieces]
+    rotations = quat.unroll(np.concatenate([clip.rotations for clip in clips]))
+    clip = replace(clips[0], positions=np.concatenate([clip.positions for clip in clips]), rotations=rotations)
+    return replace(pieces[0], clip=clip)
 
 
 def sample_played(obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None) -> Clip:

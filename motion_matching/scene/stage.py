@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 from mathutils import Matrix
+
+from ..engine.control.ground import Box, Wall
 
 Colour = tuple[float, float, float]
 
@@ -16,6 +19,8 @@ RENDER_SIZE = (1280, 720)
 MARGIN = 1.12
 SKY = (0.5, 0.52, 0.55)
 GROUND: tuple[Colour, Colour] = ((0.36, 0.37, 0.38), (0.29, 0.3, 0.31))
+OBSTACLE: Colour = (0.3, 0.36, 0.45)
+WALL_HEIGHT = 1.0  # metres: of walls of which only the place on the ground is known
 MOST_TILES = 60  # along the longer side of the ground
 
 
@@ -82,6 +87,26 @@ def add_ground(
     ground = bpy.data.objects.new("Ground", mesh)
     ground.hide_select = True
     scene.collection.objects.link(ground)
+
+
+def add_obstacles(scene: bpy.types.Scene, boxes: Sequence[Box], walls: Sequence[Wall]) -> None:
+    """A mesh of what stands in the way of a performance, if anything does."""
+    points: list[tuple[float, float, float]] = []
+    faces: list[list[int]] = []
+    for box in boxes:
+        first = len(points)
+        points += [(x, y, z) for z in (0.0, box.height) for x, y in box.corners]
+        faces += [[first + k for k in face] for face in
+                  ((3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))]
+    for (ax, ay), (bx, by) in walls:
+        faces.append([len(points) + k for k in range(4)])
+        points += [(ax, ay, 0.0), (bx, by, 0.0), (bx, by, WALL_HEIGHT), (ax, ay, WALL_HEIGHT)]
+    if not points:
+        return
+    mesh = bpy.data.meshes.new("Obstacles")
+    mesh.from_pydata(points, [], faces)
+    mesh.materials.append(material("Obstacles", OBSTACLE))
+    scene.collection.objects.link(bpy.data.objects.new("Obstacles", mesh))
 
 
 def _sun(strength: float) -> bpy.types.Object:

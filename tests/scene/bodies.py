@@ -11,8 +11,9 @@ from mathutils import Euler, Matrix
 
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import locomotion
+from motion_matching.engine.motion.attachment import attach, detach
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, attach, detach, find_track
+from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
 from motion_matching.scene.armature import create_armature
 from tests.scene.motions import transforms
 

@@ -49,6 +49,7 @@ for frame, heads in enumerate(clip.world()[1]):  # the camera sees all of it
 BODY = HEAD + """
 rng = np.random.default_rng(2)
 person = humanoid_skeleton()
+person = person.renamed(tuple(name.replace("Hips", "Pelvis") for name in person.names))  # not the demo's own
 positions = np.repeat(person.rest_positions[None], 5, axis=0)
 clip = Clip("body", person, positions, random_rotations(rng, 5, person.bone_count), 30.0)
 clip.rotations[2] = person.rest_rotations

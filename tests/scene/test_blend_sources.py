@@ -116,6 +116,48 @@ refused(folder / "broken.blend")
 refused(folder / "wrong.json")
 """
 
+MARKED = HEAD + """
+from motion_matching.engine.matching.tags import load_tags
+from motion_matching.scene.tag_markers import MarkedRange, write_tags
+clips = locomotion.generate()[:2]
+new_file(30)
+rest = standing_rest(clips[0])
+person = create_armature(rest, "Person")
+for clip in clips:
+    bake(replace(clip, skeleton=rest), person, name=clip.name, frame_start=11)
+action = bpy.data.actions[clips[0].name]
+assert action.frame_range[0] == 11
+write_tags(action, [MarkedRange("limp", 41, 60), MarkedRange("early", 1, 20), MarkedRange("gone", 1, 10),
+                    MarkedRange("prefer", 71, 80, -2.0)])
+action.pose_markers.new("a note").frame = 50
+save("marked.blend")
+out = folder / "marked.npz"
+assert run("build", folder / "marked.blend", "-o", out) == 0
+database = databases.load(out)
+start = int(database.starts[[r.clip for r in database.ranges].index(clips[0].name)])
+
+def frames(name):
+    return (np.flatnonzero(database.tag_mask({name})) - start).tolist()
+
+# the first frame of the action is 11, and of its clip 0
+assert set(database.tag_names) == {"limp", "early", "prefer"}
+assert frames("limp") == list(range(30, 50)) and frames("early") == list(range(10)), frames("early")
+assert frames("prefer") == list(range(60, 70)) and np.allclose(database.bias[start + 60 : start + 70], -2.0)
+
+# they are written as tags by clip, and such a file stands in their place
+assert run("build", folder / "marked.blend", "-o", out, "--save-tags", folder / "tags.json") == 0
+assert {tag.name for tag in load_tags(folder / "tags.json")[clips[0].name]} == {"limp", "early", "prefer"}
+(folder / "tags.json").write_text(json.dumps({clips[0].name: [{"name": "other"}]}))
+assert run("build", folder / "marked.blend", "-o", out, "--tags", folder / "tags.json") == 0
+assert databases.load(out).tag_names == ("other",)
+
+# markers that do not pair up are told
+action = bpy.data.actions[clips[0].name]
+action.pose_markers.remove(next(m for m in action.pose_markers if m.name == "end: limp"))
+save("marked.blend")
+assert run("build", folder / "marked.blend", "-o", out) == 1
+"""
+
 WITHOUT_BLENDER = """
 import sys
 sys.modules.pop("bpy")
@@ -153,6 +195,10 @@ def test_a_take_from_real_actions_is_that_from_their_files(
 def test_what_of_a_file_is_taken(run_in_blender: Callable[..., str], tmp_path: Path) -> None:
     said = run_in_blender(LISTED, tmp_path)
     assert "3 actions of armature 'Person', read from curves, 1 as loops." in said
+
+
+def test_markers_of_tags_on_an_action_are_tags_of_its_clip(run_in_blender: Callable[..., str], tmp_path: Path) -> None:
+    run_in_blender(MARKED, tmp_path)
 
 
 def test_a_blender_file_needs_blender(tmp_path: Path, run_in_blender: Callable[..., str]) -> None:

@@ -21,7 +21,7 @@ from motion_matching.engine import takes
 from motion_matching.engine.matching import database as databases
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.simulation_bone import detach
+from motion_matching.engine.motion.attachment import detach
 from motion_matching.scene.armature import create_armature
 from motion_matching.scene.bake import bake, scene_fps
 from motion_matching.scene.root_target import RootTarget

@@ -188,13 +188,13 @@ def test_a_picture_shows_both_paths_and_all_of_the_character(
 
 
 def test_a_film_follows_the_character(run_in_blender: Callable[..., str], short_take_file: Path, folder: Path) -> None:
-    run_in_blender(FILM, short_take_file, folder / "take.mp4", timeout=110)
+    run_in_blender(FILM, short_take_file, folder / "take.mp4")
     assert nothing_but(folder, "take.mp4")
 
 
 def test_without_graphics_cycles_renders(run_in_blender: Callable[..., str], take_file: Path, short_take_file: Path,
                                          folder: Path) -> None:
-    run_in_blender(WITHOUT_EGL, take_file, folder / "take.png", timeout=110)
+    run_in_blender(WITHOUT_EGL, take_file, folder / "take.png")
     run_in_blender(FILM_WITHOUT_EGL, short_take_file, folder / "take.mp4")
     assert nothing_but(folder, "take.mp4", "take.png")
 

@@ -447,3 +447,34 @@ def test_undo_knows_nothing_of_sampling(run_in_blender: Callable[..., str]) -> N
 
 def test_round_trips_of_mocap_mixamo_and_rigify_rigs(run_in_blender: Callable[..., str]) -> None:
     run_in_blender(ROUND_TRIPS)
+
+
+PIECES = """
+import numpy as np
+import motion_matching
+from tests.ui.characters import *
+motion_matching.register()
+from motion_matching.scene.sampling import joined, sample
+obj = character(clips=("walk_curves",))
+action = bpy.data.actions["walk_curves"]
+obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
+[whole] = sample(obj, [action], frames=(10, 150))
+pieces, first = [], 10
+while first <= 150:
+    pieces += sample(obj, [action], frames=(first, 150), at_most=60)
+    assert pieces[-1].evaluated_because and pieces[-1].first == first and pieces[-1].last == 150
+    first += pieces[-1].clip.frame_count
+assert [piece.clip.frame_count for piece in pieces] == [60, 60, 21]
+together = joined(pieces)
+assert together.first == whole.first == 10
+assert np.array_equal(together.clip.positions, whole.clip.positions)
+assert np.array_equal(together.clip.rotations, whole.clip.rotations)
+# where curves are read, nothing is left for later
+obj.pose.bones["Head"].constraints.remove(obj.pose.bones["Head"].constraints[0])
+[read] = sample(obj, [action], at_most=60)
+assert read.clip.frame_count > 400 and not read.evaluated_because
+"""
+
+
+def test_an_action_is_evaluated_in_pieces_as_in_one(run_in_blender):
+    run_in_blender(PIECES)

@@ -1,0 +1,62 @@
+"""Single rotations with positions in plain floats, for the few bones of a tick that arrays would be slow for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .root_target import Transform
+
+
+class Rigid(NamedTuple):
+    """A rotation (unit quaternion) and then a shift."""
+
+    x: float
+    y: float
+    z: float
+    w: float
+    i: float
+    j: float
+    k: float
+
+
+def rigid(transform: Transform) -> Rigid:
+    """One rotation (4,) and position (3,)."""
+    rotation, position = transform
+    return Rigid(*np.asarray(position, float).tolist(), *np.asarray(rotation, float).tolist())
+
+
+def then(a: Rigid, b: Rigid) -> Rigid:
+    """First b, then a."""
+    ax, ay, az, aw, ai, aj, ak = a
+    bx, by, bz, bw, bi, bj, bk = b
+    # twice the cross product of the axis and the vector
+    tx, ty, tz = 2.0 * (aj * bz - ak * by), 2.0 * (ak * bx - ai * bz), 2.0 * (ai * by - aj * bx)
+    return Rigid(
+        ax + bx + aw * tx + aj * tz - ak * ty,
+        ay + by + aw * ty + ak * tx - ai * tz,
+        az + bz + aw * tz + ai * ty - aj * tx,
+        aw * bw - ai * bi - aj * bj - ak * bk,
+        aw * bi + ai * bw + aj * bk - ak * bj,
+        aw * bj - ai * bk + aj * bw + ak * bi,
+        aw * bk + ai * bj - aj * bi + ak * bw,
+    )
+
+
+def undo(a: Rigid) -> Rigid:
+    """The inverse of a."""
+    back = Rigid(0.0, 0.0, 0.0, a.w, -a.i, -a.j, -a.k)
+    return then(back, Rigid(-a.x, -a.y, -a.z, 1.0, 0.0, 0.0, 0.0))
+
+
+def over_ground(a: Rigid, rest: Rigid) -> Rigid:
+    """The motion of a bone over the ground since its rest: a turn about Z and a shift with Z = 0."""
+    turned = then(Rigid(0.0, 0.0, 0.0, *a[3:]), undo(Rigid(0.0, 0.0, 0.0, *rest[3:])))
+    length = (turned.w**2 + turned.k**2) ** 0.5
+    turn = Rigid(0.0, 0.0, 0.0, turned.w / length, 0.0, 0.0, turned.k / length) if length else _NONE
+    start = then(turn, Rigid(rest.x, rest.y, rest.z, 1.0, 0.0, 0.0, 0.0))
+    return Rigid(a.x - start.x, a.y - start.y, 0.0, *turn[3:])
+
+
+_NONE = Rigid(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

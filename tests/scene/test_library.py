@@ -1,0 +1,138 @@
+"""Databases on disk: found by content, stale when a key changes, the oldest gone when room is short."""
+
+from __future__ import annotations
+
+KEYS = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.ui import request, status
+from motion_matching.ui.preferences import library
+obj = character()
+ops, settings = bpy.ops.motion_matching, obj.motion_matching
+ops.add_actions()
+key = request.key(obj)
+assert request.key(obj) == key
+ops.build()
+assert status.refresh(obj).kind == "fresh" and settings.built_key == key
+
+def differs(change, undo):
+    change()
+    bpy.context.view_layer.update()
+    assert request.key(obj) != key, change
+    assert status.refresh(obj).kind == "stale"
+    undo()
+    bpy.context.view_layer.update()
+    assert request.key(obj) == key, undo
+    assert status.refresh(obj).kind == "fresh"
+
+from motion_matching.scene import actions
+curve = actions.curves_of(settings.sources[0].action, actions.slot_for(settings.sources[0].action, obj))[7]
+point = curve.keyframe_points[40]
+value = point.co[1]
+def move(y): point.co[1] = y
+differs(lambda: move(value + 1e-3), lambda: move(value))
+def bend(how): point.interpolation = how
+differs(lambda: bend("BEZIER"), lambda: bend("LINEAR"))
+modifier = []
+differs(lambda: modifier.append(curve.modifiers.new("NOISE")), lambda: curve.modifiers.remove(modifier.pop()))
+
+def put(owner, name, value): setattr(owner, name, value)
+action = settings.sources[1].action
+for owner, name, value in (
+        (settings.sources[0], "enabled", False), (settings.sources[0], "mirror", False),
+        (settings.sources[0], "speed", 1.1),
+        (settings.sources[0], "tags", "calm"), (settings.sources[0], "gait", "walk"),
+        (settings.sources[0], "use_range", True), (action, "use_frame_range", True),
+        (settings, "speed", 1.2), (settings, "bones", "DEFORM"),
+        (settings.simulation_bone, "position_window", 0.7), (settings.features, "normalization", "dimension"),
+        (settings.features.items[5], "times", "0.2, 0.4"), (settings.roles, "spine", "Chest"),
+        (bpy.context.scene.render, "fps", 30), (obj.pose.bones["Head"], "rotation_mode", "XYZ"), (obj, "scale", (2, 2, 2)),
+        (obj, "rotation_euler", (0.5, 0, 0))):
+    before = getattr(owner, name)
+    before = tuple(before) if hasattr(before, "__len__") and not isinstance(before, str) else before
+    differs(lambda: put(owner, name, value), lambda: put(owner, name, before))
+limit = []
+differs(lambda: limit.append(obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")),
+        lambda: obj.pose.bones["Head"].constraints.remove(limit.pop()))
+
+# what makes no difference to a database
+for owner, name, value in (
+        (settings.features.items[0], "weight", 9.0), (settings.features, "responsiveness", 2.0), (action, "name", "Renamed"),
+        (settings.controller, "synchronization", 0.9), (settings, "root", "OBJECT"), (obj, "location", (3, 2, 0)),
+        (obj, "rotation_euler", (0, 0, 1.0)), (obj, "name", "Somebody"), (settings, "up", "Z")):
+    put(owner, name, value)
+    bpy.context.view_layer.update()
+    assert request.key(obj) == key and status.refresh(obj).kind == "fresh", name
+
+# the same motion elsewhere is found again without building
+twin = character("Twin")
+ops.add_actions()
+assert not twin.motion_matching.built_key and status.refresh(twin).kind == "fresh"
+first = library().load(key)
+assert library().load(key) is first, "it is loaded once"
+
+# a change of an action is noticed, moving on in time is not
+status.shown(twin)
+bpy.context.scene.frame_set(7)
+bpy.context.view_layer.update()
+assert not status._old
+source = twin.motion_matching.sources[0].action
+twin.animation_data.action = source
+twin.pose.bones["Head"].keyframe_insert("location", frame=3)
+bpy.context.view_layer.update()
+assert status._old == {twin.session_uid} and status.refresh(twin).kind == "none"
+"""
+
+
+def test_keys_follow_the_content(run_in_blender):
+    run_in_blender(KEYS)
+
+
+ROOM = """
+import os
+import sys
+from pathlib import Path
+import motion_matching
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.sources import Source
+from motion_matching.engine.motion import locomotion
+from motion_matching.scene import library
+
+folder = Path(sys.argv[1])
+made = build([Source(clip=clip) for clip in locomotion.generate()[:3]], BuildSettings())[0]
+databases = library.Library(folder)
+databases.store("a", made)
+size = databases.size()
+assert size == (folder / "a.npz").stat().st_size
+databases.limit = 3 * size
+for number, key in enumerate("bc"):
+    databases.store(key, made)
+for number, key in enumerate("abc"):
+    os.utime(databases.path(key), (1000 + number, 1000 + number))
+databases.load("a")  # used again: now b is the oldest
+databases.store("d", made)
+assert {p.stem for p in folder.iterdir()} == set("acd") and databases.size() <= databases.limit
+databases.limit = 1
+databases.store("e", made)
+assert {p.stem for p in folder.iterdir()} == {"e"}, "the newest stays, however little room there is"
+assert databases.load("e").frame_count == made.frame_count
+try:
+    databases.load("a")
+except DatabaseError as error:
+    assert "a.npz" in str(error)
+else:
+    raise AssertionError("loaded what is gone")
+assert databases.clear() == (size, 0) and not list(folder.iterdir()) and not databases.has("e")
+
+# outside an extension they lie in Blender's user folder, and nowhere else
+where = library.folder()
+assert where.is_dir() and Path(os.environ["BLENDER_USER_RESOURCES"]) in where.parents
+assert library.shared(5).limit == 5 and library.shared(6) is library.shared(6)
+"""
+
+
+def test_the_oldest_go_when_room_is_short(run_in_blender, tmp_path):
+    (tmp_path / "databases").mkdir()
+    run_in_blender(ROOM, tmp_path / "databases")
