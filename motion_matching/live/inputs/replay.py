@@ -1,0 +1,48 @@
+"""A recorded performance as an input: the same wishes again, live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...engine.control.intent import Intent
+from ...engine.control.performance import Performance
+from ...engine.control.performer import Placement
+from .base import Input, Situation, Start
+
+
+class Replay(Input):
+    """The intents and settings of a performance, at `fps` ticks per second; after its end nothing is wanted.
+
+    Its first `lead_in` ticks lead to where it is to be seen. SettingsError where it is too short at that rate.
+    """
+
+    def __init__(self, performance: Performance, fps: float, lead_in: int = 0) -> None:
+        self._performance = performance.at_rate(fps)
+        self._lead_in = round(lead_in * fps / performance.fps)
+        self._tick = 0
+
+    @property
+    def start(self) -> Start:
+        performance = self._performance
+        return Start(Placement(*performance.position, performance.facing), performance.settings)
+
+    @property
+    def lead_in(self) -> int:
+        return self._lead_in
+
+    @property
+    def is_finished(self) -> bool:
+        return self._tick >= len(self._performance.intents)
+
+    def settings_at(self, tick: int) -> Mapping[str, Any]:
+        changes: dict[str, Any] = {}
+        for at, change in self._performance.changes:
+            if at == tick:
+                changes.update(change)
+        return changes
+
+    def intent(self, situation: Situation) -> Intent:
+        self._tick = situation.tick + 1
+        intents = self._performance.intents
+        return intents[situation.tick] if situation.tick < len(intents) else Intent()

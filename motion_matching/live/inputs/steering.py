@@ -1,0 +1,48 @@
+"""Keyboard and gamepad together: whoever holds a stick or a key steers."""
+
+from __future__ import annotations
+
+from ...engine.control.intent import Intent
+from .base import Input, Situation
+from .controls import Controls
+from .gamepad import Gamepad
+from .keyboard import Keyboard
+
+
+class Steering(Input):
+    """Intents from the keyboard, and from a gamepad if there is one to be; both relative to the view."""
+
+    def __init__(self, keyboard: Keyboard | None = None, gamepad: Gamepad | None = None) -> None:
+        self.keyboard = keyboard or Keyboard()
+        self.gamepad = gamepad
+
+    def open(self) -> None:
+        if self.gamepad:
+            self.gamepad.open()
+
+    def close(self) -> None:
+        self.keyboard.release_all()
+        if self.gamepad:
+            self.gamepad.close()
+
+    def poll(self) -> None:
+        if self.gamepad:
+            self.gamepad.poll()
+
+    def intent(self, situation: Situation) -> Intent:
+        controls = self.keyboard.controls()
+        if self.gamepad:
+            controls = _together(self.gamepad.controls(), controls)
+        return controls.intent(situation.view_heading)
+
+    def take_commands(self) -> list[str]:
+        return self.keyboard.take_commands() + (self.gamepad.take_commands() if self.gamepad else [])
+
+    def take_messages(self) -> list[str]:
+        return self.gamepad.take_messages() if self.gamepad else []
+
+
+def _together(pad: Controls, keys: Controls) -> Controls:
+    """The pad's stick where it is held, else the keys; of switches, either one."""
+    return Controls(pad.move if pad.move != (0.0, 0.0) else keys.move, pad.face, pad.run or keys.run,
+                    pad.strafe or keys.strafe, pad.push or keys.push)

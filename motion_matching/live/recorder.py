@@ -1,0 +1,204 @@
+"""Recording: ticks into keys, a part of the curves at a time, and into the recovery file once a second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.control import performance
+from ..engine.control.ground import Box, Wall
+from ..engine.control.intent import Intent
+from ..engine.control.performance import Performance
+from ..engine.control.performer import Placement
+from ..engine.errors import RigError
+from ..scene.handle import Handle
+from ..scene.marker import MarkerWriter
+from ..scene.pose import PoseWriter
+from ..scene.recording import GrowingAction, RecordedTicks, base_of, write_take
+from .recovery import Origin, RecoveryFile
+
+SEGMENT = 5.0  # seconds that the growing action holds
+_FLUSHES = 4  # a second, of every curve
+_PARTS = 4  # of the curves, of which each flush takes one
+
+
+class History:
+    """What was wanted since a session began, so that any stretch of it can be solved again from the start."""
+
+    def __init__(
+        self, fps: float, place: Placement, settings: Mapping[str, Any], obstacles: tuple[Box, ...] = (),
+        walls: tuple[Wall, ...] = (),
+    ) -> None:
+        self._start = Performance("", fps, (), (place.x, place.y), place.yaw, settings=dict(settings), obstacles=obstacles,
+                                  walls=walls)
+        self.intents: list[Intent] = []
+        self.changes: list[tuple[int, Mapping[str, Any]]] = []
+
+    def add(self, intent: Intent, change: Mapping[str, Any]) -> None:
+        """A tick, and the settings that changed with it."""
+        if change:
+            self.changes.append((len(self.intents), dict(change)))
+        # one object for a wish that lasts
+        self.intents.append(self.intents[-1] if self.intents and self.intents[-1] == intent else intent)
+
+    def performance(self, name: str, start: int = 0, stop: int | None = None) -> Performance:
+        """What was wanted of ticks start <= t < stop; from the session's start it can be solved again."""
+        stop = len(self.intents) if stop is None else stop
+        changes = tuple((tick - start, change) for tick, change in self.changes if start <= tick < stop)
+        return replace(self._start, name=name, intents=tuple(self.intents[start:stop]), changes=changes)
+
+
+class RecordingPlan(NamedTuple):
+    """What to record: the first tick is keyed at `frame`, or after the end of the take for the mode 'append'.
+
+    `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the take that the
+    armature plays where new ones come, and 'new' makes an action of its own. `recovery` is a folder, or None; `file` is
+    the path of the file that is recorded in, empty where it was not saved.
+    """
+
+    name: str
+    frame: float
+    frame_step: float
+    mode: str = "new"
+    recovery: Path | None = None
+    file: str = ""
+
+
+class Recorder:
+    """Collects the ticks of a recording and shows them as keys while they come.
+
+    A flush touches one part of the curves, so that it stays short; each curve gets its keys a few times a second.
+    Where a plan says 'overwrite' or 'append' and the armature played no take, RigError is raised.
+    """
+
+    def __init__(self, writer: PoseWriter | MarkerWriter, plan: RecordingPlan, history: History, fps: float) -> None:
+        self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
+        self._base = base_of(writer.playing(), plan.mode)
+        self._first = plan.frame
+        if self._base and plan.mode == "append":
+            self._first = float(self._base.find().frame_range[1]) + 1.0
+        self._lead_in = self._saved = len(history.intents)
+        self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
+        self._before, self._part = writer.at_rest, 0
+        self._blocks: list[np.ndarray] = []
+        self._rows, self._used, self._flushed = self._new_rows(), 0, 0  # of the segment
+        self.recovery: RecoveryFile | None = None
+        if plan.recovery:
+            lead_in = history.performance(plan.name, 0, self._lead_in)
+            origin = Origin(writer.armature.name, plan.file)
+            self.recovery = RecoveryFile(plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in)
+        try:
+            self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, writer.shares)
+        except BaseException:
+            self._close_recovery(keep=False)
+            raise
+
+    @property
+    def count(self) -> int:
+        """Ticks so far."""
+        return sum(map(len, self._blocks)) + self._used
+
+    def tick(self, pose: np.ndarray) -> None:
+        """Take in a pose (7, B); the history has its tick already."""
+        if self._used == self._length:  # several ticks may come between two flushes
+            self._next_segment()
+        self._before = self._writer.channels(pose, self._before)
+        self._rows[self._used] = self._before
+        self._used += 1
+        if self._lead_in + self.count - self._saved >= round(self._fps):
+            self._save()
+
+    def flush(self) -> int:
+        """Write keys if it is time to; returns how many keys were touched, none most of the time.
+
+        Afterwards the pose has to be shown again: at the next update new keys win over it.
+        """
+        if self._used == self._length:
+            self._next_segment()
+            return 0
+        if self._used - self._flushed < self._pace:
+            return 0
+        self._flushed = self._used
+        count, part = len(self._writer.tracks), self._part
+        numbers, self._part = range(count * part // _PARTS, count * (part + 1) // _PARTS), (part + 1) % _PARTS
+        start = len(self._blocks) * self._length
+        frames = self._first + self._plan.frame_step * np.arange(start, start + self._used)
+        return self._growing.extend(numbers, frames, self._rows[: self._used])
+
+    def finish(self) -> Handle | None:
+        """Write the take and return its action, None where there was no tick.
+
+        `recovery` then holds all of it and stays open: who ends the session closes it, for Blender has no undo step of
+        the take before. RigError where the armature is gone; then the recovery file stays.
+        """
+        try:
+            self._growing.remove()
+            if self.count == 0:
+                self._close_recovery(keep=False)
+                return None
+            wanted = self._history.performance(self._plan.name, 0, self._lead_in + self.count)
+            obj = self._writer.armature.find()
+            if obj is None:
+                raise RigError(f"armature '{self._writer.armature.name}' is gone, and the take has no place to go; it "
+                               "stays in the recovery file.")
+            action = write_take(obj, self._ticks(performance.to_json(wanted)), self._base)
+        except BaseException:
+            self._close_recovery(keep=True)
+            raise
+        with suppress(OSError):  # the take is there, whatever becomes of its file
+            self._save()
+        return Handle.of(action, "actions")
+
+    def leave(self) -> Path | None:
+        """End without a take and leave all of it in the recovery file, whose path is returned, if there is one."""
+        self._growing.remove()
+        if self.recovery is None or self.count == 0:
+            self._close_recovery(keep=False)
+            return None
+        self._save()
+        self.recovery.close(keep=True)
+        return self.recovery.path
+
+    def discard(self) -> None:
+        """Forget the recording."""
+        self._growing.remove()
+        self._close_recovery(keep=False)
+
+    def _ticks(self, wanted: str) -> RecordedTicks:
+        """All ticks so far, or at the start the place of the first."""
+        rows = np.concatenate([*self._blocks, self._rows[: self._used]])
+        frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
+        writer = self._writer
+        return RecordedTicks(self._plan.name, writer.tracks, writer.scaled, frames, rows, self._fps, self._lead_in, wanted,
+                             writer.shares)
+
+    def _save(self) -> None:
+        """Bring the recovery file up to the last tick."""
+        now = self._lead_in + self.count
+        if self.recovery and now > self._saved:
+            wanted = self._history.performance(self._plan.name, self._saved, now)
+            self.recovery.append(self._last_rows(now - self._saved), wanted)
+            self._saved = now
+
+    def _last_rows(self, count: int) -> np.ndarray:
+        """The channels of the last ticks."""
+        missing = count - self._used
+        rows = self._rows[max(self._used - count, 0) : self._used]
+        return np.concatenate([self._blocks[-1][-missing:], rows]) if missing > 0 else rows
+
+    def _next_segment(self) -> None:
+        self._blocks.append(self._rows)
+        self._rows, self._used, self._flushed = self._new_rows(), 0, 0
+        self._growing.clear()
+
+    def _new_rows(self) -> np.ndarray:
+        return np.empty((self._length, self._writer.channel_count), np.float32)
+
+    def _close_recovery(self, *, keep: bool) -> None:
+        if self.recovery:
+            self.recovery.close(keep=keep)

@@ -1,0 +1,74 @@
+"""A character that is performed live through the extension, for scripts that run inside Blender with a database.
+
+Their first argument is the database. Time is the test's: `run` makes ticks of the clock, `play` frames of the timeline.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+import motion_matching
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.replay import Replay
+from motion_matching.scene import actions
+from motion_matching.ui import performing
+from tests.live.stage import DATABASE, FPS, SETTINGS, person, shown, wanted
+
+__all__ = ["FPS", "Hero", "actions", "bones_in", "bpy", "motion_matching", "np", "performing", "person", "shown",
+           "toggle_playback", "wanted"]
+
+motion_matching.register()
+
+
+class Hero:
+    """A session on a person in an otherwise empty file; `play` are settings of the panel."""
+
+    def __init__(self, seconds: float = 10.0, **play: Any) -> None:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.render.fps = round(FPS)
+        self.obj, self.now, self.seconds = person("Hero"), 100.0, seconds
+        bpy.context.view_layer.objects.active = self.obj
+        for name, value in play.items():
+            setattr(self.obj.motion_matching.play, name, value)
+
+    def start(self, source: Any = None) -> performing.Live:
+        source = source or Replay(wanted(seconds=self.seconds), FPS)
+        self.live = performing.start(
+            self.obj, DATABASE, MotionMatching(DATABASE, SETTINGS), SETTINGS, Keyboard(), source, self.now)
+        return self.live
+
+    def run(self, ticks: int) -> None:
+        """Ticks of the clock."""
+        for _ in range(ticks):
+            self.now += 1.0 / FPS
+            if performing.current is self.live:
+                self.live.tick(self.now, 0.0)
+
+    def play(self, *frames: int, timers: int = 2) -> list[np.ndarray]:
+        """Frames as the timeline plays them, with the timers between; what is seen (B, 4, 4) at each."""
+        seen = []
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            seen.append(shown(self.obj))
+            for _ in range(timers):
+                self.now += 0.4 / FPS
+                if performing.current is self.live:
+                    self.live.tick(self.now, 0.0)
+        return seen
+
+
+def toggle_playback() -> None:
+    """Playback on or off, as the space bar has it."""
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+        bpy.ops.screen.animation_play()
+
+
+def bones_in(obj: bpy.types.Object, name: str, *bones: str) -> None:
+    """Put bones into a bone collection of an armature."""
+    collection = obj.data.collections.new(name)
+    for bone in bones:
+        collection.assign(obj.data.bones[bone])

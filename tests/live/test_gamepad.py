@@ -1,0 +1,198 @@
+"""Gamepads read by the real library: sticks as speed and facing, buttons, pads that come and go."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.performer import Placement
+from motion_matching.engine.errors import SettingsError
+from motion_matching.live.inputs.base import Situation
+from motion_matching.live.inputs.gamepad import Gamepad, PadSettings, response
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import Steering
+from tests.conftest import CHECKOUT
+from tests.live.virtual_pad import VirtualPad, sdl2
+
+
+@pytest.fixture
+def steering():
+    steering = Steering(gamepad=Gamepad())
+    yield steering
+    steering.close()
+    steering.close()
+
+
+def intent(steering: Steering, heading: float = 0.0):
+    steering.poll()
+    place = Placement(0.0, 0.0, 0.0)
+    return steering.intent(Situation(0, 1 / 30, place, place, heading))
+
+
+# ---------------------------------------------------------------- response
+
+
+def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        dead_zone, curve, angle = rng.uniform(0.0, 0.5), rng.uniform(0.5, 3.0), rng.uniform(-math.pi, math.pi)
+        lengths = []
+        for length in np.linspace(0.0, 1.4, 40):
+            x, y = response(length * math.cos(angle), length * math.sin(angle), dead_zone, curve)
+            lengths.append(math.hypot(x, y))
+            if length <= dead_zone:
+                assert lengths[-1] == 0.0
+            else:
+                assert math.cos(math.atan2(y, x) - angle) == pytest.approx(1.0)
+        assert all(a <= b + 1e-12 for a, b in itertools.pairwise(lengths))
+        assert max(lengths) == pytest.approx(1.0)
+
+
+def test_the_response_begins_without_a_step_and_does_not_see_axes():
+    assert math.hypot(*response(0.15 + 1e-6, 0.0, 0.15, 1.0)) < 1e-5
+    # a dead zone for each axis would swallow the small one
+    x, y = response(0.8, 0.1, 0.15, 1.0)
+    assert y / x == pytest.approx(0.1 / 0.8)
+
+
+def test_settings_beyond_reason_are_named():
+    for wrong, word in (({"dead_zone": 1.0}, "dead zone"), ({"curve": 0.0}, "response curve"),
+                        ({"buttons": {"jump": "a"}}, "no action 'jump'")):
+        with pytest.raises(SettingsError, match=word):
+            PadSettings(**wrong)
+    pad = Gamepad(PadSettings(buttons={"run": "trigger"}))
+    with pytest.raises(SettingsError, match="no button 'trigger' for 'run'"):
+        pad.open()
+
+
+# ---------------------------------------------------------------- real library, virtual pads
+
+
+def test_the_left_stick_moves_with_its_deflection_as_speed(steering):
+    with VirtualPad() as pad:
+        steering.open()
+        for heading in (0.0, 1.0, -2.5):
+            for turn in np.linspace(-3.0, 3.0, 7):
+                for length in (0.3, 0.6, 1.0):
+                    pad.stick(-length * math.sin(turn), length * math.cos(turn))
+                    move = intent(steering, heading).move
+                    assert math.hypot(*move) == pytest.approx(math.hypot(*response(length, 0.0, 0.15, 1.5)), abs=1e-3)
+                    assert math.cos(math.atan2(move[0], -move[1]) - heading - turn) == pytest.approx(1.0, abs=1e-4)
+        pad.stick(0.05, -0.1)
+        assert intent(steering).move == (0.0, 0.0)
+
+
+def test_the_right_stick_faces_in_the_view(steering):
+    with VirtualPad() as pad:
+        steering.open()
+        pad.stick(0.0, 1.0)
+        assert intent(steering).facing is None
+        for turn in (-2.0, 0.5, 3.0):
+            pad.stick(-math.sin(turn), math.cos(turn), right=True)
+            assert math.cos(intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(1.0, abs=1e-4)
+        pad.stick(0.0, 0.0, right=True)
+        assert intent(steering).facing is None
+
+
+def test_buttons_toggle_push_and_record_once(steering):
+    with VirtualPad() as pad:
+        steering.open()
+        gaits = []
+        for is_down in (True, True, False, True, False):
+            pad.button("rightshoulder", is_down)
+            gaits.append(intent(steering).gait)
+        assert gaits == [1.0, 1.0, 1.0, 0.0, 0.0]
+        pad.button("leftshoulder", True)
+        assert intent(steering, 0.7).facing == 0.7
+        pad.button("x", True)
+        assert intent(steering).push is not None
+        assert intent(steering).push is None
+        pad.button("start", True)
+        steering.poll()
+        steering.poll()
+        assert steering.take_commands() == ["record"]
+        assert steering.take_commands() == []
+
+
+def test_buttons_can_be_held_and_bound_otherwise():
+    steering = Steering(gamepad=Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",))))
+    with VirtualPad() as pad:
+        steering.open()
+        gaits = []
+        for is_down in (True, False, True):
+            pad.button("a", is_down)
+            gaits.append(intent(steering).gait)
+        assert gaits == [1.0, 0.0, 1.0]
+        steering.close()
+
+
+def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
+    steering.open()
+    assert steering.take_messages() == ["No gamepad is connected. The keyboard steers until one is."]
+    with VirtualPad("First") as first:
+        assert intent(steering).move == (0.0, 0.0)
+        assert steering.take_messages() == ["The gamepad 'First' is connected."]
+        first.stick(0.0, 1.0)
+        assert intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
+        with VirtualPad("Second") as second:
+            assert intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
+            first.stick(0.0, 0.0)
+            second.stick(1.0, 0.0)
+            assert intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
+            second.unplug()  # in the middle of a movement: it does not go on for ever
+            assert intent(steering).move == (0.0, 0.0)
+            assert steering.take_messages() == ["The gamepad 'Second' is connected.",
+                                                "The gamepad 'Second' was disconnected."]
+        first.stick(0.0, -1.0)
+        assert intent(steering).move == pytest.approx((0.0, 1.0), abs=1e-4)
+    assert intent(steering).move == (0.0, 0.0)
+
+
+def test_keys_go_on_beside_a_pad_that_rests():
+    steering = Steering(Keyboard(), Gamepad())
+    with VirtualPad() as pad:
+        steering.open()
+        steering.keyboard.handle("A", "PRESS")
+        assert intent(steering).move == pytest.approx((1.0, 0.0))
+        pad.stick(1.0, 0.0)
+        assert intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
+        pad.stick(0.0, 0.0)
+        assert intent(steering).move == pytest.approx((1.0, 0.0))
+        steering.close()
+
+
+def test_only_joysticks_are_started_and_control_c_stays_the_programs(steering):
+    before = signal.getsignal(signal.SIGINT)
+    with VirtualPad():
+        steering.open()
+        assert not sdl2.SDL_WasInit(sdl2.SDL_INIT_VIDEO)
+        assert sdl2.SDL_GetHint(b"SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS") == b"1"
+        steering.close()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not sdl2.SDL_WasInit(sdl2.SDL_INIT_JOYSTICK)
+
+
+def test_signals_still_end_a_program_that_reads_gamepads():
+    """SDL would take those that nobody handles for itself and make events of them."""
+    script = ("import os, signal, time\nfrom motion_matching.live.inputs.gamepad import Gamepad\n"
+              "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+              "Gamepad().open()\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)")
+    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == -signal.SIGINT, done.stderr
+
+
+def test_without_the_library_the_keyboard_goes_on_and_one_line_says_so(monkeypatch, steering):
+    monkeypatch.setitem(sys.modules, "sdl2", None)  # as an import that fails
+    steering.open()
+    steering.keyboard.handle("W", "PRESS")
+    assert intent(steering).move == pytest.approx((0.0, -1.0))
+    [line] = steering.take_messages()
+    assert "SDL2" in line
+    assert "keyboard" in line
+    assert steering.take_messages() == []

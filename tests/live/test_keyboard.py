@@ -1,0 +1,155 @@
+"""Keys steer as seen in the view; none is stuck, and none does two things."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.performer import Placement
+from motion_matching.engine.errors import SettingsError
+from motion_matching.live.inputs.base import Situation
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import Steering
+
+HEADINGS = (0.0, 0.7, -2.0, math.pi)
+
+
+def situation(heading: float = 0.0) -> Situation:
+    place = Placement(0.0, 0.0, 0.0)
+    return Situation(0, 1 / 30, place, place, heading)
+
+
+def intent(keyboard: Keyboard, heading: float = 0.0):
+    return Steering(keyboard).intent(situation(heading))
+
+
+def pressed(*keys: str, **options) -> Keyboard:
+    keyboard = Keyboard(**options)
+    for key in keys:
+        assert keyboard.handle(key, "PRESS")
+    return keyboard
+
+
+def heading_of(move) -> float:
+    """Heading of a direction on the ground: 0 is -Y, growing to the left."""
+    return math.atan2(move[0], -move[1])
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+@pytest.mark.parametrize(("keys", "turn"), [
+    ("W", 0.0), ("UP_ARROW", 0.0), ("A", math.pi / 2), ("LEFT_ARROW", math.pi / 2), ("S", math.pi), ("D", -math.pi / 2),
+    ("W A", math.pi / 4), ("S D", -3 * math.pi / 4), ("UP_ARROW RIGHT_ARROW", -math.pi / 4), ("W A D", 0.0),
+])
+def test_keys_lead_where_they_point_in_the_view_at_full_speed(heading, keys, turn):
+    move = intent(pressed(*keys.split()), heading).move
+    assert math.hypot(*move) == pytest.approx(1.0)
+    assert math.cos(heading_of(move) - heading - turn) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("keys", ["", "W S", "A D", "W A S D", "W UP_ARROW S"])
+def test_opposite_keys_cancel(keys):
+    assert intent(pressed(*keys.split())).move == (0.0, 0.0)
+
+
+def test_any_sequence_of_presses_and_releases_leaves_what_is_down():
+    rng = np.random.default_rng(1)
+    keyboard, down = Keyboard(), set()
+    keys = ["W", "A", "S", "D", "UP_ARROW", "DOWN_ARROW", "LEFT_ARROW", "RIGHT_ARROW"]
+    for _ in range(3000):
+        key = str(rng.choice(keys))
+        if rng.random() < 0.5:
+            down.discard(key)
+            keyboard.handle(key, "RELEASE")
+        else:
+            keyboard.handle(key, "PRESS", is_repeat=key in down)
+            down.add(key)
+        ahead = bool(down & {"W", "UP_ARROW"}) - bool(down & {"S", "DOWN_ARROW"})
+        left = bool(down & {"A", "LEFT_ARROW"}) - bool(down & {"D", "RIGHT_ARROW"})
+        move = np.array(intent(keyboard).move)
+        wanted = np.array([left, -ahead], float)
+        np.testing.assert_allclose(move, wanted / max(np.hypot(*wanted), 1.0), atol=1e-12)
+
+
+def test_a_second_key_for_the_same_keeps_going_when_the_first_is_let_go():
+    keyboard = pressed("W", "UP_ARROW")
+    keyboard.handle("W", "RELEASE")
+    assert intent(keyboard).move == pytest.approx((0.0, -1.0))
+
+
+def test_releases_that_go_elsewhere_are_not_missed():
+    keyboard = pressed("W", "D", "R", hold=("run",))
+    keyboard.release_all()  # the window has lost the focus, and the releases come to nobody
+    assert intent(keyboard).move == (0.0, 0.0)
+    assert intent(keyboard).gait == 0.0
+    assert not keyboard.handle("W", "RELEASE")  # a late one does no harm
+    keyboard.handle("W", "PRESS", is_repeat=True)  # still down when the focus comes back: it counts again
+    assert intent(keyboard).move == pytest.approx((0.0, -1.0))
+
+
+def test_run_and_strafe_toggle_or_count_while_held():
+    keyboard = Keyboard()
+    seen = []
+    for value in ("PRESS", "RELEASE", "DOUBLE_CLICK", "RELEASE", "PRESS", "RELEASE"):
+        keyboard.handle("R", value)
+        seen.append(intent(keyboard).gait)
+    assert seen == [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]
+    keyboard.handle("R", "PRESS")
+    for _ in range(5):  # a key that is held repeats itself
+        keyboard.handle("R", "PRESS", is_repeat=True)
+    assert intent(keyboard).gait == 0.0
+    keyboard.release_all()
+    keyboard.handle("R", "PRESS")
+    keyboard.release_all()
+    assert intent(keyboard).gait == 1.0  # what was toggled stays
+
+    held = pressed("F", hold=("run", "strafe"))
+    assert intent(held, 0.4).facing == 0.4
+    held.handle("F", "RELEASE")
+    assert intent(held, 0.4).facing is None
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_strafing_faces_where_the_view_looks(heading):
+    assert intent(pressed("F", "A"), heading).facing == heading
+
+
+def test_a_push_is_asked_for_once_and_goes_where_the_keys_lead():
+    keyboard = pressed("D", "E")
+    first, second = intent(keyboard), intent(keyboard)
+    assert first.push[0] < -0.5
+    assert first.push[1] == pytest.approx(0.0, abs=1e-12)
+    assert second.push is None
+    assert intent(pressed("E")).push[1] < -0.5  # ahead, where none is held
+
+
+def test_commands_are_given_once():
+    steering = Steering(pressed("SPACE"))
+    steering.keyboard.handle("SPACE", "PRESS", is_repeat=True)
+    assert steering.take_commands() == ["record"]
+    assert steering.take_commands() == []
+
+
+def test_shortcuts_and_other_keys_are_left_alone():
+    keyboard = Keyboard()
+    assert not keyboard.handle("W", "PRESS", is_modified=True)
+    assert not keyboard.handle("Q", "PRESS")
+    assert not keyboard.handle("W", "CLICK")
+    assert intent(keyboard).move == (0.0, 0.0)
+    keyboard.handle("W", "PRESS")
+    assert keyboard.handle("W", "RELEASE", is_modified=True)  # Ctrl came after: it is up all the same
+    assert intent(keyboard).move == (0.0, 0.0)
+
+
+def test_keys_can_be_given_other_actions():
+    keyboard = Keyboard({"ahead": ("NUMPAD_8",), "run": ("LEFT_SHIFT",)}, hold=("run",))
+    assert not keyboard.handle("W", "PRESS")
+    assert keyboard.handle("NUMPAD_8", "PRESS")
+    assert keyboard.handle("LEFT_SHIFT", "PRESS")
+    assert keyboard.handle("A", "PRESS")
+    assert intent(keyboard).gait == 1.0
+    with pytest.raises(SettingsError, match="The key A is to do both"):
+        Keyboard({"ahead": ("A",)})
+    with pytest.raises(SettingsError, match="no action 'jump'"):
+        Keyboard({"jump": ("J",)})
