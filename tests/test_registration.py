@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from traces import TRACES
 
 from motion_matching import registration
 
-TWICE_AND_NO_TRACE = """
-import os
+TWICE_AND_NO_TRACE = TRACES + """
 import motion_matching
 from motion_matching import registration
 
-def traces():
-    classes = {name for name in dir(bpy.types) if not name.startswith("_")}
-    properties = {(kind, name) for kind in ("Scene", "Object", "Action", "WindowManager", "Armature")
-                  for name in getattr(bpy.types, kind).bl_rna.properties.keys()}
-    handlers = {(name, id(handler)) for name in dir(bpy.app.handlers)
-                for handler in [getattr(bpy.app.handlers, name)] if isinstance(handler, list) for handler in handler}
-    return classes, properties, handlers
-
 before = traces()
-motion_matching.register()
-motion_matching.unregister()
-motion_matching.register()
-motion_matching.unregister()
-assert traces() == before
+for _ in range(2):
+    motion_matching.register()
+    registered = traces()
+    motion_matching.unregister()
+    assert not differences(before, traces()), differences(before, traces())
 
 motion_matching.unregister()  # once more does no harm
+motion_matching.register()
+motion_matching.register()  # and so does registering what is registered
+assert not differences(registered, traces()), differences(registered, traces())
+motion_matching.unregister()
+assert not differences(before, traces())
 
 # Blender does not list its commands, but says so when a second one takes a name.
 os.dup2(1, 2)
@@ -36,6 +33,87 @@ motion_matching.register()
 motion_matching.unregister()
 bpy.utils.unregister_cli_command(again)
 """
+
+# One thing of each kind left behind, which the comparison has to see.
+LEFT_BEHIND = TRACES + """
+def callback(*arguments):
+    return None
+
+class WM_MT_left_behind(bpy.types.Menu):
+    bl_label = "Left Behind"
+    def draw(self, context):
+        pass
+
+def left(kinds, add, remove):
+    before = traces()
+    add()
+    found = differences(before, traces())
+    remove()
+    assert set(kinds) <= set(found), (kinds, found)
+    assert not differences(before, traces()), differences(before, traces())
+
+def add_property():
+    bpy.types.Bone.left_behind = bpy.props.BoolProperty()
+
+def remove_property():
+    del bpy.types.Bone.left_behind
+
+handles = []
+def add_view():
+    handles.append(bpy.types.SpaceView3D.draw_handler_add(callback, (), "WINDOW", "POST_VIEW"))
+def remove_view():
+    bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
+
+bpy.types.VIEW3D_MT_pose.append(callback)  # the first one changes the menu for good
+bpy.types.VIEW3D_MT_pose.remove(callback)
+left(["classes"], lambda: bpy.utils.register_class(WM_MT_left_behind), lambda: bpy.utils.unregister_class(WM_MT_left_behind))
+left(["properties"], add_property, remove_property)
+left(["menu entries"], lambda: bpy.types.VIEW3D_MT_pose.append(callback),
+     lambda: bpy.types.VIEW3D_MT_pose.remove(callback))
+left(["handlers"], lambda: bpy.app.handlers.load_post.append(callback),
+     lambda: bpy.app.handlers.load_post.remove(callback))
+left(["timers"], lambda: bpy.app.timers.register(callback, first_interval=100),
+     lambda: bpy.app.timers.unregister(callback))
+owner = object()
+left(["listeners"], lambda: bpy.msgbus.subscribe_rna(key=(bpy.types.Object, "name"), owner=owner, args=(), notify=callback),
+     lambda: bpy.msgbus.clear_by_owner(owner))
+left(["draw handlers"], add_view, remove_view)
+left(["preset folders"], lambda: bpy.utils.register_preset_path(os.getcwd()),
+     lambda: bpy.utils.unregister_preset_path(os.getcwd()))
+config = bpy.context.window_manager.keyconfigs.addon or bpy.context.window_manager.keyconfigs.active
+keymap = config.keymaps.new("3D View", space_type="VIEW_3D")
+items = []
+left(["keymap items"], lambda: items.append(keymap.keymap_items.new("wm.call_menu", "F8", "PRESS")),
+     lambda: keymap.keymap_items.remove(items.pop()))
+print("seen")
+"""
+
+# What is registered must not need what only commands and running sessions do.
+WITHOUT_SCIPY_AND_SDL = """
+import sys
+
+class Blocked:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in ("scipy", "sdl2", "sdl2dll"):
+            raise ModuleNotFoundError(f"{name} is blocked here", name=name)
+
+sys.meta_path.insert(0, Blocked)
+import motion_matching
+motion_matching.register()
+motion_matching.unregister()
+try:
+    import scipy
+except ModuleNotFoundError:
+    print("registered without")
+"""
+
+
+def test_what_is_left_behind_is_seen(run_in_blender):
+    assert "seen" in run_in_blender(LEFT_BEHIND)
+
+
+def test_registering_loads_neither_scipy_nor_sdl(run_in_blender):
+    assert "registered without" in run_in_blender(WITHOUT_SCIPY_AND_SDL)
 
 
 def test_registering_twice_leaves_no_trace(run_in_blender):

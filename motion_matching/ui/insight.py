@@ -1,0 +1,189 @@
+"""What was found out about a character's data: its coverage and its map of poses, kept until Blender loads another file.
+
+Work finds it out, panels tell it, and drawing sees it. It is of one database, whose key it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import request, status
+from .baking import parts_of
+from .operators_build import built
+from .polls import active
+from .work import Steps, in_background
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..engine.control.settings import PerformerSettings
+    from ..engine.matching.database import Database
+    from ..engine.matching.inspection import Inspection
+    from ..engine.matching.pose_map import PoseMap
+    from ..engine.matching.strands import Strands
+    from .inspector import Inspector
+
+MOST_STRANDS = 400
+_GAP = 0.5  # metres between strands of the data and those of the simulation object
+
+
+class Measured(NamedTuple):
+    """How the data with a `key` covers what was `beside` it under a `controller`, as the panel tells it and as strands.
+
+    Those of the simulation object are drawn `apart`, in metres to the left of those of the data.
+    """
+
+    key: str
+    controller: tuple[Any, ...]
+    beside: str
+    summary: tuple[str, ...]
+    to_capture: tuple[str, ...]
+    strands: Strands
+    simulation: Strands
+    inspection: Inspection
+    apart: float
+
+
+class Mapped(NamedTuple):
+    """The map of poses of the data with a `key`, and the colours (N, 3) of its frames."""
+
+    key: str
+    poses: PoseMap
+    colours: np.ndarray
+
+
+measured: dict[int, Measured] = {}  # by the armature's session_uid
+mapped: dict[int, Mapped] = {}
+
+
+# ---------------------------------------------------------------- finding out
+
+
+def measure(obj: bpy.types.Object) -> Steps[Measured]:
+    """Work that measures how the data of an armature covers what is beside it. Errors are those of building."""
+    uid, beside = obj.session_uid, obj.motion_matching.insight.beside
+    database = yield from built(obj)
+    obj = request.held(uid)
+    controller = controller_of(obj)
+    tracks, settings = _beside(obj, database, beside)
+
+    def found(tell: Callable[[str, float], None]) -> Measured:
+        return _measured(database, settings, (obj_key, controller, beside), _told(tracks, tell))
+
+    obj_key = obj.motion_matching.built_key
+    measured[uid] = yield from in_background(found, "Measuring")
+    status.redraw("WINDOW")
+    return measured[uid]
+
+
+def _beside(obj: bpy.types.Object, database: Database, beside: str) -> tuple[Iterator[np.ndarray], PerformerSettings]:
+    """The tracks of the simulation object that the data is measured against, made one by one, and its settings."""
+    from ..engine.control.rollout import simulate
+    from ..engine.matching import coverage
+
+    settings = request.performer_settings(obj, database)
+    if beside == "controller":
+        return coverage.wanted_tracks(settings, database.fps), settings
+    parts = parts_of(active(obj.motion_matching, "takes", "take_index").action)
+    wishes = [(request.on_ground_of(obj, part.wanted), round(part.lead_in * database.fps / part.wanted.fps))
+              for part in parts]
+    tracks = (simulate(wanted, settings, database.fps)[before:] for wanted, before in wishes)
+    return tracks, settings.changed(parts[0].wanted.settings)
+
+
+def _told(tracks: Iterator[np.ndarray], tell: Callable[[str, float], None]) -> list[np.ndarray]:
+    """Tracks of three frames or more; between two of them the work may be given up."""
+    found = []
+    for track in tracks:
+        if len(track) >= 3:
+            found.append(track)
+        tell("Measuring", 1.0 - 1.0 / (1.0 + 0.2 * len(found)))
+    return found
+
+
+def _measured(
+    database: Database, settings: PerformerSettings, of: tuple[str, tuple[Any, ...], str], tracks: list[np.ndarray]
+) -> Measured:
+    from ..engine.matching import coverage, inspection, strands
+
+    wanted = coverage.Motion.joined(coverage.motion_of_track(track, database.fps) for track in tracks)
+    found = inspection.measured(database, settings, wanted)
+    holes, overlap = int(found.covered.holes.sum()), {name: table["overlap"] for name, table in found.histograms.items()}
+    summary = (
+        f"{database.frame_count} frames, {database.seconds:.0f} s",
+        f"{holes} hole{'' if holes == 1 else 's'} in the map of speeds and turns" if holes else
+        "No hole in the map of speeds and turns",
+        *(f"{name.replace('_', ' ').capitalize()}s overlap by {part:.0%}" for name, part in overlap.items()),
+    )
+    data, simulation = strands.of_database(database, MOST_STRANDS), strands.of_tracks(tracks, database.fps, MOST_STRANDS)
+    apart = data.width + simulation.width + _GAP
+    return Measured(*of, summary, tuple(found.data["to_capture"]), data, simulation, found, apart)
+
+
+def map_poses(obj: bpy.types.Object) -> Steps[Mapped]:
+    """Work that maps the poses of an armature's database. Errors are those of building."""
+    uid = obj.session_uid
+    database = yield from built(obj)
+    return (yield from map_database(uid, request.held(uid).motion_matching.built_key, database))
+
+
+def map_database(uid: int, key: str, database: Database) -> Steps[Mapped]:
+    """Work that maps the poses of a database, unless they are."""
+
+    def found(tell: Callable[[str, float], None]) -> Mapped:
+        import numpy as np
+
+        from ..engine.matching import pose_map, strands
+
+        colours = strands.colours(np.hypot(*database.root_motion[:, :2].T))
+        return Mapped(key, pose_map.map_of(database), colours)
+
+    if uid not in mapped or mapped[uid].key != key:
+        mapped[uid] = yield from in_background(found, "Mapping Poses")
+    status.redraw("WINDOW")
+    return mapped[uid]
+
+
+# ---------------------------------------------------------------- whether it still holds
+
+
+def controller_of(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """The settings of an armature that say where its simulation object is led."""
+    return request.tuning(obj)[:2]
+
+
+def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str:
+    """Why what was found about an armature does not hold any more, in a sentence; nothing where it does."""
+    now = status.shown(obj)
+    if now.kind == "unknown":
+        return ""
+    if now.key != found.key:
+        return "The database has changed since"
+    if isinstance(found, Measured) and found.beside == "controller" and found.controller != controller_of(obj):
+        return "The controller has changed since"
+    return ""
+
+
+# ---------------------------------------------------------------- forgetting
+
+
+@persistent
+def _after_load(*_: Any) -> None:
+    measured.clear()
+    mapped.clear()
+
+
+def start() -> None:
+    """Forget what was found when another file is loaded."""
+    bpy.app.handlers.load_post.append(_after_load)
+
+
+def stop() -> None:
+    """Forget it all."""
+    if _after_load in bpy.app.handlers.load_post:
+        bpy.app.handlers.load_post.remove(_after_load)
+    _after_load()

@@ -1,0 +1,194 @@
+"""Operators on databases: build one, and clear them all away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..engine.errors import MotionMatchingError
+from . import polls, request, status
+from .preferences import library
+from .work import Steps, Working, in_background
+
+if TYPE_CHECKING:
+    from ..engine.matching.database import Database
+    from ..engine.matching.sources import Source
+    from ..scene.sampling import Sampled
+
+_MOST_NOTES = 4
+_PIECE = 60  # frames that Blender evaluates between two redraws
+
+
+def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
+    """Work that gives the database of an armature's settings: the one that is there, or unless that is right a new one.
+
+    Errors are those of sampling, building and saving; until it is done nothing is changed.
+    """
+    uid, databases = obj.session_uid, library()
+    key = yield from request.key_steps(uid)
+    obj = request.held(uid)
+    if databases.has(key) and not again:
+        obj.motion_matching.built_key = key
+        return databases.load(key)
+    settings = request.build_settings(obj)
+    lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
+    broken = [(name, problem) for name, problem in lost if problem]
+    sources = [source for source, _ in (yield from read_sources(uid, broken))]
+
+    def build(tell: Any) -> tuple[Database, Any]:
+        from ..engine.matching import build as builder
+
+        return builder.build(sources, settings, tell, skip_broken=True)
+
+    made, report = yield from in_background(build, "Building")
+    database = yield from in_background(lambda tell: databases.store(key, made), "Saving")
+    chosen = request.held(uid).motion_matching
+    chosen.built_key, chosen.built_notes = key, _notes([*broken, *report.skipped], report.warnings)
+    return database
+
+
+def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps[list[tuple[Source, int]]]:
+    """Work that reads the actions among the sources of an armature as clips, one between two yields.
+
+    With each goes the frame that Blender counts where its clip counts zero. What cannot be read is added to the list of
+    `broken` ones by name, with the reason; without a list, and where nothing else is left, its error is raised.
+    """
+    places = request.enabled_places(request.held(uid))
+    result: list[tuple[Source, int]] = []
+    for number, place in enumerate(places):
+        name = request.source_at(uid, place)[1].name
+        yield f"Reading {name}", number / len(places)
+        try:
+            sampled = yield from _sampled(uid, place, (f"Reading {name}", number / len(places)))
+        except MotionMatchingError as error:
+            if broken is None or (place == places[-1] and not result):
+                raise
+            broken.append((name, str(error)))
+        else:
+            result.append(read_source(*request.source_at(uid, place), sampled=sampled))
+    return result
+
+
+def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | None]:
+    """Work that reads the action of a source, in pieces where Blender has to evaluate it; None for a file."""
+    from ..scene.sampling import joined, sample
+
+    pieces: list[Sampled] = []
+    while True:
+        obj, source = request.source_at(uid, place)  # what was held before a yield may be gone
+        if source.kind != "ACTION":
+            return None
+        limits = (source.frame_start, source.frame_end) if source.use_range else None
+        if pieces:
+            limits = pieces[-1].first + pieces[-1].clip.frame_count, pieces[0].last
+        pieces += sample(obj, [source.action], bones=_bones(obj), frames=limits, at_most=_PIECE)
+        if pieces[-1].first + pieces[-1].clip.frame_count > pieces[0].last:
+            return joined(pieces)
+        yield told
+
+
+def _bones(obj: bpy.types.Object) -> str | None:
+    """Which bones make up the skeleton, as sampling asks for it."""
+    chosen = obj.motion_matching.bones
+    return None if chosen == "AUTO" else chosen.lower()
+
+
+def read_source(
+    obj: bpy.types.Object, source: Any, by_hand: bool = True, sampled: Sampled | None = None
+) -> tuple[Source, int]:
+    """A source of an armature as the engine takes it, and the frame that Blender counts where its clip counts zero.
+
+    The path that was edited by hand goes with it, unless that is not wanted. An action may have been `sampled` already.
+    """
+    from ..engine.matching.sources import Source
+    from ..scene.sampling import sample
+
+    use = Source(file=request.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
+    first = 0
+    limits = (source.frame_start, source.frame_end) if source.use_range else None
+    if source.kind == "ACTION":
+        sampled = sampled or sample(obj, [source.action], bones=_bones(obj), frames=limits)[0]
+        use, first = replace(use, clip=sampled.clip, loop=source.loop or sampled.cyclic), sampled.first
+    elif limits:
+        use = replace(use, start=limits[0], stop=limits[1] + 1)
+    if by_hand and source.use_path:
+        use = _with_path(use, obj, source, first)
+    return replace(use, tags=request.tags_of(source, first)), first
+
+
+def _with_path(use: Source, obj: bpy.types.Object, source: Any, first: int) -> Source:
+    """A source with the path that was edited by hand: a file is read for it, to know how many frames it has."""
+    from ..engine.motion import bvh
+    from ..scene.hand_path import read_path
+
+    axes = request.build_settings(obj).axes()
+    if use.clip is None:
+        use = replace(use, file=None, clip=bvh.load(use.file or "", **axes))
+    start = use.start or 0
+    return replace(use, track=read_path(source.path, obj, first + start, use.load(axes).frame_count))
+
+
+def _notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -> str:
+    """What a user should hear about a build, a sentence on each line."""
+    notes = [f"Left out '{name}': {reason.rstrip('.')}." for name, reason in skipped]
+    notes += [f"{warning.rstrip('.')}." for warning in warnings]
+    more = [f"There are {len(notes) - _MOST_NOTES} more notes like these."] if len(notes) > _MOST_NOTES else []
+    return "\n".join(notes[:_MOST_NOTES] + more)
+
+
+class MOTION_MATCHING_OT_build(Working, bpy.types.Operator):
+    """Build the database from the sources that are switched on: their poses, and what frames are compared by"""
+
+    bl_idname = "motion_matching.build"
+    bl_label = "Build"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polls.has_sources(cls, context)
+
+    def steps(self, context: bpy.types.Context) -> Steps[str]:
+        obj = request.armature_of(context)
+        uid = obj.session_uid
+        database = yield from built(obj, again=True)
+        obj = request.held(uid)
+        status.refresh(obj)
+        for note in obj.motion_matching.built_notes.splitlines():
+            self.report({"WARNING"}, note)
+        return f"Built {status.summary(database)}"
+
+
+class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
+    """Delete all databases from the disk; they can be built again from their sources at any time"""
+
+    bl_idname = "motion_matching.clear_cache"
+    bl_label = "Clear Cache"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        try:
+            filled = library().size() > 0
+        except MotionMatchingError as error:
+            cls.poll_message_set(str(error).rstrip("."))
+            return False
+        if not filled:
+            cls.poll_message_set("The cache is empty: there is nothing to clear")
+        return filled
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        freed, kept = library().clear()
+        status.forget()
+        if kept:
+            self.report({"WARNING"}, f"{kept} databases are in use and stay; clear again after a restart")
+        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB")
+        return {"FINISHED"}
+
+
+CLASSES = (MOTION_MATCHING_OT_build, MOTION_MATCHING_OT_clear_cache)

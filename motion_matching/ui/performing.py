@@ -1,0 +1,443 @@
+"""The live session of this Blender, one at most: it is started, ticked and ended here, whatever ends it.
+
+Nothing of Blender is held from tick to tick but the handles that a session knows its armature by.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..engine.errors import MotionMatchingError, SettingsError
+from . import asking, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
+from .alerts import Alerts
+from .work import Steps, in_background
+
+if TYPE_CHECKING:
+    from ..engine.control.ground import Ground, Wall
+    from ..engine.control.settings import PerformerSettings
+    from ..engine.matching.database import Database
+    from ..engine.matching.method import MotionMatching
+    from ..live.inputs.base import Input
+    from ..live.inputs.keyboard import Keyboard
+    from ..live.session import Session
+
+    Source = Input | Callable[[Ground], Input]
+
+_LOOK = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
+
+current: Live | None = None
+last_words = ""  # why the last session ended, where the user did not end it
+
+
+class Live:
+    """A running session, its recordings, and how it ends. `start` makes one; `end` is the only way out.
+
+    `said` are sentences for the user that nobody has reported yet, `ending` the last of them, None while it runs.
+    """
+
+    take_name = "Live Take"
+
+    def __init__(self, obj: bpy.types.Object, session: Session, keyboard: Keyboard, database: Database | None,
+                 walls: tuple[Wall, ...] = ()) -> None:
+        """Of an armature with its settings; what is shown is the session's."""
+        from ..engine.control.performer import Placement
+        from ..scene.handle import Handle
+
+        self.database, self.keyboard, self.session = database, keyboard, session
+        self.armature = Handle.of(obj, "objects")
+        self.pace = hud.Pace()
+        self.warnings: tuple[str, ...] = ()  # of the last tick
+        self._alerts = Alerts(database) if database else None
+        self._asking = asking.Asking(database) if database else None
+        self.said: list[str] = []
+        self.takes: list[str] = []
+        self.ending: str | None = None
+        self.may_push = True  # whether an undo step may be made of how it ended
+        self._stack = ExitStack()
+        self._scene = bpy.context.scene.session_uid
+        self._data, self._bones = obj.data.session_uid, obj.pose.bones.keys()
+        self._tuned, self._looked = request.tuning(obj), 0.0
+        self._built = obj.motion_matching.built_key
+        self.plays_features = True  # whether the features that are set are those that it plays with
+        start = session.writer.start
+        self.place: tuple[float, float] = start[:2]  # where the character is seen
+        self.standpoint = standpoint.Standpoint()
+        self._walls, self._character = walls, Placement(*start)
+        self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
+        self._along = timeline.Along()
+        self._trouble = ""  # why it has to end
+        self._commands: list[str] = []  # what the input has asked for
+
+    def begin(self, now: float) -> None:
+        """Start the session. Errors leave all as it was."""
+        self.session.start(now)
+        self._looked = now
+        self._stand()
+        self.on_end(hud.stop)
+        self.on_end(trail.leave)
+        hud.start()
+
+    def on_end(self, callback: Callable[[], None]) -> None:
+        """Have something done when the session ends, before what was added earlier."""
+        self._stack.callback(callback)
+
+    # ------------------------------------------------------------ each tick
+
+    def tick(self, now: float, view_heading: float) -> None:
+        """Make the ticks that are due. What goes wrong ends the session, and is the last thing that it says."""
+        self._now, self._heading = now, view_heading
+        self._guarded(self._tick)
+        if self._trouble:
+            end(self._trouble)
+
+    def frame_changed(self, scene: bpy.types.Scene) -> None:
+        """The armature plays what it has on another frame: show its pose again, or that of the tick that is due there.
+
+        All else waits for the next tick of the clock: within a change of frame nothing is ended.
+        """
+        if scene.session_uid == self._scene and not self._trouble:
+            self._guarded(self._follow if self._along.is_on else self.session.show_again)
+
+    def _guarded(self, call: Callable[[], None]) -> None:
+        """Do something, and note why the session has to end where that fails."""
+        try:
+            call()
+        except MotionMatchingError as error:
+            self._trouble = _sentence(error)
+        except Exception:
+            traceback.print_exc()
+            self._trouble = "An error ended the live session; the console has its details."
+
+    def _tick(self) -> None:
+        self._trouble = self._trouble or self._problem()
+        if self._trouble:
+            return
+        self._keep_time()
+        if self._along.is_on:
+            self.session.flush()  # here rather than while frames change, for keys show themselves
+        else:
+            self._advance(self._now)
+        if "record" in self._commands:
+            self.toggle_recording()
+        if self._asking and "tag" in self._commands:
+            self._asking.next(self.armature.find().motion_matching.play)
+        self._commands.clear()
+        if self._now > self._looked + _LOOK:
+            self._looked = self._now
+            self._look()
+
+    def _advance(self, now: float) -> None:
+        """Make the ticks that are due at a time of the clock or of the timeline."""
+        began = time.perf_counter()
+        if self._asking and (obj := self.armature.find()):  # the session says it best where it is gone
+            self.session.tags = self._asking.of(obj.motion_matching.play.tags, self.session.performer.settings.end_guard)
+        report = self.session.tick(now, self._heading, in_frame_change=self._along.is_on)
+        self.pace.note(self._now, report.ticks, time.perf_counter() - began)
+        self.said += report.messages
+        self._commands += report.commands
+        self._character = report.frame.character
+        self.standpoint = standpoint.of(self.session, self._character)
+        frame = standpoint.seen(report.frame, self.standpoint)
+        self.place = frame.character[:2]
+        if self.database:
+            trail.follow(self.armature.uid, frame.character, self._built, frame.frame)
+        obj = self.armature.find()
+        if self._alerts and self._asking:
+            self.warnings = self._asking.warnings + self._alerts.of(
+                report.frame, obj.motion_matching.controller.speeds_from_data, self.pace.slowest,
+                preferences.tick_budget())
+        hud.show(hud.snapshot(self, obj, frame))
+        if report.is_finished:
+            self._trouble = "The input has no more to give."
+
+    def _settings(self, obj: bpy.types.Object) -> PerformerSettings:
+        return request.performer_settings(obj, self.database)
+
+    # ------------------------------------------------------------ where it is seen
+
+    @property
+    def view_follows(self) -> bool:
+        """Whether the view is to move along with where the character is seen."""
+        obj = self.armature.find()
+        return obj is not None and obj.motion_matching.play.view == "follow"
+
+    def moving_ground(self) -> list[list[tuple[float, float]]]:
+        """Lines of the ground as they pass by, where the character does not leave its place."""
+        if self.session.writer.travels and self.session.spot is None:
+            return []
+        return standpoint.ground(self._character, self.standpoint, self._walls)
+
+    def _stand(self) -> None:
+        """Have the character on the spot from where it is, or have it go, as the panel wants it."""
+        stays = self.armature.find().motion_matching.play.view == "spot"
+        if stays != (self.session.spot is not None):
+            self.session.spot = self.place if stays else None
+
+    # ------------------------------------------------------------ the timeline
+
+    def _follow(self) -> None:
+        """Make the ticks that are due where the timeline is; a recording waits for its end where that has leapt."""
+        now = self._along.follow(bpy.context.scene)
+        if not self._along.has_leapt:
+            self._advance(now)
+        elif self.session.is_recording:
+            self.session.show_again()
+        else:
+            self.session.keep_time(self._along.begin(bpy.context.scene), with_timeline=True)
+            self.session.show_again()
+
+    def _keep_time(self) -> None:
+        """Follow the timeline while it plays, where that is wanted, and the clock otherwise. A recording keeps its time,
+        and ends where that does."""
+        obj, along = self.armature.find(), self._along
+        wanted = obj is not None and obj.motion_matching.play.timeline and timeline.is_playing()
+        if self.session.is_recording:
+            if along.is_on and (along.has_leapt or not wanted):
+                self.said.append("The timeline has leapt, which ends the recording." if along.has_leapt else
+                                 "The timeline has stopped, which ends the recording.")
+                self.toggle_recording()
+            return
+        if wanted and not along.is_on:
+            self.session.keep_time(along.begin(bpy.context.scene), with_timeline=True)
+        elif along.is_on and not wanted:
+            along.is_on = False
+            self.session.keep_time(self._now, with_timeline=False)
+
+    def _problem(self) -> str:
+        """Why it cannot go on, or nothing."""
+        if bpy.context.scene.session_uid != self._scene:
+            return "The live session has ended, because another scene was chosen."
+        return self._change()
+
+    def _change(self) -> str:
+        """What has become of the armature that it cannot go on, or nothing."""
+        obj = self.armature.find()
+        if obj is None or obj.type != "ARMATURE":
+            return ""  # the session says it best
+        if obj.data.session_uid != self._data:
+            return f"The live session has ended, because armature '{obj.name}' has got other bones."
+        names = obj.pose.bones.keys()
+        if names != self._bones and len(names) == len(self._bones):
+            changed = next((a, b) for a, b in zip(self._bones, names, strict=True) if a != b)
+            self.session.writer.follow_names(dict(zip(self._bones, names, strict=True)))
+            return f"The live session has ended, because bone '{changed[0]}' was renamed to '{changed[1]}'."
+        return ""
+
+    def _look(self) -> None:
+        """Take over settings that were changed meanwhile."""
+        self._stand()
+        obj = self.armature.find()
+        tuning = request.tuning(obj)
+        if tuning != self._tuned:
+            self._tuned = tuning
+            try:
+                self._compare_features(obj)
+                self.session.apply(self._settings(obj))
+            except SettingsError as refusal:
+                self.said.append(_sentence(refusal))
+        status.redraw()
+
+    def _compare_features(self, obj: bpy.types.Object) -> None:
+        """Say once where other features are set than the session plays with."""
+        did = self.plays_features
+        self.plays_features = not self.database or request.is_built_with(
+            obj.motion_matching.features, self.database.schema)
+        if did and not self.plays_features:
+            self.said.append("Features were added, removed or changed: the session goes on with those that it began with, "
+                             "and the others count once it is started again.")
+
+    # ------------------------------------------------------------ recording
+
+    def toggle_recording(self) -> None:
+        """Begin a recording, or end it as a take; what cannot be is said."""
+        try:
+            if self.session.is_recording:
+                self._keep_recording()
+            else:
+                self._record()
+        except MotionMatchingError as error:
+            self.said.append(_sentence(error))
+        status.redraw()
+
+    def _record(self) -> None:
+        from ..live.recorder import RecordingPlan
+        from ..scene.bake import scene_fps
+
+        scene, play = bpy.context.scene, self.armature.find().motion_matching.play
+        mode = self._line_up(scene, play.mode) if play.timeline else play.mode
+        frame = scene.frame_float if play.timeline else float(scene.frame_current)
+        step = scene_fps(scene) / self.session.performer.method.fps
+        self.session.record(RecordingPlan(self.take_name, frame, step, mode, self._recovery(), bpy.data.filepath))
+        if play.timeline:
+            self._along.play()
+        self.said.append("Recording.")
+
+    def _line_up(self, scene: bpy.types.Scene, mode: str) -> str:
+        """Bring timeline and session to where a recording along the timeline begins; returns how it is recorded.
+
+        SettingsError where the timeline ends there, RigError where there is no take to append to.
+        """
+        from ..scene.recording import base_of
+
+        begin = scene.frame_current
+        base = base_of(self.session.writer.playing(), mode)
+        if mode == "append" and base:
+            begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
+        if begin >= timeline.end(scene):
+            raise SettingsError(f"The timeline ends at frame {timeline.end(scene)}, and a recording along it would begin "
+                                "there; make it longer, or record without it.")
+        if begin != scene.frame_current:
+            scene.frame_set(begin)
+        self.session.keep_time(self._along.begin(scene), with_timeline=True)
+        return mode
+
+    def _keep_recording(self) -> None:
+        seconds = self.session.recorded_seconds
+        self._along.stop()
+        name = self.session.stop_recording()
+        if name is None:
+            return
+        self._list(bpy.data.actions[name])
+        self.takes.append(name)
+        self.said.append(f"Recorded '{name}': {seconds:.1f} s.")
+
+    def _recovery(self) -> Path | None:
+        """Where a recording is kept while it is made."""
+        return recordings.folder()
+
+    def _list(self, action: bpy.types.Action) -> None:
+        recordings.list_take(self.armature.find(), action)
+
+    # ------------------------------------------------------------ the end
+
+    def finish(self, reason: str, leaves_recording: bool) -> list[Path]:
+        """What `end` does with the session that it has taken away."""
+        words: list[str] = [reason] if reason else []
+        left: list[Path] = []
+        from ..scene import undone
+
+        told = len(self.said)
+        try:
+            if leaves_recording:
+                left = self.session.leave_recording()
+                words += ["What was recorded can be recovered."] if left else []
+            elif self.session.is_recording:
+                self._keep_recording()
+        except MotionMatchingError as error:
+            words.append(_sentence(error))
+        except Exception:
+            traceback.print_exc()
+            words.append("The recording could not be kept; the console has the details.")
+        words += self.said[told:]
+        del self.said[told:]
+        try:
+            words += self.session.stop()
+            undone.give_back_all()
+        except Exception:
+            traceback.print_exc()
+            words.append("The pose could not be given back; the console has the details.")
+        self._along.stop()
+        self._look_where_it_is()
+        self._stack.close()
+        self.ending = " ".join(words)
+        recordings.look()
+        status.redraw()
+        return left
+
+    def _look_where_it_is(self) -> None:
+        """Note where the character is when what it had is given back, or plays its take."""
+        obj = self.armature.find()
+        hips = obj.pose.bones.get(self.database.role_names["hips"]) if self.database and obj and obj.pose else None
+        if hips:
+            self.place = tuple((obj.matrix_world @ hips.head)[:2])
+
+
+def prepared(obj: bpy.types.Object) -> Steps[tuple[Database, MotionMatching, PerformerSettings]]:
+    """Work that gives what a session plays: the database, built if need be, and the method on it."""
+    from .insight import map_database
+    from .operators_build import built
+
+    uid = obj.session_uid
+    database = yield from built(obj)
+    shown = request.held(uid).motion_matching
+    if shown.play.show_map:
+        yield from map_database(uid, shown.built_key, database)
+    settings = request.performer_settings(request.held(uid), database)
+
+    def prepare(tell: Any) -> MotionMatching:
+        from ..engine.matching.method import MotionMatching
+
+        return MotionMatching(database, settings)
+
+    method = yield from in_background(prepare, "Preparing")
+    return database, method, settings
+
+
+def start(
+    obj: bpy.types.Object, database: Database, method: MotionMatching, settings: PerformerSettings, keyboard: Keyboard,
+    source: Source, now: float,
+) -> Live:
+    """Begin a session on an armature that an input steers, or one for its ground; one that runs is ended before.
+
+    Errors leave all as it was.
+    """
+    return begin(obj, lambda: _performed(obj, database, method, settings, keyboard, source), now)
+
+
+def begin(obj: bpy.types.Object, make: Callable[[], Live], now: float) -> Live:
+    """Begin a session of an armature that is made when the one that runs has ended. Errors leave all as it was."""
+    global current, last_words
+    end()
+    if chosen := preferences.chosen():
+        layers.fill_in(obj.motion_matching.play, chosen)
+    live = make()
+    live.begin(now)
+    current, last_words = live, ""
+    return live
+
+
+def _performed(
+    obj: bpy.types.Object, database: Database, method: MotionMatching, settings: PerformerSettings, keyboard: Keyboard,
+    source: Source,
+) -> Live:
+    """A session that poses an armature."""
+    from ..engine.control.performance import Performance
+    from ..engine.control.performer import Performer
+    from ..live.session import Session
+    from ..scene.pose import PoseWriter
+
+    root, root_bone = request.root_of(obj)
+    place = request.on_ground_of(obj, Performance("", method.fps, ()))
+    writer = PoseWriter(obj, database.skeleton, root=root, root_bone=root_bone, hips=database.role_names["hips"],
+                        collection=obj.motion_matching.play.collection)
+    led_by = source(place.ground) if callable(source) else source
+    session = Session(Performer(method, settings, place.ground), led_by, writer, walls=place.walls)
+    return Live(obj, session, keyboard, database, place.walls)
+
+
+def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:
+    """End the session, if one runs: a recording becomes a take, and what was found is given back.
+
+    With `leaves_recording`, as where the file goes, a recording and the takes before stay in recovery files, whose paths
+    are returned.
+    """
+    global current, last_words
+    live, current = current, None
+    if live is None:
+        return []
+    left = live.finish(reason, leaves_recording)
+    last_words = (live.ending or "") if reason else ""
+    return left
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}"

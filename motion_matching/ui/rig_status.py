@@ -1,0 +1,65 @@
+"""What the panel Character shows of a rig: found out outside drawing, where something that it depends on has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from . import callbacks, ground_paths, status
+
+if TYPE_CHECKING:
+    from ..scene.rig_check import RigState
+
+_found: dict[int, tuple[tuple[Any, ...], RigState]] = {}  # by the armature's session_uid: what it was found for, and it
+_wanted: set[int] = set()
+
+
+def shown(obj: bpy.types.Object) -> RigState | None:
+    """What was found out last about an armature object; asks to find it out again where it has changed."""
+    known = _found.get(obj.session_uid)
+    # in Edit Mode nothing is found out: asking would have the panels drawn again and again
+    if obj.mode != "EDIT" and (known is None or known[0] != _state(obj)):
+        _wanted.add(obj.session_uid)
+        callbacks.soon(_refresh_wanted)
+    return known and known[1]
+
+
+def refresh(obj: bpy.types.Object) -> RigState:
+    """Find out how the rig of an armature object is now."""
+    from ..scene.rig_check import check
+    from . import request
+
+    settings = obj.motion_matching
+    choice = None if settings.bones == "AUTO" else settings.bones.lower()
+    state = check(obj, choice, request.roles_of(settings))
+    _found[obj.session_uid] = _state(obj), state
+    return state
+
+
+def _state(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """What a rig depends on, as far as it can be told cheaply."""
+    from . import request
+
+    settings = obj.motion_matching
+    # a turn about Z is where a character faces, not what it is
+    shape = (round(value, 4) for value in (*obj.scale, *obj.matrix_basis[2][:3]))
+    return (settings.bones, tuple(request.roles_of(settings).items()), ground_paths.rest_of(obj), obj.data.users,
+            obj.parent and obj.parent.session_uid, *shape)
+
+
+def _refresh_wanted() -> None:
+    there = [obj for obj in bpy.data.objects
+             if obj.session_uid in _wanted and obj.type == "ARMATURE" and obj.mode != "EDIT"]
+    _wanted.clear()
+    for obj in there:
+        refresh(obj)
+    if there:  # what is gone would have the panels drawn again and again
+        status.redraw()
+
+
+def stop() -> None:
+    """Look no more."""
+    callbacks.not_soon(_refresh_wanted)
+    _wanted.clear()
+    _found.clear()

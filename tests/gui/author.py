@@ -1,0 +1,261 @@
+"""From an empty file to databases of the demo and of a folder of motion capture: tag, ask, retune while live, and see it."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from pathlib import Path
+
+import bpy
+import gpu
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import (
+    call,
+    check_left_nothing,
+    click,
+    empty_file,
+    event,
+    look_at_performer,
+    module,
+    redrawn,
+    run,
+    started,
+    tap,
+    ticked,
+    ticks,
+    traces,
+    until,
+    view,
+    worked,
+)
+
+RED = (0.9, 0.05, 0.05)
+FOLDER = Path(os.environ.get("MOTION_MATCHING_TEST_FOLDER", bpy.app.tempdir)) / "clips"
+seen: list[tuple[float, ...]] = []  # colours of a place of the Timeline, each time that it is drawn
+
+
+# ---------------------------------------------------------------- in the Timeline
+
+
+def timeline():
+    """The largest Timeline's area and the region in it."""
+    window = view()[0]
+    area = max((area for area in window.screen.areas if area.type == "DOPESHEET_EDITOR"), key=lambda area: area.height)
+    return area, next(region for region in area.regions if region.type == "WINDOW")
+
+
+def open_timeline():
+    """A larger one than that below the view, in place of the Properties."""
+    next(area for area in view()[0].screen.areas if area.type == "PROPERTIES").ui_type = "TIMELINE"
+    yield 0.3
+
+
+def in_timeline(operator, **options):
+    area, region = timeline()
+    with bpy.context.temp_override(window=view()[0], area=area, region=region):
+        return operator(**options)
+
+
+def look_at(frame):
+    """Note the colour at a frame, a little above the foot of the Timeline."""
+    bands = module("ui.tag_bands")
+    scale = bpy.context.preferences.system.ui_scale
+
+    def note():
+        region = bpy.context.region
+        if region != timeline()[1]:
+            return
+        x, _ = region.view2d.view_to_region(frame, 0.0, clip=False)
+        y = round((bands._MARGIN + 2) * scale)
+        seen.append(tuple(gpu.state.active_framebuffer_get().read_color(x, y, 1, 1, 4, 0, "FLOAT").to_list()[0][0][:3]))
+
+    return bpy.types.SpaceDopeSheetEditor.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
+
+
+def is_red(color):
+    return color[0] > 2.0 * max(color[1:])
+
+
+def drawn_there():
+    """The colour at that place when the Timeline is drawn anew."""
+    seen.clear()
+    timeline()[1].tag_redraw()
+    yield from until(lambda: seen)
+    return seen[-1]
+
+
+def tags_a_range(obj):
+    """From the playhead, in the Timeline, where it is seen as a band; undo takes it away."""
+    settings = obj.motion_matching
+    settings.source_index = [source.name for source in settings.sources].index("walk_curves")
+    handle = look_at(100)
+    try:
+        bare = yield from drawn_there()
+        bpy.context.scene.frame_set(80)
+        in_timeline(bpy.ops.motion_matching.add_tag, frames="PLAYHEAD")
+        tag = settings.sources[settings.source_index].tag_ranges[0]
+        tag.label, tag.color = "mine", RED
+        bpy.context.scene.frame_set(180)
+        in_timeline(bpy.ops.motion_matching.tag_at_playhead, end=True)
+        assert (tag.frame_start, tag.frame_end) == (80, 180)
+        band = yield from drawn_there()
+        print("where the band is:", [round(c, 2) for c in bare], "became", [round(c, 2) for c in band])
+        assert is_red(band)
+        assert not is_red(bare)
+        settings.show_tags = False
+        hidden = yield from drawn_there()
+        assert not is_red(hidden)
+        settings.show_tags = True
+    finally:
+        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(handle, "WINDOW")
+
+
+# ---------------------------------------------------------------- while live
+
+
+def noted(live, count, look):
+    """What `look(performer, frame)` finds at each tick of so many."""
+    found, performer = [], live.session.performer
+    step = type(performer).step
+
+    def noting(self, intent):
+        frame = step(self, intent)
+        found.append(look(self, frame))
+        return frame
+
+    type(performer).step = noting
+    try:
+        yield from ticked(live, count)
+    finally:
+        type(performer).step = step
+    return found
+
+
+def steered_about(live):
+    """By how much what is played misses, within a second, where it is steered: the mean over turning to three sides, in
+    metres."""
+    hud, misses = module("ui.hud"), []
+
+    def miss(performer, frame):
+        wanted = performer.wanted_path([1.0])[0]
+        return math.dist(hud._matched(live.database, frame)[-1], (wanted.x, wanted.y))
+
+    for key in ("W", "S", "D"):
+        event(key, unicode=key.lower())
+        misses += yield from noted(live, 48, miss)
+        event(key, "RELEASE")
+    return sum(misses) / len(misses)
+
+
+def asks_for_a_tag(live, obj):
+    """By its key from one tag to the next: what is played carries it, and by a button in the panel."""
+    database, play = live.database, obj.motion_matching.play
+    wanted = database.free_tags.index("mine") + 1
+    for _ in range(wanted):
+        tap("C", unicode="c")
+        yield from ticked(live, 2)
+    yield from until(lambda: live.session.asked == {"mine"})
+    frames = yield from noted(live, 40, lambda performer, frame: frame.frame)
+    share = float(database.tag_mask({"mine"})[frames].mean())
+    print(f"asked for 'mine': {share:.0%} of the frames carry it")
+    assert play.tags == "mine"
+    assert share == 1.0
+    play.tags = "mine, swim"
+    yield from until(lambda: any("swim" in warning for warning in live.warnings))
+    play.tags = ""
+    yield from until(lambda: not live.session.asked)
+
+
+def retunes(live, obj):
+    """Where the path counts for nothing it is not followed; where it counts again, it is. Weights act without a build."""
+    features = obj.motion_matching.features
+    call(bpy.ops.motion_matching.apply_preset, kind="features", filepath="default")
+    of_path = [item for item in features.items if item.kind.startswith("trajectory")]
+    kept, misses = [item.weight for item in of_path], []
+    for weights in ([0.0] * len(of_path), kept):
+        for item, weight in zip(of_path, weights, strict=True):
+            item.weight = weight
+        yield from until(lambda last=weights[-1]: abs(live.session.performer.settings.weights[-1] - last) < 1e-4)
+        misses.append((yield from steered_about(live)))
+    print(f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} m where it counts")
+    assert misses[1] < 0.7 * misses[0]
+
+
+def changes_features(live):
+    """A feature more: the session goes on, and says that it counts from the next start on."""
+    call(bpy.ops.motion_matching.add_feature, kind="bone_position", bone="head")
+    yield from until(lambda: not live.plays_features)
+    before = ticks(live)
+    yield from ticked(live, 20)
+    assert module("ui.performing").current is live
+    assert ticks(live) > before
+    call(bpy.ops.motion_matching.remove_feature)
+    yield from until(lambda: live.plays_features)
+
+
+# ---------------------------------------------------------------- motion capture
+
+
+def motion_capture():
+    """A folder of BVH: real recordings where there are some, else generated ones."""
+    real = Path(os.environ.get("MOTION_MATCHING_MOCAP", "")) / "bandai-namco"
+    if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
+        names = ("walk", "walk-turn-left", "walk-turn-right", "run")
+        return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
+    bvh, locomotion = module("engine.motion.bvh"), module("engine.motion.locomotion")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    files = []
+    for clip in locomotion.generate()[:8]:
+        files.append(FOLDER / f"{clip.name}.bvh")
+        bvh.save(clip, files[-1])
+    return FOLDER, files
+
+
+def goes_on_motion_capture():
+    """A character of a folder's files, with a database of its own, that goes where it is steered."""
+    for obj in bpy.context.selected_objects:
+        obj.select_set(False)
+    bpy.context.view_layer.objects.active = None
+    folder, files = motion_capture()
+    call(bpy.ops.motion_matching.add_files, directory=f"{folder}{os.sep}", files=[{"name": file.name} for file in files])
+    obj = bpy.context.object
+    assert len(obj.motion_matching.sources) == len(files)
+    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+    yield from worked()
+    live = yield from started()
+    assert live.armature.find() == obj
+    place = live.place
+    event("W", unicode="w")
+    yield from ticked(live, 90)
+    event("W", "RELEASE")
+    way = ((live.place[0] - place[0]) ** 2 + (live.place[1] - place[1]) ** 2) ** 0.5
+    print(f"on {len(files)} files of {folder.name}, {live.database.frame_count} frames, it went {way:.2f} m")
+    assert way > 1.0
+    tap("ESC")
+    yield from until(lambda: module("ui.performing").current is None)
+
+
+def scenario():
+    yield from empty_file()
+    yield from click("motion_matching.add_demo_performer")
+    yield from worked()
+    look_at_performer()
+    obj = bpy.context.object
+    yield from open_timeline()
+    yield from tags_a_range(obj)
+    yield from redrawn("UI")
+    yield from click("motion_matching.build")
+    yield from worked()
+    before = traces()
+    live = yield from started()
+    yield from asks_for_a_tag(live, obj)
+    yield from retunes(live, obj)
+    yield from changes_features(live)
+    tap("ESC")
+    yield from check_left_nothing(live, before)
+    yield from goes_on_motion_capture()
+
+
+run(scenario)

@@ -1,0 +1,301 @@
+"""What drives a Blender that has a window: simulated events, waiting, and the extension's modules. Runs inside Blender.
+
+A scenario is a generator that yields seconds to wait. Blender has to be started with `--enable-event-simulate`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import bpy
+from traces import TRACES
+
+Scenario = Iterator[float]
+PACKAGE = "bl_ext.user_default.motion_matching"
+KEPT_CLEAN = ("handlers", "timers", "draw handlers", "threads")  # what a session could leave behind
+
+heard: list[tuple[str, str]] = []  # type and value of every event but timers that reached the live operator
+drawn: Counter[str] = Counter()  # how often a kind of region of the 3D view was drawn
+watching: dict[str, Any] = {}
+exec(TRACES, watching)
+
+
+# ---------------------------------------------------------------- what is there
+
+
+def module(name: str) -> Any:
+    """A module of the extension, such as 'ui.performing'."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def view() -> tuple[Any, Any, Any]:
+    """The first window, its 3D view's area, and the region in it."""
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    return window, area, region_of(area, "WINDOW")
+
+
+def region_of(area: Any, kind: str) -> Any:
+    return next(region for region in area.regions if region.type == kind)
+
+
+def call(operator: Any, *arguments: Any, **options: Any) -> Any:
+    """Run an operator as if from the 3D view."""
+    window, area, region = view()
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        return operator(*arguments, **options)
+
+
+# ---------------------------------------------------------------- events
+
+
+def event(kind: str, value: str = "PRESS", dx: int = 0, dy: int = 0, **options: Any) -> None:
+    """An event in the 3D view, a third from its left."""
+    window, _, region = view()
+    window.event_simulate(type=kind, value=value, x=region.x + region.width // 3 + dx, y=region.y + region.height // 2 + dy,
+                          **options)
+
+
+def tap(kind: str, **options: Any) -> None:
+    event(kind, "PRESS", **options)
+    event(kind, "RELEASE", **{name: value for name, value in options.items() if name != "unicode"})
+
+
+def choose(menu: str, letter: str) -> Scenario:
+    """Open a menu and press the letter of one of its entries."""
+    call(bpy.ops.wm.call_menu, name=menu)
+    yield 0.2
+    tap(letter, unicode=letter.lower())
+    yield 0.2
+
+
+def click(operator: str) -> Scenario:
+    """Find the button of an operator, such as 'motion_matching.start', in the sidebar, and click it."""
+    window, area, _ = view()
+    sidebar = region_of(area, "UI")
+
+    def at(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", x: int = sidebar.x + sidebar.width // 3) -> None:
+        window.event_simulate(type=kind, value=value, x=x, y=y)
+
+    for _ in range(6):
+        for y in range(sidebar.y + sidebar.height - 6, sidebar.y, -8):
+            at(y)
+            yield 0.0
+            yield 0.0
+            if _button_below_mouse(window, area, sidebar).startswith(f"bpy.ops.{operator}("):
+                at(y, "LEFTMOUSE", "PRESS")
+                yield 0.0
+                at(y, "LEFTMOUSE", "RELEASE")
+                yield 0.0
+                return
+        for _ in range(5):  # further down; lists, which would scroll instead, do not reach to the margin
+            at(sidebar.y + sidebar.height // 2, "WHEELDOWNMOUSE", "PRESS", x=sidebar.x + 4)
+        yield from redrawn("UI")
+    raise AssertionError(f"the sidebar has no button for {operator}")
+
+
+def _button_below_mouse(window: Any, area: Any, sidebar: Any) -> str:
+    """What the button would do, as Blender tells it to people who write scripts."""
+    with bpy.context.temp_override(window=window, area=area, region=sidebar):
+        if not bpy.ops.ui.copy_python_command_button.poll():
+            return ""
+        bpy.ops.ui.copy_python_command_button()
+    return str(bpy.context.window_manager.clipboard)
+
+
+# ---------------------------------------------------------------- waiting
+
+
+def until(condition: Callable[[], Any], limit: float = 90.0) -> Scenario:
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        yield 0.05
+
+
+def redrawn(kind: str = "WINDOW") -> Scenario:
+    """Wait until a kind of region of the 3D view was drawn anew."""
+    before = drawn[kind]
+    region_of(view()[1], kind).tag_redraw()
+    yield from until(lambda: drawn[kind] > before)
+
+
+def worked() -> Scenario:
+    """Wait for what takes its time."""
+    yield 0.1
+    yield from until(lambda: not module("ui.work").running)
+
+
+def ticks(live: Any) -> int:
+    return len(live.session._history.intents)
+
+
+def ticked(live: Any, count: int) -> Scenario:
+    """Wait for ticks, never for seconds: how fast a machine draws is not the test's."""
+    start = ticks(live)
+    yield from until(lambda: ticks(live) >= start + count or module("ui.performing").current is not live)
+
+
+# ---------------------------------------------------------------- a session
+
+
+def empty_file() -> Scenario:
+    """The extension enabled, nothing in the file, and the sidebar's tab open."""
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    _watch()
+    _, area, _ = view()
+    area.spaces.active.show_region_ui = True
+    bpy.context.preferences.system.viewport_aa = "OFF"
+    bpy.context.preferences.view.show_tooltips = False  # they have timers of their own
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    yield from redrawn("UI")
+    region_of(area, "UI").active_panel_category = "Motion"
+    yield from redrawn("UI")
+
+
+def performer() -> Scenario:
+    """The demo performer in an otherwise empty file, seen from near."""
+    yield from empty_file()
+    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
+    yield from worked()
+    look_at_performer()
+    yield from redrawn()
+
+
+def look_at_performer() -> None:
+    seen = view()[1].spaces.active.region_3d
+    seen.view_distance, seen.view_location = 6.5, (0.0, 0.0, 0.8)
+    event("MOUSEMOVE", "NOTHING")
+
+
+def started() -> Iterator[float]:
+    """Start by the shortcut and wait; the value is the session."""
+    performing = module("ui.performing")
+    assert performing.current is None
+    event("MOUSEMOVE", "NOTHING")
+    tap("M", ctrl=True, alt=True)
+    yield from until(lambda: performing.current)
+    live = performing.current
+    yield from ticked(live, 10)
+    return live
+
+
+def recorded(live: Any, count: int) -> Scenario:
+    """Begin a recording by its key, and wait for ticks of it."""
+    tap("SPACE", unicode=" ")
+    yield from until(lambda: live.session.is_recording)
+    yield from ticked(live, count)
+
+
+def traces() -> dict[str, Any]:
+    """What is registered in Blender that a session could leave behind."""
+    found = watching["traces"]()
+    kept = {kind: set(found[kind]) for kind in KEPT_CLEAN}
+    # panels look at databases and rigs a little after changes
+    panels = {str(module("ui.status")._refresh_old), str(module("ui.rig_status")._refresh_wanted)}
+    return {**kept, "timers": kept["timers"] - panels}
+
+
+def check_left_nothing(live: Any, before: dict[str, Any]) -> Scenario:
+    """Wait until a session has ended, and see that all is as it was before it."""
+    yield from until(lambda: module("ui.performing").current is None)
+    assert not live.session.is_running
+    assert not live.session.is_recording
+    yield 0.3
+    for _ in range(20):  # panels look at what has changed a moment later
+        if not (left := watching["differences"](before, traces())):
+            break
+        yield 0.1
+    assert not left, left
+    yield from _check_no_timer()
+
+
+def _watch() -> None:
+    """Note what reaches the live operator, and what is drawn."""
+    operator = module("ui.operators_live").MOTION_MATCHING_OT_start
+    modal = operator.modal
+
+    def noting(self: Any, context: Any, event: Any) -> Any:
+        if event.type != "TIMER":
+            heard.append((event.type, event.value))
+        return modal(self, context, event)
+
+    operator.modal = noting
+    bpy.utils.register_class(Listen)
+    for kind in ("WINDOW", "UI"):
+        bpy.types.SpaceView3D.draw_handler_add(_note_drawing, (kind,), kind, "POST_PIXEL")
+
+
+def _note_drawing(kind: str) -> None:
+    drawn[kind] += 1
+
+
+class Listen(bpy.types.Operator):
+    """Counts the timers that come by"""
+
+    bl_idname = "motion_matching_test.listen"
+    bl_label = "Listen"
+    timers = 0
+    goes_on = False
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        cls = type(self)
+        cls.timers, cls.goes_on = 0, True
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        type(self).timers += event.type == "TIMER"
+        return {"PASS_THROUGH"} if type(self).goes_on else {"FINISHED"}
+
+
+def _check_no_timer() -> Scenario:
+    """Blender does not list its windows' timers, but they come by: its own now and then, one that was left for ever."""
+    for _ in range(60):
+        call(bpy.ops.motion_matching_test.listen, "INVOKE_DEFAULT")
+        yield 0.5
+        Listen.goes_on = False
+        event("MOUSEMOVE", "NOTHING")
+        yield 0.1
+        if not Listen.timers:
+            return
+    raise AssertionError("a timer was left behind")
+
+
+# ---------------------------------------------------------------- playing
+
+
+def run(scenario: Callable[[], Scenario]) -> None:
+    """Play a scenario, and end Blender: with 0, or with 3 after a failure or where no key reached the live operator."""
+    going = scenario()
+
+    def step() -> float:
+        code = 3
+        try:
+            try:
+                return next(going)
+            except StopIteration:
+                check_keys_reached_it()
+                print("played to its end")
+                module("registration").unregister()
+                code = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    bpy.app.timers.register(step, first_interval=1.0, persistent=True)
+
+
+def check_keys_reached_it() -> None:
+    keys = {kind for kind, _ in heard if len(kind) == 1 or kind in ("SPACE", "ESC")}
+    assert keys, "no key reached the live operator"

@@ -1,0 +1,179 @@
+"""In a window: saving, opening, reverting, new files, workspaces, areas, scenes and windows, while a character is live."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import (
+    call,
+    check_left_nothing,
+    event,
+    module,
+    performer,
+    recorded,
+    run,
+    started,
+    tap,
+    ticked,
+    traces,
+    until,
+    view,
+)
+
+FILE = os.path.join(os.environ["MOTION_MATCHING_TEST_FOLDER"], "live.blend")
+
+
+def hero():
+    return bpy.data.objects["Performer"]
+
+
+def is_live(live):
+    return module("ui.performing").current is live
+
+
+def ended(live, before, *words):
+    """It is over, the user was told why, and nothing of it is left."""
+    yield from check_left_nothing(live, before)
+    said = module("ui.performing").last_words
+    print("   ", said, flush=True)
+    assert all(word in said for word in words), said
+
+
+def saved():
+    """What is saved is the file without a session."""
+    before, place = traces(), hero().location.copy()
+    live = yield from started()
+    event("W", unicode="w")
+    yield from ticked(live, 20)
+    event("W", "RELEASE")
+    call(bpy.ops.wm.save_as_mainfile, filepath=FILE)
+    yield from ended(live, before, "saved")
+    assert (hero().location - place).length < 1e-5
+
+
+def recoverable(load):
+    """A recording outlives the file that goes, and is recovered in the one that it was made in."""
+    before = traces()
+    live = yield from started()
+    yield from recorded(live, 40)
+    load()
+    yield 1.0
+    yield from ended(live, before, "file", "can be recovered")
+    assert len(module("ui.recordings").left) == 1
+    if "Performer" not in bpy.data.objects:
+        call(bpy.ops.wm.open_mainfile, filepath=FILE)
+        yield 1.0
+    assert not hero().motion_matching.takes
+    assert call(bpy.ops.motion_matching.recover_take) == {"FINISHED"}
+    take = hero().animation_data.action
+    assert take.name.startswith("Live Take")
+    assert take.frame_range[1] - take.frame_range[0] >= 38
+    assert not module("ui.recordings").left
+    call(bpy.ops.wm.revert_mainfile)
+    yield 1.0
+
+
+def reopened():
+    yield from recoverable(lambda: call(bpy.ops.wm.open_mainfile, filepath=FILE))
+
+
+def reverted():
+    yield from recoverable(lambda: call(bpy.ops.wm.revert_mainfile))
+
+
+def new_file():
+    yield from recoverable(lambda: call(bpy.ops.wm.read_homefile, app_template="", use_factory_startup=True))
+
+
+def workspaces():
+    """It goes on in another workspace, also in one without a 3D view."""
+    before = traces()
+    live = yield from started()
+    window = view()[0]
+    first = window.workspace
+    for name in ("Animation", "Shading", "Scripting"):
+        window.workspace = bpy.data.workspaces[name]
+        yield 0.5
+        yield from ticked(live, 10)
+        assert is_live(live), module("ui.performing").last_words
+    for area in window.screen.areas:
+        if area.type == "VIEW_3D":
+            area.type = "TEXT_EDITOR"
+    yield from ticked(live, 10)
+    assert is_live(live), module("ui.performing").last_words
+    window.workspace = first
+    yield 0.5
+    tap("ESC")
+    yield from ended(live, before)
+
+
+def areas():
+    """It goes on where its area is maximised, becomes another editor, or is closed."""
+    before = traces()
+    call(bpy.ops.screen.area_split, direction="VERTICAL", factor=0.5)
+    yield 0.5
+    live = yield from started()
+    for _ in range(2):
+        call(bpy.ops.screen.screen_full_area)
+        yield 0.5
+        yield from ticked(live, 10)
+        assert is_live(live), module("ui.performing").last_words
+    _, area, _ = view()
+    area.type = "IMAGE_EDITOR"
+    yield from ticked(live, 10)
+    area.type = "VIEW_3D"
+    count = len(view()[0].screen.areas)
+    call(bpy.ops.screen.area_close)
+    yield 0.5
+    assert len(view()[0].screen.areas) == count - 1
+    event("W", unicode="w")
+    yield from ticked(live, 20)
+    event("W", "RELEASE")
+    assert is_live(live), module("ui.performing").last_words
+    tap("ESC")
+    yield from ended(live, before)
+
+
+def scene_chosen():
+    before = traces()
+    live = yield from started()
+    window = view()[0]
+    window.scene = bpy.data.scenes.new("Other")
+    yield from ended(live, before, "scene")
+    window.scene = bpy.data.scenes["Scene"]
+    yield 0.3
+
+
+def window_closed():
+    """A recording in a second window is a take when that is closed."""
+    before = traces()
+    first = bpy.context.window_manager.windows[0]
+    call(bpy.ops.wm.window_new_main)
+    yield 1.0
+    second = next(window for window in bpy.context.window_manager.windows if window != first)
+    area = next(area for area in second.screen.areas if area.type == "VIEW_3D")
+    with bpy.context.temp_override(window=second, area=area, region=area.regions[-1]):
+        bpy.ops.motion_matching.start("INVOKE_DEFAULT")
+    yield from until(lambda: module("ui.performing").current)
+    live = module("ui.performing").current
+    second.event_simulate(type="SPACE", value="PRESS", unicode=" ", x=area.x + area.width // 2, y=area.y + area.height // 2)
+    yield from until(lambda: live.session.is_recording)
+    yield from ticked(live, 20)
+    with bpy.context.temp_override(window=second):
+        bpy.ops.wm.window_close()
+    yield from ended(live, before, "window", "Recorded")
+    assert live.takes
+
+
+def scenario():
+    yield from performer()
+    for part in (saved, reopened, reverted, new_file, workspaces, areas, scene_chosen, window_closed):
+        print(part.__name__, flush=True)
+        yield from part()
+
+
+run(scenario)

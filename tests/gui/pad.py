@@ -1,0 +1,114 @@
+"""A gamepad in a window: it steers, its Start button records, and when it is unplugged the keyboard goes on.
+
+The pad is SDL's own virtual joystick, in the process that reads it; the library is the extension's.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import check_left_nothing, event, module, performer, run, started, tap, ticked, traces, until, view
+
+
+def said(live):
+    """The sentences about gamepads that are shown to the user, from now on."""
+    told = []
+    tick = live.tick
+
+    def noting(*arguments):
+        tick(*arguments)
+        told.extend(text for text in live.said if "gamepad" in text)
+
+    live.tick = noting
+    return told
+
+
+def directions():
+    """Ahead and to the right, as the view looks."""
+    heading = module("ui.navigation").heading(view()[1].spaces.active.region_3d)
+    return (math.sin(heading), -math.cos(heading)), (-math.cos(heading), -math.sin(heading))
+
+
+def went(live, count):
+    """Wait for ticks; how far the character went ahead and to the right meanwhile."""
+    x, y = live.place
+    yield from ticked(live, count)
+    x, y = live.place[0] - x, live.place[1] - y
+    return tuple(x * way[0] + y * way[1] for way in directions())
+
+
+def pressed(pad, name, condition):
+    pad.button(name, True)
+    yield from until(condition)
+    pad.button(name, False)
+
+
+def steers(live, pad):
+    pad.stick(0.0, 1.0)
+    ahead, aside = yield from went(live, 90)
+    print(f"the stick up: {ahead:.2f} m ahead, {aside:.2f} m to the right")
+    assert ahead > 1.5
+    assert abs(aside) < 0.3 * ahead
+    pad.stick(1.0, 0.0)
+    yield from ticked(live, 60)
+    ahead, aside = yield from went(live, 60)
+    print(f"the stick to the right: {ahead:.2f} m ahead, {aside:.2f} m to the right")
+    assert aside > 1.0
+    assert abs(ahead) < 0.3 * aside
+    pad.stick(0.0, 0.5)
+    yield from ticked(live, 60)
+    ahead, _ = yield from went(live, 60)
+    print(f"the stick half up: {ahead:.2f} m ahead")
+    assert 0.3 < ahead < 2.0
+
+
+def records_until_it_is_unplugged(live, pad, told):
+    pad.stick(0.0, 1.0)
+    yield from pressed(pad, "start", lambda: live.session.is_recording)
+    yield from ticked(live, 90)
+    told.clear()
+    pad.unplug()
+    yield from until(lambda: told)
+    yield from ticked(live, 20)
+    assert len(told) == 1, told
+    print(told[0])
+    assert "Virtual Pad" in told[0]
+    assert "disconnected" in told[0]
+    assert module("ui.performing").current is live
+    assert live.session.is_recording
+    event("W", unicode="w")
+    yield from ticked(live, 30)
+    ahead, _ = yield from went(live, 60)
+    event("W", "RELEASE")
+    print(f"the keyboard goes on: {ahead:.2f} m ahead")
+    assert ahead > 1.2
+    tap("SPACE", unicode=" ")
+    yield from until(lambda: not live.session.is_recording)
+
+
+def scenario():
+    yield from performer()
+    obj, before = bpy.context.object, traces()
+    from virtual_pad import VirtualPad  # with the library that the extension brings
+
+    live = yield from started()
+    told = said(live)
+    with VirtualPad() as pad:
+        yield from until(lambda: told)
+        assert "'Virtual Pad' is connected" in told[0], told
+        yield from steers(live, pad)
+        yield from records_until_it_is_unplugged(live, pad, told)
+    tap("ESC")
+    yield from check_left_nothing(live, before)
+    [take] = obj.motion_matching.takes
+    first, last = take.action.frame_range
+    print(f"recorded {last - first:.0f} frames")
+    assert last - first > 170
+
+
+run(scenario)

@@ -1,0 +1,40 @@
+"""After `quit.py`: the recording that was cut off is offered in the panel, and becomes a take."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import click, empty_file, event, module, redrawn, run, started, tap, ticked, until
+
+FILE = os.path.join(os.environ["MOTION_MATCHING_TEST_FOLDER"], "quit.blend")
+
+
+def scenario():
+    yield from empty_file()
+    bpy.ops.wm.open_mainfile(filepath=FILE)
+    yield 1.0
+    recordings = module("ui.recordings")
+    yield from until(lambda: len(recordings.left) == 1)
+    yield from redrawn("UI")
+    yield from click("motion_matching.recover_take")
+    yield from until(lambda: not recordings.left)
+    obj = bpy.data.objects["Performer"]
+    [take] = obj.motion_matching.takes
+    assert obj.animation_data.action == take.action
+    print(f"recovered {take.seconds:.2f} s")
+    assert take.seconds >= 2.0
+    # and it plays on
+    live = yield from started()
+    event("W", unicode="w")
+    yield from ticked(live, 10)
+    event("W", "RELEASE")
+    tap("ESC")
+    yield from until(lambda: module("ui.performing").current is None)
+    assert obj.animation_data.action == take.action
+
+
+run(scenario)

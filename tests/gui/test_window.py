@@ -1,0 +1,61 @@
+"""The packaged extension in a Blender with a window: a character is steered and recorded, and each ending is clean.
+
+`build.py test tests/gui --blender-program "…" --blender-window "…"`: two commands that run one Blender, without a window
+and with one. On Linux without a screen, the second may be `xvfb-run -a blender`. Without them the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hosts import Host
+
+TESTS = Path(__file__).parent.parent
+PLAYED = "played to its end"
+
+pytestmark = pytest.mark.timeout(900)  # without graphics hardware, Blender draws a few pictures a second
+
+
+@pytest.fixture
+def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
+    """Return `play(script) -> str`: a scenario in a Blender with a window and the extension; what it prints.
+
+    All that is played lies in one folder without the checkout, so nothing but what is installed can be found.
+    """
+    command = shlex.split(request.config.getoption("--blender-window"))
+    if not (command and host.program):
+        pytest.skip("no --blender-window is given")
+    # not before there is a window: packaging takes its time
+    archive = request.getfixturevalue("extension_zip")
+    host.command("extension", "install-file", "-r", "user_default", "--enable", archive)
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    for file in (*(TESTS / "gui").glob("*.py"), TESTS / "traces.py", TESTS / "live" / "virtual_pad.py"):
+        shutil.copy(file, scripts)
+
+    def play(script: str) -> str:
+        arguments = ["--factory-startup", "--enable-event-simulate", "-P", scripts / script]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environment |= {"BLENDER_USER_RESOURCES": str(host.user), "MOTION_MATCHING_TEST_FOLDER": str(tmp_path)}
+        done = subprocess.run([*command, *map(str, arguments)], env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL,
+                              capture_output=True, encoding="utf-8", errors="replace", timeout=600)
+        if done.returncode != 0 or PLAYED not in done.stdout:
+            pytest.fail(f"{script} ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    return play
+
+
+@pytest.mark.parametrize("script", ["steer.py", "author.py", "pad.py", "endings.py", "files_and_windows.py"])
+def test_a_live_session_in_a_window(window, script: str):
+    print(window(script))
+
+
+def test_what_was_recorded_when_blender_quits_is_offered_at_its_next_start(window):
+    print(window("quit.py"))
+    print(window("recover.py"))

@@ -1,0 +1,59 @@
+"""A character with a few actions of its own, as operators find it. Runs inside Blender, with the extension registered."""
+
+from __future__ import annotations
+
+import bpy
+
+from motion_matching.engine.motion import locomotion
+from motion_matching.scene import armature, bake, fitting
+
+CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
+
+
+def character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
+    """An active armature in an otherwise empty file, and generated clips as its actions; none is assigned."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return another(name, clips)
+
+
+def another(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
+    """The same character in the file that is open."""
+    made = [clip for clip in locomotion.generate(fps=bake.scene_fps(bpy.context.scene)) if clip.name in clips]
+    obj = armature.create_armature(made[0].skeleton, name)
+    fitting.keep_rest(obj, made[0].skeleton)
+    for clip in made:
+        bake.bake(clip, obj, name=clip.name).use_fake_user = True
+    obj.animation_data.action = None
+    for bone in obj.pose.bones:
+        bone.matrix_basis.identity()
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    return obj
+
+
+def refused(operator: object, *words: str, **options: object) -> str:
+    """The sentence with which an operator refuses; it must hold these words."""
+    try:
+        result = operator(**options)  # type: ignore[operator]
+    except RuntimeError as error:
+        said = str(error)
+        assert all(word in said for word in words), said
+        return said
+    raise AssertionError(f"{operator} ran: {result}")
+
+
+def traces() -> dict[str, object]:
+    """What a failure or a cancelled operator must leave as it was."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    return {
+        "blocks": {kind: sorted(block.name for block in getattr(bpy.data, kind))
+                   for kind in ("objects", "actions", "armatures", "meshes", "materials", "scenes", "collections")},
+        "frame": (scene.frame_current, scene.frame_start, scene.frame_end, scene.render.fps),
+        "active": layer.objects.active and layer.objects.active.name,
+        "selected": sorted(obj.name for obj in bpy.context.selected_objects),
+        "assigned": {obj.name: obj.animation_data.action and obj.animation_data.action.name
+                     for obj in bpy.data.objects if obj.animation_data},
+        "sources": {obj.name: [source.name for source in obj.motion_matching.sources] for obj in bpy.data.objects},
+        "takes": {obj.name: [take.name for take in obj.motion_matching.takes] for obj in bpy.data.objects},
+        "keys": {obj.name: obj.motion_matching.built_key for obj in bpy.data.objects},
+    }

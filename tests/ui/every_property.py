@@ -1,0 +1,138 @@
+"""Settings with every property set to something that is not its default, and read back. Runs inside Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+Leaf = tuple[str, Any]
+_MADE = {
+    "Action": lambda name: bpy.data.actions.new(name),
+    "Object": lambda name: bpy.data.objects.new(name, bpy.data.curves.new(name, "CURVE")),
+    "Collection": lambda name: bpy.data.collections.new(name),
+}
+
+
+def properties(group: Any) -> list[Any]:
+    """The properties of a group that somebody can set, but for those of Blender's own."""
+    return [prop for prop in group.bl_rna.properties if (prop.identifier != "rna_type" and not prop.is_readonly)
+            or (prop.type in ("COLLECTION", "POINTER") and prop.identifier != "rna_type")]
+
+
+def is_group(prop: Any) -> bool:
+    base = prop.fixed_type.base if prop.type == "POINTER" else None
+    return base is not None and base.identifier == "PropertyGroup"
+
+
+def fill(group: Any, seed: int = 0, named: bool = True) -> None:
+    """Set all properties of a group and of what it holds, by their types; lists that are empty get two items.
+
+    Another seed gives other values. Unless `named`, items keep the names by which lists know them.
+    """
+    for again in (False, True):  # what is set later may take back what was set before
+        for number, prop in enumerate(properties(group), seed):
+            name = prop.identifier
+            if prop.type == "COLLECTION":
+                found = getattr(group, name)
+                for _ in range(0 if found else 2):
+                    found.add()
+                for place in range(len(found)):
+                    fill(found[place], number + 10 * place, named)
+            elif is_group(prop):
+                if not again:
+                    fill(getattr(group, name), number, named)
+            elif named or name != "name":
+                setattr(group, name, _value(prop, number))
+
+
+def add(group: Any) -> None:
+    """Add an item to every list in a group, with values that are not the defaults."""
+    for number, prop in enumerate(properties(group), 5):
+        found = getattr(group, prop.identifier)
+        if prop.type == "COLLECTION":
+            for place in range(len(found)):
+                add(found[place])
+            fill(found.add(), number)
+            found[-1].name = "added"
+        elif is_group(prop):
+            add(found)
+
+
+def _value(prop: Any, number: int) -> Any:
+    """A value of a property that is not its default."""
+    kind = prop.type
+    if kind == "POINTER":
+        block = f"{prop.fixed_type.identifier} {number}"
+        made = _MADE[prop.fixed_type.identifier]
+        return _of_name(prop.fixed_type.identifier, block) or made(block)
+    if kind == "STRING":
+        return f"Größe '{number}' // {prop.identifier}"[: prop.length_max or None]
+    if kind == "ENUM":
+        others = [item.identifier for item in prop.enum_items if item.identifier != prop.default]
+        return others[number % len(others)]
+    if prop.is_array:
+        return [_simple(prop, default, number + index) for index, default in enumerate(prop.default_array)]
+    return _simple(prop, prop.default, number)
+
+
+def _simple(prop: Any, default: Any, number: int) -> Any:
+    if prop.type == "BOOLEAN":
+        return not default
+    low, high = max(prop.hard_min, default - 40), min(prop.hard_max, default + 40)
+    if prop.type == "INT":
+        value = low + (7 * number) % max(high - low, 1)
+        return value if value != default else high
+    value = low + (high - low) * (0.09 + 0.17 * (number % 5))
+    return value if abs(value - default) > 1e-4 else high
+
+
+def _of_name(kind: str, name: str) -> Any:
+    blocks: Any = {"Action": bpy.data.actions, "Object": bpy.data.objects, "Collection": bpy.data.collections}[kind]
+    return next((block for block in blocks if block.name == name), None)
+
+
+def leaves(group: Any, path: str = "") -> Iterator[Leaf]:
+    """Every value in a group by its path; of a data-block the kind and name."""
+    for prop in properties(group):
+        name, value = prop.identifier, getattr(group, prop.identifier)
+        where = f"{path}{name}"
+        if prop.type == "COLLECTION":
+            yield f"len({where})", len(value)
+            for place, item in enumerate(value):
+                yield from leaves(item, f"{where}[{place}].")
+        elif is_group(prop):
+            yield from leaves(value, f"{where}.")
+        elif prop.type == "POINTER":
+            yield where, value and (value.bl_rna.identifier, value.name)
+        elif getattr(prop, "is_array", False):
+            yield where, tuple(value)
+        else:
+            yield where, value
+
+
+def defaults(group: Any, path: str = "") -> set[str]:
+    """Paths of the values that are at their defaults, which a round trip would say nothing of."""
+    found: set[str] = set()
+    for prop in properties(group):
+        name, value = prop.identifier, getattr(group, prop.identifier)
+        if prop.type == "COLLECTION":
+            if not value:
+                found.add(path + name)
+            for place, item in enumerate(value):
+                found |= defaults(item, f"{path}{name}[{place}].")
+        elif is_group(prop):
+            found |= defaults(value, f"{path}{name}.")
+        elif prop.type == "POINTER":
+            found |= set() if value else {path + name}
+        elif getattr(prop, "is_array", False):
+            found |= {path + name} if tuple(value) == tuple(prop.default_array) else set()
+        elif value == prop.default:
+            found.add(path + name)
+    return found
+
+
+def differences(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
+    """What two states of settings, as dictionaries of their leaves, have apart."""
+    return {path: (one.get(path), other.get(path)) for path in sorted({*one, *other}) if one.get(path) != other.get(path)}

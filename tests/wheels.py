@@ -1,0 +1,29 @@
+"""Pythons with Blender's module that stand beside the one that runs the tests."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from building.pins import BLENDERS
+from tests.conftest import CHECKOUT
+
+THIS = ".".join(version("bpy").split(".")[:2])
+
+
+def newer() -> dict[str, Path]:
+    """By version the Pythons whose Blender is newer than this one's, of the environments that `build.py` made."""
+    wanted = [name for name in BLENDERS if _number(name) > _number(THIS)]
+    homes = [CHECKOUT, *Path(sys.prefix).parents[:2]]
+    found = {}
+    for name in sorted(wanted, key=_number):
+        places = [home / ".venvs" / name / program for home in homes for program in ("bin/python", "Scripts/python.exe")]
+        there = next((place for place in places if place.exists()), None)
+        if there:
+            found[name] = there
+    return found
+
+
+def _number(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split("."))
