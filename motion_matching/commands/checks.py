@@ -1,0 +1,41 @@
+"""What is wrong with arguments is said before the work, not after it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from ..engine.errors import SettingsError
+
+
+class _CheckedError(Exception):
+    """Ends a trial of a target."""
+
+
+def check_target(path: Path | None, *endings: str) -> None:
+    """Say what is wrong with a target before the work, not after it; the target is not touched."""
+    if path is None:
+        return
+    folder, ending = path.absolute().parent, " or ".join(endings)
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
+    if path.suffix.lower() not in endings:
+        raise SettingsError(f"{path} does not end in {ending}, as the file that is written here must; rename it.")
+    if not folder.is_dir():
+        raise SettingsError(f"The folder {folder} does not exist; make it first, or write elsewhere.")
+    from ..engine import files
+
+    with suppress(_CheckedError), files.replacing(path, SettingsError):
+        raise _CheckedError
+
+
+def check_number(option: str, value: float | None, low: float, high: float) -> None:
+    """SettingsError where a number is out of its range."""
+    if value is not None and not low <= value <= high:
+        raise SettingsError(f"{option} is {value:g}; give a number from {low:g} to {high:g}.")
+
+
+def check_seed(seed: int | None) -> None:
+    """SettingsError where a seed is below zero."""
+    if seed is not None and seed < 0:
+        raise SettingsError(f"--seed is {seed}; give a whole number of zero or more.")

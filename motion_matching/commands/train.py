@@ -1,0 +1,106 @@
+"""`train`: a motion field's value function from a database, which `take --controller field` plays by."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..engine.errors import SettingsError
+from .checks import check_target
+from .loading import load_database
+from .values import listed_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..engine.field.tasks import Tasks
+    from ..engine.field.training import Training, TrainingSettings
+    from ..engine.matching.database import Database
+    from .output import Output
+
+TASKS = ("direction", "speed")
+_SPEED_COUNT = 5
+
+
+def train_command(arguments: argparse.Namespace, out: Output) -> None:
+    """Train and write what was learnt. Where it is stopped, what is done goes to a file beside, to be taken up again."""
+    from ..engine.field.neighbours import Metric
+    from ..engine.field.training import Training
+
+    _check(arguments)
+    settings, directions = _quality(arguments)
+    database = load_database(arguments.database)
+    metric = Metric.notebook(database) if arguments.metric == "notebook" else Metric.default(database)
+    training = Training(database, metric, _tasks(arguments, database, directions), settings)
+    unfinished = arguments.output.with_suffix(".unfinished.npz")
+    _resume(training, arguments.output, unfinished, out)
+    try:
+        training.run(out.progress)
+        training.save(arguments.output)
+    except KeyboardInterrupt:
+        if training.part > 0:
+            training.save(unfinished)
+            out.say(f"{unfinished} keeps the {training.part:.0%} that are done; the same command goes on from there.")
+        raise
+    unfinished.unlink(missing_ok=True)
+    out.say(_summary(training, arguments))
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Say what is wrong with the arguments before anything is loaded."""
+    check_target(arguments.output, ".npz")
+    if arguments.output.resolve() == arguments.database.resolve():
+        raise SettingsError(f"-o names {arguments.output}, the database itself; choose another name.")
+
+
+def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
+    """How well is to be trained, and the number of directions."""
+    from ..engine.field.training import QUALITIES
+
+    settings, directions = QUALITIES[arguments.quality]
+    given = {name: getattr(arguments, name) for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")}
+    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+    return settings, arguments.directions or directions
+
+
+def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
+    """The tasks that are asked for."""
+    from ..engine import takes
+    from ..engine.field.tasks import Tasks, task_speeds
+
+    asked = listed_names(arguments.task)
+    if unknown := [name for name in asked if name not in TASKS]:
+        raise SettingsError(f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
+                            "--tags for what frames are tagged with.")
+    run = takes.default_settings(database).run
+    speeds = task_speeds(run.forward, _SPEED_COUNT) if "speed" in asked else ()
+    return Tasks(directions=directions, speeds=speeds, tags=listed_names(arguments.tags))
+
+
+def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:
+    """Take up what the files hold of this training, and tell how much that is.
+
+    SettingsError where the unfinished one is of another training, which would be lost.
+    """
+    if output.exists():
+        training.resume(output)
+    is_trained = training.finished
+    if unfinished.exists() and not training.resume(unfinished):
+        raise SettingsError(f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "
+                            "choose another -o.")
+    if is_trained:
+        out.say(f"{output} is trained already, and nothing it was made of has changed.")
+    elif training.part > 0:
+        out.say(f"Of this training {training.part:.0%} are done already.")
+
+
+def _summary(training: Training, arguments: argparse.Namespace) -> str:
+    """What was trained, in a line."""
+    function = training.value_function()
+    asked = ", ".join(["direction", *(["speed"] if function.tasks.speeds else []), *map(repr, function.tasks.tags)])
+    first, last = function.residuals[0, 1], function.residuals[-1, 1]
+    return (
+        f"{arguments.output}: {len(function.frames)} states, {function.neighbours} actions each, for {asked}; "
+        f"{len(function.residuals)} sweeps, the largest change of a value went from {first:.2g} to {last:.2g}."
+    )

@@ -1,0 +1,248 @@
+"""Motion fields from the command line: trained, stopped and gone on with, and performed; errors in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.cli import main
+from motion_matching.commands import output
+from motion_matching.engine.field import value_function
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.locomotion import Move, perform
+
+QUICK = ("--states", 200, "--neighbours", 5, "--directions", 5, "--sweeps", 10)
+
+
+def run(*args: object) -> int:
+    return main([str(arg) for arg in args])
+
+
+def sentence(capsys: pytest.CaptureFixture[str]) -> str:
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1, printed.err
+    return printed.err.strip()
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of two walks of a few seconds, tagged by their motion."""
+    folder = tmp_path_factory.mktemp("clips")
+    for seed, name in enumerate(("walk", "stroll")):
+        moves = [Move(2.0, 1.2 - 0.3 * seed), Move(1.5, 1.2, turn=60), Move(1.5, 1.2, turn=-90)]
+        bvh.save(perform(name, moves, 30.0, np.random.default_rng(seed)), folder / f"{name}.bvh")
+    assert run("build", folder, "-o", folder / "walk.npz", "--mirror", "--auto-tags", "--quiet") == 0
+    return folder / "walk.npz"
+
+
+@pytest.fixture(scope="module")
+def field(walk: Path) -> Path:
+    """A field of it; tests only read it."""
+    file = walk.parent / "field.npz"
+    assert run("train", walk, "--tags", "walk", *QUICK, "-o", file, "--quiet") == 0
+    return file
+
+
+def test_a_field_is_trained_and_told(walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("train", walk, "--task", "direction", "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz") == 0
+    told = capsys.readouterr().out
+    assert "5 actions each, for direction, 'walk'; 10 sweeps" in told
+    function = value_function.load(tmp_path / "field.npz")
+    assert function.finished
+    assert function.tasks.tags == ("walk",)
+    assert function.tasks.speeds == ()
+    assert function.values.shape == (len(function.frames), 1, 2, 5)
+
+
+def test_speed_is_a_task_up_to_that_of_the_data(field: Path) -> None:
+    speeds = value_function.load(field).tasks.speeds
+    assert speeds[0] == 0
+    assert 1.0 < speeds[-1] < 2.0
+
+
+@pytest.mark.parametrize("trained", [True, False], ids=["planning", "greedy"])
+def test_a_take_is_performed_by_a_field(
+    trained: bool, walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ["--field", field] if trained else []
+    files = "--bvh", tmp_path / "take.bvh", "--report", tmp_path / "take.json"
+    assert run("take", walk, "--controller", "field", *chosen, "--script", "square", "--seconds", 4, *files) == 0
+    report = json.loads((tmp_path / "take.json").read_text())
+    assert report["settings"]["neighbours"] == (5 if trained else 15)
+    assert report["take"]["jumps_per_second"] == 0
+    assert report["take"]["speed_mean"] > 0.2
+    assert bvh.load(tmp_path / "take.bvh").frame_count == 120
+    assert "0.0 jumps a second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("asked", [{}, {"neighbours": 4, "drift": 0.3}], ids=["as trained", "as asked"])
+def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
+    asked: dict[str, float], walk: Path, field: Path, tmp_path: Path
+) -> None:
+    """A recording keeps all settings it was made with, among them actions that the field never learnt the worth of."""
+    recorded, report = tmp_path / "wanted.json", tmp_path / "take.json"
+    assert run("take", walk, "--controller", "field", "--seconds", 2, "--set", "neighbours=12", "--set", "drift=0.6",
+               "--set", "walk=0.7", "--save-performance", recorded, "--quiet") == 0
+    changes = [word for name, value in asked.items() for word in ("--set", f"{name}={value}")]
+    assert run("take", walk, "--controller", "field", "--field", field, "--script", recorded, *changes,
+               "--report", report, "--quiet") == 0
+    settings, trained = json.loads(report.read_text())["settings"], value_function.load(field)
+    assert settings["neighbours"] == asked.get("neighbours", trained.neighbours)
+    assert settings["drift"] == asked.get("drift", trained.drift)
+    assert settings["walk"]["forward"] == 0.7
+
+
+def test_the_two_controllers_and_both_ways_to_control_a_field_give_different_takes(
+    walk: Path, field: Path, tmp_path: Path
+) -> None:
+    ways: list[tuple[object, ...]] = [(), ("--controller", "field"), ("--controller", "field", "--field", field)]
+    for i, way in enumerate(ways):
+        assert run("take", walk, *way, "--script", "flips", "--seconds", 5, "--bvh", tmp_path / f"{i}.bvh", "--quiet") == 0
+    assert len({(tmp_path / f"{i}.bvh").read_bytes() for i in range(3)}) == 3
+
+
+def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C once so much of a stage is done."""
+    def press(self: object, now: str, part: float | None = None) -> None:
+        if now == stage and part is not None and part >= share:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(output.Output, "progress", press)
+
+
+@pytest.mark.parametrize(("stage", "share"), [("Looking where actions lead", 0.3), ("Training", 0.5)])
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
+    stage: str, share: float, walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        stopped_at(stage, share, patch)
+        assert run(*command) == 130
+    assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
+    assert "the same command goes on" in capsys.readouterr().out
+    assert run("take", walk, "--controller", "field", "--field", tmp_path / "field.unfinished.npz", "--seconds", 1) == 1
+    assert "stopped before its end" in sentence(capsys)
+    assert run(*command) == 0
+    assert "are done already" in capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
+    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+
+
+def test_ctrl_c_while_the_field_is_written_keeps_the_training(
+    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    to_disk = os.fsync
+
+    def press_once(stream: int) -> None:
+        monkeypatch.setattr(os, "fsync", to_disk)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "fsync", press_once)
+    assert run(*command) == 130
+    assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
+    assert "keeps the 100% that are done" in capsys.readouterr().out
+    assert run(*command) == 0
+    assert "Of this training 100% are done already" in capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
+    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+
+
+@pytest.mark.parametrize("other", [("--neighbours", 4), ("--drift", 0.3), ("--states", 120), ("--metric", "notebook")])
+def test_another_training_that_was_stopped_is_not_replaced(
+    other: tuple[object, ...], walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    unfinished = tmp_path / "field.unfinished.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        stopped_at("Looking where actions lead", 0.3, patch)
+        assert run(*command) == 130
+    kept = unfinished.read_bytes()
+    capsys.readouterr()
+    assert run(*command, *other) == 1
+    said = sentence(capsys)
+    assert f"{unfinished} keeps another training that was stopped" in said
+    assert "choose another -o" in said
+    assert list(tmp_path.iterdir()) == [unfinished]
+    assert unfinished.read_bytes() == kept
+
+
+def test_ctrl_c_leaves_a_trained_field_as_it_was(
+    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "field.npz"
+    shutil.copy(field, file)
+    stopped_at("Training", 0.5, monkeypatch)
+    assert run("train", walk, "--task", "direction", *QUICK, "-o", file) == 130
+    capsys.readouterr()
+    assert file.read_bytes() == field.read_bytes()
+
+
+def test_a_field_that_is_trained_is_not_trained_again(
+    walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "field.npz"
+    shutil.copy(field, file)
+    assert run("train", walk, "--tags", "walk", *QUICK, "-o", file) == 0
+    assert "nothing it was made of has changed" in capsys.readouterr().out
+    np.testing.assert_array_equal(value_function.load(file).values, value_function.load(field).values)
+
+
+def test_a_field_of_another_database_is_refused(
+    walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.npz"
+    assert run("build", walk.parent / "walk.bvh", "-o", other, "--quiet") == 0
+    assert run("take", other, "--controller", "field", "--field", field, "--seconds", 1) == 1
+    said = sentence(capsys)
+    assert str(field) in said
+    assert "train it again" in said
+
+
+WRONG = {
+    "a field without its controller": (("take", "WALK", "--field", "FIELD"), "--controller field"),
+    "a database as a field": (("take", "WALK", "--controller", "field", "--field", "WALK"), "not a trained motion field"),
+    "a field that is not there": (("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz"),
+    "a tag that was not trained": (
+        ("take", "WALK", "--controller", "field", "--field", "FIELD", "--tags", "idle"), "idle"),
+    "an unknown task": (("train", "WALK", "--task", "juggle", "-o", "new.npz"), "'juggle'"),
+    "an unknown tag": (("train", "WALK", "--tags", "limp", "-o", "new.npz"), "'limp'"),
+    "the database as the target": (("train", "WALK", "-o", "WALK"), "the database itself"),
+    "a field as the database": (("train", "FIELD", "-o", "new.npz"), "not a motion-matching database"),
+    "too few directions": (("train", "WALK", "--directions", "1", "-o", "new.npz"), "directions"),
+    "no neighbours": (("train", "WALK", "--neighbours", "0", "-o", "new.npz"), "neighbours"),
+    "a discount above one": (("train", "WALK", "--discount", "1.5", "-o", "new.npz"), "discount"),
+    "another ending": (("train", "WALK", "-o", "new.blend"), ".npz"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_told_in_one_sentence(
+    what: str, walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, part = WRONG[what]
+    monkeypatch.chdir(tmp_path)
+    before = walk.read_bytes()
+    assert run(*({"WALK": walk, "FIELD": field}.get(word, word) for word in words)) == 1
+    assert part in sentence(capsys)
+    assert list(tmp_path.iterdir()) == []
+    assert walk.read_bytes() == before
+
+
+def test_without_speeds_the_gait_is_asked_for_by_its_tag(walk: Path, tmp_path: Path) -> None:
+    """A field that learnt to walk and to run performs the gait of a script."""
+    tags = {"walk": [{"name": "walk", "start": 0, "stop": 75}, {"name": "run", "start": 75, "stop": 150}]}
+    (tmp_path / "tags.json").write_text(json.dumps(tags))
+    database = tmp_path / "tagged.npz"
+    assert run("build", walk.parent / "walk.bvh", "-o", database, "--tags", tmp_path / "tags.json", "--quiet") == 0
+    file, saved = tmp_path / "field.npz", tmp_path / "wanted.json"
+    assert run("train", database, "--task", "direction", "--tags", "walk,run", *QUICK, "-o", file, "--quiet") == 0
+    assert run("take", database, "--controller", "field", "--field", file, "--gait", "run", "--seconds", 2,
+               "--save-performance", saved, "--quiet") == 0
+    assert all(intent["tags"] == ["run"] for intent in json.loads(saved.read_text())["intents"])
