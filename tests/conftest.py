@@ -7,8 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from hosts import Host
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
@@ -49,7 +53,7 @@ def mocap() -> Path:
 
 @pytest.fixture
 def run_in_blender(tmp_path: Path) -> Callable[..., str]:
-    """Return `run(script, *args, timeout=60) -> str`: a Python script in a new process with bpy loaded.
+    """Return `run(script, *args, timeout=200, python=sys.executable) -> str`: a script in a new process with bpy loaded.
 
     The script finds `bpy` imported, its arguments in `sys.argv[1:]`, and the checkout as its working folder, so
     `from motion_matching.scene import …` works. It gets an empty user folder of its own, and what it registered is
@@ -57,10 +61,10 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
     exception, a crash or a passed time limit (seconds) fails the test with the script's last words.
     """
 
-    def run(script: str, *args: object, timeout: float = 60) -> str:
+    def run(script: str, *args: object, timeout: float = 200, python: Path | str = sys.executable) -> str:
         file = tmp_path / "in_blender.py"
         file.write_text(script, encoding="utf-8")
-        command = [sys.executable, "-X", "faulthandler", "-c", IN_BLENDER, str(file), *map(str, args)]
+        command = [str(python), "-X", "faulthandler", "-c", IN_BLENDER, str(file), *map(str, args)]
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user")}
         try:
             done = subprocess.run(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL,
@@ -72,6 +76,28 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def program(request: pytest.FixtureRequest) -> str:
+    """The Blender program that the packaged extension is installed into; none: this Python's module bpy."""
+    return request.config.getoption("--blender-program")
+
+
+@pytest.fixture(scope="session")
+def extension_zip(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packaged extension for this platform and for the Python of the Blender that it is installed into."""
+    from hosts import Host, zip_for
+
+    return zip_for(Host(program, tmp_path_factory.mktemp("asking")), tmp_path_factory.mktemp("zip"))
+
+
+@pytest.fixture
+def host(program: str, tmp_path: Path) -> Host:
+    """A Blender to install into, with an empty user folder."""
+    from hosts import Host
+
+    return Host(program, tmp_path)
 
 
 class SkipGuard:
@@ -110,6 +136,13 @@ def allowed_skips(text: str) -> list[str]:
     """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts for nothing."""
     entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
     return [reason.strip() for reason, _, why in entries if reason.strip() and why.strip()]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--blender-program", default="", metavar="COMMAND",
+                     help="install the packaged extension into this Blender instead of this Python's module bpy")
+    parser.addoption("--blender-window", default="", metavar="COMMAND",
+                     help="the same Blender with a window, for tests/gui")
 
 
 def pytest_configure(config: pytest.Config) -> None:

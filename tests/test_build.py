@@ -12,9 +12,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import CHECKOUT, allowed_skips
 
 import build
+from building import environments, pins
+from building.environments import Environment
+from tests.conftest import CHECKOUT, allowed_skips
 
 BUILD = CHECKOUT / "build.py"
 
@@ -24,12 +26,13 @@ def run_as(version: tuple[int, ...], *arguments: str, path: str = "") -> subproc
     script = ("import runpy, sys; "
               f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', *{arguments!r}]; "
               f"runpy.run_path({str(BUILD)!r}, run_name='__main__')")
-    return subprocess.run([sys.executable, "-c", script], env={**os.environ, "PATH": path}, capture_output=True,
-                          text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env={**os.environ, "PATH": path},
+                          capture_output=True, text=True, timeout=200)
 
 
-def test_an_old_python_can_read_build():
-    ast.parse(BUILD.read_text(encoding="utf-8"), feature_version=(3, 8))
+@pytest.mark.parametrize("file", [BUILD, *(CHECKOUT / "building").glob("*.py")], ids=lambda file: file.name)
+def test_an_old_python_can_read_build(file):
+    ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
 @pytest.mark.parametrize("version", [(3, 8), (3, 12), (3, 14)])
@@ -52,94 +55,120 @@ def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(tm
         found.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "version_info", (3, 12, 0, "final", 0))
-    assert build.choose_python() == (version, sys.executable)
+    blender, python = environments.choose_python()
+    assert (pins.BLENDERS[blender], python) == (version, sys.executable)
     assert f"working with Python {version}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("lint", "more")])
+@pytest.mark.skipif(os.name == "nt", reason="writes shell scripts for Pythons on PATH")
+def test_a_python_that_pyenv_starts_only_when_asked_is_found(tmp_path, monkeypatch):
+    version = "{}.{}".format(*sys.version_info[:2])
+    found = tmp_path / f"python{version}"
+    found.write_text(f"#!/bin/sh\n[ \"$PYENV_VERSION\" = {version} ] && exec '{sys.executable}' \"$@\"\nexit 127\n")
+    found.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PYENV_VERSION", raising=False)
+    assert environments.ask_for_path([found.name], version) == sys.executable
+    assert environments.ask_for_path([found.name], "3.7") is None
+
+
+def test_each_blender_gets_the_python_of_its_module():
+    for blender, version in pins.BLENDERS.items():
+        if version == "{}.{}".format(*sys.version_info[:2]):
+            assert environments.choose_python(blender)[0] == blender
+    assert set(pins.BLENDERS.values()) == set(pins.SHIPPED_PYTHONS)
+
+
+@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("lint", "more"), ("test", "--blender"),
+                                       ("test", "--blender", "2.79"), ("lint", "--blender", "4.2")])
 def test_an_unknown_command_gets_the_list_of_commands(arguments):
     done = run_as((3, 11), *arguments)
     assert done.returncode == 2
     assert "build.py bench" in done.stderr
 
 
-def test_every_pin_is_there_for_both_pythons():
-    for version in build.PYTHONS:
-        assert len(build.requirements(version)) == len(build.PINS)
-    assert build.stamp_text("3.11") != build.stamp_text("3.13")
+def test_every_pin_is_there_for_each_blender():
+    needed = {"bpy", "numpy", "scipy", "pytest", "pytest-timeout"}
+    for blender in pins.BLENDERS:
+        assert needed <= {pin.partition("==")[0] for pin in environments.requirements(blender)}
+        assert f"bpy=={blender}." in " ".join(environments.requirements(blender))
+    assert len({environments.stamp_text(blender) for blender in pins.BLENDERS}) == len(pins.BLENDERS)
+    assert all(why for _, _, why in pins.PINS)
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """build.py in an empty folder, with one pin that every virtual environment has already: no network is needed."""
-    monkeypatch.setattr(build, "ROOT", tmp_path)
-    monkeypatch.setattr(build, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(build, "STAMP", tmp_path / ".venv" / build.STAMP.name)
-    monkeypatch.setattr(build, "LOCK", tmp_path / build.LOCK.name)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    """An environment in an empty folder, with one pin that all have already: no network is needed."""
     version = ensurepip.version()
-    monkeypatch.setattr(build, "PINS", (("pip", dict.fromkeys(build.PYTHONS, version), "comes with venv"),))
-    return tmp_path
+    monkeypatch.setattr(environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, version), "comes with venv"),))
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    return Environment(tmp_path)
 
 
 def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(elsewhere, monkeypatch, capsys):
-    version, _ = build.choose_python()
-    leftover = build.VENV / "half-unpacked"
-    run_quietly = build.run_quietly
+    blender, _ = environments.choose_python()
+    leftover = elsewhere.folder / "half-unpacked"
+    run_quietly = Environment.run_quietly
 
-    def interrupted(command, advice):
+    def interrupted(environment, command, advice):
         if "pip" in command:
             leftover.write_text("x")
             raise KeyboardInterrupt
-        run_quietly(command, advice)
+        run_quietly(environment, command, advice)
 
-    monkeypatch.setattr(build, "run_quietly", interrupted)
+    monkeypatch.setattr(Environment, "run_quietly", interrupted)
     assert build.main(["lint"]) == 130
     assert leftover.exists()
-    assert not build.is_complete(version)
+    assert not elsewhere.is_complete(blender)
 
-    monkeypatch.setattr(build, "run_quietly", run_quietly)
-    assert build.set_up() == build.venv_python()
-    assert build.is_complete(version)
+    monkeypatch.setattr(Environment, "run_quietly", run_quietly)
+    elsewhere.set_up()
+    assert elsewhere.is_complete(blender)
     assert not leftover.exists()
     assert capsys.readouterr().out.count("Setting up") == 2
-    command = [build.venv_python(), "-c", "import sys; print(sys.prefix)"]
-    assert Path(subprocess.check_output(command, text=True).strip()) == build.VENV
+    command = [elsewhere.python, "-c", "import sys; print(sys.prefix)"]
+    assert Path(subprocess.check_output(command, text=True).strip()) == elsewhere.folder
 
     leftover.write_text("kept by a run that finds everything in place")
-    build.set_up()
+    elsewhere.set_up()
     assert leftover.exists()
     assert capsys.readouterr().out == ""
 
-    build.venv_python().unlink()
-    assert not build.is_complete(version), "the Python it was made from may be gone"
+    elsewhere.python.unlink()
+    assert not elsewhere.is_complete(blender), "the Python it was made from may be gone"
+
+
+def test_each_blender_asked_for_has_a_folder_of_its_own(tmp_path):
+    folders = {Environment(tmp_path, blender).folder for blender in ("", *pins.BLENDERS)}
+    assert len(folders) == 1 + len(pins.BLENDERS)
 
 
 def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
-    build.venv_python().parent.mkdir(parents=True)
-    build.venv_python().write_text("")
-    build.STAMP.write_text(build.stamp_text("3.11"))
-    assert build.is_complete("3.11")
-    assert not build.is_complete("3.13")
-    monkeypatch.setattr(build, "PINS", (("pip", dict.fromkeys(build.PYTHONS, "1.0"), "another"),))
-    assert not build.is_complete("3.11")
+    elsewhere.python.parent.mkdir(parents=True)
+    elsewhere.python.write_text("")
+    elsewhere.stamp.write_text(environments.stamp_text("5.0"))
+    assert elsewhere.is_complete("5.0")
+    assert not elsewhere.is_complete("5.2")
+    monkeypatch.setattr(environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, "1.0"), "another"),))
+    assert not elsewhere.is_complete("5.0")
 
 
 def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
     made = []
     first_is_in, second_waits = threading.Event(), threading.Event()
 
-    def make_venv(version, python):
-        made.append(version)
+    def make(environment, blender, python):
+        made.append(blender)
         first_is_in.set()
         second_waits.wait(30)
 
-    monkeypatch.setattr(build, "make_venv", make_venv)
-    monkeypatch.setattr(build, "is_complete", lambda version: second_waits.is_set())
-    monkeypatch.setattr(build.time, "sleep", lambda seconds: second_waits.set())
-    first = threading.Thread(target=build.set_up)
+    monkeypatch.setattr(Environment, "make", make)
+    monkeypatch.setattr(Environment, "is_complete", lambda environment, blender: second_waits.is_set())
+    monkeypatch.setattr(environments.time, "sleep", lambda seconds: second_waits.set())
+    first = threading.Thread(target=elsewhere.set_up)
     first.start()
     assert first_is_in.wait(30)
-    build.set_up()
+    elsewhere.set_up()
     first.join(30)
     assert len(made) == 1
     assert "waiting" in capsys.readouterr().out
@@ -147,32 +176,31 @@ def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
 
 @pytest.mark.skipif(os.name == "nt", reason="writes a shell script that stands for a Python without venv")
 def test_a_python_without_venv_is_told_the_package(elsewhere):
-    python = elsewhere / "python"
+    python = elsewhere.root / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
-    with pytest.raises(build.SetUpError, match=r"install the package python3\.11-venv"):
-        build.make_venv("3.11", str(python))
-    assert not build.is_complete("3.11")
+    with pytest.raises(environments.SetUpError, match=r"install the package python3\.11-venv"):
+        elsewhere.make("5.0", str(python))
+    assert not elsewhere.is_complete("5.0")
 
 
 def test_a_failed_step_ends_in_its_last_lines_and_one_sentence(elsewhere):
     failing = "print('\\n'.join(map(str, range(100)))); raise SystemExit(1)"
-    with pytest.raises(build.SetUpError) as failed:
-        build.run_quietly([sys.executable, "-c", failing], "Do this.")
+    with pytest.raises(environments.SetUpError) as failed:
+        elsewhere.run_quietly([sys.executable, "-c", failing], "Do this.")
     lines = str(failed.value).splitlines()
     assert lines[-2:] == ["99", "Do this."]
     assert len(lines) < 20
 
 
 def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
-    monkeypatch.setattr(build, "venv_python", lambda: Path(sys.executable))
-    monkeypatch.setattr(build, "set_up", build.venv_python)
-    (elsewhere / "tests").mkdir()
-    (elsewhere / "tests" / "benchmarks.py").write_text("import sys; sys.exit(len(sys.argv))")
+    monkeypatch.setattr(Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable))
+    (elsewhere.root / "tests").mkdir()
+    (elsewhere.root / "tests" / "benchmarks.py").write_text("import sys; sys.exit(len(sys.argv))")
     assert build.main(["bench"]) == 1
     assert build.main(["bench", "search", "tick"]) == 3
     if os.name != "nt":
-        (elsewhere / "tests" / "benchmarks.py").write_text("import os; os.kill(os.getpid(), 9)")
+        (elsewhere.root / "tests" / "benchmarks.py").write_text("import os; os.kill(os.getpid(), 9)")
         assert build.main(["bench"]) == 137
 
 
@@ -206,7 +234,7 @@ def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "allowed_skips").write_text(listed, encoding="utf-8")
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=tmp_path,
-                          env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=60)
+                          env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=200)
     assert done.returncode == code, done.stdout
     assert ("test_two: the moon is full" in done.stdout) == (code == 1)
     assert "2 skipped" in done.stdout.splitlines()[-1]

@@ -13,8 +13,8 @@ import numpy as np
 
 from motion_matching.engine.errors import MotionMatchingError
 
-from . import bench_build, bench_search, bench_tick, report
-from .data import Recordings
+from . import bench_build, bench_field, bench_search, bench_tick, bench_training, report
+from .data import RECIPES, Recordings
 from .report import Section
 
 SIZES = {"10k": 10_000, "50k": 50_000, "200k": 200_000, "400k": 400_000, "1M": 1_000_000}
@@ -60,12 +60,35 @@ def tick(recordings: Recordings, quick: bool) -> Section:
         f"`Performer.step` on {recordings.title} ({recipe.text}) with Holden's features, a search at every tick, through "
         f"the scripts {' and '.join(bench_tick.SCRIPTS)} at a run, with foot lock and leg IK and without. For "
         f"{bench_tick.MANY_BONES} bones chains of three that swing a little are added to the skeleton's ends. *loops over "
-        "bones* is the tick without feet in ordinary numpy with quaternion functions and a Python loop over the bones; it "
-        "searches the same index, so the search counts in both. Over the first "
+        "bones* is the tick without feet in ordinary numpy with quaternion functions and a Python loop over the bones, and "
+        "the whole tick stands beside it as well; it searches the same index, so the search counts in all. Over the first "
         f"{bench_tick.VERIFIED_TICKS} ticks of each script its poses agree with ours to {bench_tick.TOLERANCE:g}. "
         "*weights changed* is a weight slider moved, up to the end of the next tick, which searches with it."
     )
     return Section("Tick", text, bench_tick.run(recordings, quick))
+
+
+def field(recordings: Recordings, quick: bool) -> Section:
+    """Section of motion fields."""
+    text = (
+        f"Motion fields on {recordings.title}, all states but the last two of each range, with the default metric. "
+        f"Neighbours are looked for where a character comes that is steered through the scripts "
+        f"{' and '.join(bench_tick.SCRIPTS)}: of one pose, and of all {bench_field.K} results of its actions together. "
+        "Distances are those that a *full scan* in ordinary numpy finds. *greedy tick* is `MotionField.advance`, without "
+        "the springs and feet that any method has."
+    )
+    return Section("Motion fields", text, bench_field.run(recordings, quick))
+
+
+def training(recordings: Recordings, quick: bool) -> Section:
+    """Section of what motion fields are trained by."""
+    text = (
+        f"Motion fields on {recordings.title}, with {bench_field.K} actions a state. *tables* say where all actions lead; "
+        f"*{bench_training.SWEEPS} sweeps* are fitted value iteration over 17 directions, beside as many as the notebook "
+        f"computes them, in ordinary numpy (measured over {bench_training.PLAIN_SWEEPS}), whose values are the same. "
+        "*planning tick* is `Performer.step` with the values, springs and feet included."
+    )
+    return Section("Training of motion fields", text, bench_training.run(recordings.database(RECIPES[1]), quick))
 
 
 def scene(recordings: Recordings, quick: bool) -> Section:
@@ -74,19 +97,49 @@ def scene(recordings: Recordings, quick: bool) -> Section:
 
     text = (
         f"Motion of {recordings.title} as an action on a bare armature with {bench_scene.BONES} bones; times are for 1,000 "
-        f"frames. Clips read from curves agree with those that Blender evaluates to {bench_scene.TOLERANCE:g}."
+        f"frames. Clips read from curves agree with those that Blender evaluates to {bench_scene.TOLERANCE:g}. Of the path "
+        "of the simulation bone, times are for all of its frames."
     )
     return Section("Blender's data", text, bench_scene.run(recordings, quick))
 
 
+def live(recordings: Recordings, quick: bool) -> Section:
+    """Section of a session that steers an armature and records."""
+    from . import bench_hud, bench_live  # load Blender
+
+    text = (
+        f"A session on {recordings.title} with a bare armature of {bench_live.BONES} bones, all its ticks made and nothing "
+        "drawn: input, controller, pose and update, one tick to a picture, a new direction each second. *pose* is the part "
+        "that writes the pose and updates; *HUD* notes what is drawn, all layers on. While "
+        f"{'a minute is' if quick else 'ten minutes are'} recorded at {bench_live.RATE} ticks a second, *flush* writes keys "
+        "of a quarter of the curves; its cost in the last minute stands beside that in the first."
+    )
+    rows = bench_live.run(recordings, quick) + bench_hud.run(bench_live.database_of(recordings), quick)
+    return Section("Live", text, rows)
+
+
+def panels(recordings: Recordings, quick: bool) -> Section:
+    """Section of the sidebar's redraw."""
+    from . import bench_panels
+
+    text = (
+        "All panels of the sidebar's tab, drawn with Blender's own layout for a character with "
+        f"{bench_panels.SOURCES} sources and {bench_panels.TAGGED:,} tagged frames in "
+        f"{bench_panels.SOURCES * bench_panels.RANGES:,} ranges: time of the thread that draws, Blender's part of it "
+        "included. *as they open* leaves out those that are closed at first."
+    )
+    return Section("Panels", text, bench_panels.run(quick))
+
+
 BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {
-    "build": build, "search": search, "tick": tick, "scene": scene,
+    "build": build, "search": search, "tick": tick, "field": field, "training": training, "scene": scene, "live": live,
+    "panels": panels,
 }  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 where all answers are right and all ratios reached, else 1."""
-    text = "Measure building, searching, the tick, and the way to and from Blender's data."
+    text = "Measure building, searching, the tick, the way to and from Blender's data, and live sessions."
     parser = argparse.ArgumentParser(prog="build.py bench", description=text)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones, of {', '.join(BENCHES)}; all by default")
     parser.add_argument("--quick", action="store_true", help="little data and few repeats, to see that everything runs")

@@ -17,6 +17,7 @@ from motion_matching.scene.armature import create_armature, standing_rest
 from motion_matching.scene.bake import bake
 from motion_matching.scene.sampling import sample
 
+from . import bench_path
 from .bench_search import Row
 from .data import Recordings, with_fingers
 
@@ -35,6 +36,7 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     bpy.context.scene.render.fps = round(clip.fps)
     armature = create_armature(clip.skeleton, "Bench")
     rows = sampling(armature, clip, 2 if quick else 5)
+    rows += bench_path.run(clip, 5 if quick else 30)
     clip = many_bones(recordings, 1_000 if quick else BAKED_FRAMES)
     return rows + baking(create_armature(clip.skeleton, "Bake"), clip, 2 if quick else 7)
 

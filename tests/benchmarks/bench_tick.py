@@ -34,38 +34,30 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     database = recordings.database(recordings.recipe(FRAMES))
     seconds = 4.0 if quick else 60.0
     many = with_fingers(database, MANY_BONES)
-    rows = _measure(database, seconds, None) + _measure(many, seconds, LIMIT)
-    return [*rows, _with_feet(database, seconds), _with_feet(many, seconds), _reweighting(database)]
+    return [*_measure(database, seconds, None), *_measure(many, seconds, LIMIT), _reweighting(database)]
 
 
 def _measure(database: Database, seconds: float, limit: float | None) -> list[Row]:
-    """Rows of both ways to write the tick, the scripts one after the other."""
-    settings = takes.default_settings(database).changed({"search_interval": 0.0, "foot_lock": False})
+    """Rows of both ways to write the tick, and of the whole tick as it is shipped, but for the search at every tick."""
+    whole = takes.default_settings(database).changed({"search_interval": 0.0})
+    settings = whole.changed({"foot_lock": False})
     performer = Performer(MotionMatching(database, settings), settings)
-    ours, theirs = [], []
+    with_feet = Performer(MotionMatching(database, whole), whole)
+    ours, theirs, feet = (list[float]() for _ in range(3))
     for script in SCRIPTS:
         intents = takes.performance_for(database, settings, script, gait="run", seconds=seconds, seed=1).intents
         loops = NaiveTick(database, settings, performer.reset((0.0, 0.0), 0.0).frame)
         _verify(performer, loops, intents[:VERIFIED_TICKS])
+        with_feet.reset((0.0, 0.0), 0.0)
         for start in range(0, len(intents), ROUND):
             some = intents[start : start + ROUND]
             ours += _times(performer.step, some)
             theirs += _times(loops.step, some)
-    ratio = float(np.median(ours) / np.median(theirs))
-    ours_row, loops_row = _row(database, "tick without feet", ours), _row(database, "loops over bones", theirs)
-    return [replace(ours_row, other=loops_row.item, ratio=ratio, limit=limit), loops_row]
-
-
-def _with_feet(database: Database, seconds: float) -> Row:
-    """The whole tick as it is shipped, but for the search at every tick."""
-    settings = takes.default_settings(database).changed({"search_interval": 0.0})
-    performer = Performer(MotionMatching(database, settings), settings)
-    spent = []
-    for script in SCRIPTS:
-        intents = takes.performance_for(database, settings, script, gait="run", seconds=seconds, seed=1).intents
-        performer.reset((0.0, 0.0), 0.0)
-        spent += _times(performer.step, intents)
-    return _row(database, "tick", spent, REACH)
+            feet += _times(with_feet.step, some)
+    loops_row = _row(database, "loops over bones", theirs)
+    rows = _row(database, "tick without feet", ours), _row(database, "tick", feet, REACH)
+    beside = [replace(row, other=loops_row.item, ratio=row.median / loops_row.median, limit=limit) for row in rows]
+    return [loops_row, *beside]
 
 
 def _row(database: Database, item: str, spent: list[float], reach: float | None = None) -> Row:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _SLOWEST
+from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL, _SLOWEST
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import wrap
@@ -44,15 +44,18 @@ class NaiveTick:
         self.angular = np.ascontiguousarray(database.velocities[:, 3:].transpose(0, 2, 1))
         self.root_motion = database.root_motion
         self.last_frames = {int(stop) - 1 for stop in database.stops}
-        self.limits = np.maximum(database.limits, _LEAST_LIMITS)
+        self.hips = database.roles.hips
+        self.limits = _PULL * np.maximum(database.limits, _LEAST_LIMITS)
 
         self.frame = start
         bones = database.skeleton.bone_count
         self.offset_positions, self.offset_velocities = np.zeros((bones, 3)), np.zeros((bones, 3))
         self.offset_rotations, self.offset_angular = np.zeros((bones, 3)), np.zeros((bones, 3))
         self.offset_root, self.offset_root_rate = np.zeros(3), np.zeros(3)
-        self.halflife = settings.inertialization_halflife
+        self.fading = self.calming = settings.inertialization_halflife
+        self.age, self.left = 0.0, self._offsets()
         self.position, self.yaw = np.zeros(3), 0.0
+        self.object, self.object_yaw = np.zeros(3), 0.0
         self.velocity, self.acceleration, self.turning = np.zeros(3), np.zeros(3), 0.0
         self.desired_yaw, self.gait = 0.0, 0.0
 
@@ -96,7 +99,7 @@ class NaiveTick:
         return *moved, yaw + np.clip(still_away - away, -limit * dt, limit * dt), np.clip(turning, -limit, limit)
 
     def _state(self) -> State:
-        return self.position, self.velocity, self.acceleration, self.yaw, self.turning
+        return self.object, self.velocity, self.acceleration, self.object_yaw, self.turning
 
     # -- search
 
@@ -145,54 +148,104 @@ class NaiveTick:
         for bone in range(1, len(self.offset_positions)):
             self.offset_positions[bone] += self.positions[left, bone] - self.positions[entered, bone]
             self.offset_velocities[bone] += self.velocities[left, bone] - self.velocities[entered, bone]
-            shown = quat.mul(quat.from_scaled_angle_axis(self.offset_rotations[bone]), self.rotations[left, bone])
+            offset, rate = self.offset_rotations[bone], self.offset_angular[bone]
+            turned = quat.from_scaled_angle_axis(offset)
+            turning = quat.mul_vec(turned, self.angular[left, bone]) + _jacobian(offset) @ rate
+            shown = quat.mul(turned, self.rotations[left, bone])
             apart = quat.positive(quat.mul_inv(shown, self.rotations[entered, bone]))
-            self.offset_rotations[bone] = quat.to_scaled_angle_axis(apart)
-            self.offset_angular[bone] += self.angular[left, bone] - self.angular[entered, bone]
+            offset = quat.to_scaled_angle_axis(apart)
+            own = turning - quat.mul_vec(quat.from_scaled_angle_axis(offset), self.angular[entered, bone])
+            self.offset_rotations[bone], self.offset_angular[bone] = offset, np.linalg.solve(_jacobian(offset), own)
         self.offset_root += self.root_motion[left] - self.root_motion[entered]
-        self.halflife = self._bearable_halflife()
+        self.age, self.left = 0.0, self._offsets()
+        self._bear()
 
-    def _bearable_halflife(self) -> float:
-        """The halflife that pulls no bone harder than it is pulled in the data; see `Inertializer`."""
-        slowest = math.inf
-        for bone in range(1, len(self.offset_positions)):
-            for offset, rate, limit in (
+    def _offsets(self) -> list[tuple[Array, Array]]:
+        """Offsets of positions, rotations and the root, each with how fast it changes, as copies."""
+        return [(self.offset_positions.copy(), self.offset_velocities.copy()),
+                (self.offset_rotations.copy(), self.offset_angular.copy()),
+                (self.offset_root.copy(), self.offset_root_rate.copy())]
+
+    def _bear(self) -> None:
+        """Choose the halflives that pull no bone harder than it is pulled in the data; see `Inertializer`."""
+        wanted = self.settings.inertialization_halflife
+        pulls = [
+            (np.linalg.norm(offset), np.linalg.norm(rate), limit)
+            for bone in range(1, len(self.offset_positions)) for offset, rate, limit in (
                 (self.offset_positions[bone], self.offset_velocities[bone], self.limits[0, bone]),
                 (self.offset_rotations[bone], self.offset_angular[bone], self.limits[1, bone]),
-            ):
-                x, v = np.linalg.norm(offset), np.linalg.norm(rate)
-                slowest = min(slowest, limit / (v + math.sqrt(v * v + x * limit) + 1e-12))
-        wanted = self.settings.inertialization_halflife
-        return max(wanted, min(2.0 * springs.LN2 / slowest, _SLOWEST * wanted))
+            )
+        ]
+        hardest = max(v / limit for _, v, limit in pulls)
+        self.calming = max(wanted, min(8.0 * springs.LN2 * hardest, _SLOWEST * wanted))
+        damping = springs.halflife_to_damping(self.calming)
+        least = max(x / max(limit - damping * v, 1e-12) for x, v, limit in pulls)
+        self.fading = max(wanted, min(2.0 * springs.LN2 * math.sqrt(least), _SLOWEST * wanted))
+
+    def _faded(self, offset: Array, rate: Array) -> tuple[Array, Array]:
+        """An offset and how fast it changes as long after the jump as it is now."""
+        t, y, z = self.age, *(springs.halflife_to_damping(h) / 2.0 for h in (self.fading, self.calming))
+        e, f = math.exp(-y * t), math.exp(-z * t)
+        return (1.0 + y * t) * e * offset + t * f * rate, -y * y * t * e * offset + (1.0 - z * t) * f * rate
 
     def _inertialized(self) -> tuple[Array, Array]:
-        halflife, dt = self.halflife, self.dt
+        self.age += self.dt
         positions, rotations = np.empty((len(self.offset_positions), 3)), np.empty((len(self.offset_positions), 4))
+        (places, velocities), (turns, rates), (root, root_rate) = self.left
         for bone in range(1, len(positions)):
-            self.offset_positions[bone], self.offset_velocities[bone] = springs.spring(
-                self.offset_positions[bone], self.offset_velocities[bone], 0.0, halflife, dt
-            )
-            self.offset_rotations[bone], self.offset_angular[bone] = springs.spring(
-                self.offset_rotations[bone], self.offset_angular[bone], 0.0, halflife, dt
-            )
+            self.offset_positions[bone], self.offset_velocities[bone] = self._faded(places[bone], velocities[bone])
+            self.offset_rotations[bone], self.offset_angular[bone] = self._faded(turns[bone], rates[bone])
             positions[bone] = self.positions[self.frame, bone] + self.offset_positions[bone]
             offset = quat.from_scaled_angle_axis(self.offset_rotations[bone])
             rotations[bone] = quat.mul(offset, self.rotations[self.frame, bone])
-        self.offset_root, self.offset_root_rate = springs.spring(
-            self.offset_root, self.offset_root_rate, 0.0, halflife, dt
-        )
+        self.offset_root, self.offset_root_rate = self._faded(root, root_rate)
         return positions, rotations
+
+    def _swing(self) -> float:
+        """Turn rate of the hips' offset about the vertical."""
+        x, y, _ = self.offset_rotations[self.hips]
+        vx, vy, vz = self.offset_angular[self.hips]
+        return vz + 0.5 * (x * vy - y * vx)
 
     # -- place
 
     def _move(self, played: int, intent: Intent) -> None:
-        """Move the character as the data leads, the simulation object as it is told, and bring the two together."""
-        vx, vy, turn = self.root_motion[played] + self.offset_root
-        rotation = quat.from_yaw(np.array(self.yaw))
-        position = self.position + quat.mul_vec(rotation, np.array([vx, vy, 0.0])) * self.dt
-        yaw = self.yaw + turn * self.dt
-        moved = self._sprung(intent, self._state(), self.dt)
-        wanted, self.velocity, self.acceleration, wanted_yaw, self.turning = moved
-        factor = self.settings.synchronization
-        self.position = position + (wanted - position) * factor
-        self.yaw = yaw + wrap(wanted_yaw - yaw) * factor
+        """Move the character as the data leads, the simulation object as it is told, and the one after the other."""
+        settings, dt = self.settings, self.dt
+        vx, vy, turn = self.root_motion[played]
+        swing = self._swing()
+        whole, most = turn + self.offset_root[2] + swing, max(settings.turn_limit, abs(turn))
+        turn += self.offset_root[2] - math.copysign(max(abs(whole) - most, 0.0), whole)
+        ahead = np.array([vx + self.offset_root[0], vy + self.offset_root[1], 0.0])
+        led = quat.mul_vec(quat.from_yaw(np.array(self.yaw)), ahead) * dt
+        moved = self._sprung(intent, self._state(), dt)
+        self.object, self.velocity, self.acceleration, self.object_yaw, self.turning = moved
+        position, yaw = self.position + led, self.yaw + turn * dt
+        step = springs.damp_adjustment(self.object - position, settings.adjust_position_halflife, dt)
+        most, length = settings.adjust_position_ratio * np.linalg.norm(led), np.linalg.norm(step)
+        position = position + (step * most / length if length > most else step)
+        swing = springs.damp_adjustment(wrap(self.object_yaw - yaw), settings.adjust_rotation_halflife, dt)
+        body = turn + (self._swing() if turn * self._swing() > 0 else 0.0)
+        most = settings.adjust_rotation_ratio * abs(body) * dt
+        yaw += self._bearable(float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt)
+        away = position - self.object
+        if np.linalg.norm(away) > settings.clamp_distance:
+            position = self.object + away * settings.clamp_distance / np.linalg.norm(away)
+        angle = wrap(yaw - self.object_yaw)
+        self.position, self.yaw = position, yaw + np.clip(angle, -settings.clamp_angle, settings.clamp_angle) - angle
+
+    @staticmethod
+    def _bearable(turn: float, led: float, limit: float) -> float:
+        """A turn that does not add to another beyond the limit."""
+        if turn * led < 0:
+            return turn
+        return math.copysign(min(abs(turn), max(limit - abs(led), 0.0)), turn)
+
+
+def _jacobian(vector: Array) -> Array:
+    """How a bone turns (3, 3) when the rotation vector of its offset changes: the left Jacobian of the exponential map."""
+    x, y, z = vector
+    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    angle = max(float(np.linalg.norm(vector)), 1e-6)
+    whole = (angle - math.sin(angle)) / angle**3 if angle > 1e-2 else 1.0 / 6.0
+    return np.eye(3) + (1.0 - math.cos(angle)) / angle**2 * across + whole * across @ across

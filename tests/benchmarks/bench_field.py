@@ -1,0 +1,124 @@
+"""Motion fields: exact neighbours beside a full scan, and the greedy tick."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from motion_matching.engine import takes
+from motion_matching.engine.control.method import Goal, Motion
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.field.neighbours import Metric, Neighbours
+from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.features import load_schema
+from motion_matching.engine.matching.sources import Source
+
+from .bench_search import Row
+from .bench_tick import SCRIPTS
+from .data import FEATURES, Recordings
+
+K = 15
+SIZES = {"6.4k": 6_400, "20k": 20_000, "50k": 50_000}
+REACH = {  # microseconds: one query, those of all actions together, and the greedy tick
+    "6.4k": (100.0, 660.0, 350.0), "20k": (230.0, 900.0, 330.0), "50k": (460.0, 1640.0, 620.0),
+}  # fmt: skip
+LIMIT = 0.5  # of a full scan's time
+
+
+def run(recordings: Recordings, quick: bool) -> list[Row]:
+    """AssertionError where neighbours are not those of the full scan."""
+    rows = []
+    for name in ("6.4k",) if quick else SIZES:
+        database = _database(recordings, SIZES[name])
+        queries, ticks = _played(database, 3.0 if quick else 20.0)
+        states = MotionStates.from_database(database)
+        features = Metric.default(database).of_states(states)
+        single, together, tick = REACH[name]
+        rows += _neighbours(name, features, queries, single, together)
+        rows.append(_row(name, len(states), "greedy tick", ticks, tick))
+    return rows
+
+
+def _database(recordings: Recordings, frames: int) -> Database:
+    """So many frames of clips as they come, or the plainest recipe that gives as many."""
+    clips, count = [], 0.0
+    for clip in recordings.clips:
+        if count >= frames:
+            break
+        clips.append(clip)
+        count += clip.duration * 30.0
+    if count < frames:
+        return recordings.database(recordings.recipe(frames))
+    settings = BuildSettings(fps=30.0, mirror=False, schema=load_schema(FEATURES))
+    return build([Source(clip=clip) for clip in clips], settings)[0]
+
+
+def _played(database: Database, seconds: float) -> tuple[list[np.ndarray], list[float]]:
+    """Features (k, F) of what all actions led to at every tick of a character that is steered, and its microseconds.
+
+    What is measured is the method's tick, without the springs and feet that any method has.
+    """
+    settings = takes.default_settings(database)
+    field = MotionField(database, settings)
+    performer = Performer(field, settings)
+    advance, spent, queries = field.advance, [], []
+
+    def timed(goal: Goal) -> Motion:
+        start = time.perf_counter()
+        motion = advance(goal)
+        spent.append((time.perf_counter() - start) * 1e6)
+        assert field.decision is not None
+        led = field.decision.led
+        queries.append(field.metric.features(led.pose, led.velocity))
+        return motion
+
+    field.advance = timed  # type: ignore[method-assign]
+    for script in SCRIPTS:
+        for intent in takes.performance_for(database, settings, script, gait="walk", seconds=seconds, seed=1).intents:
+            performer.step(intent)
+    return queries, spent
+
+
+def _neighbours(name: str, features: np.ndarray, queries: list[np.ndarray], single: float, together: float) -> list[Row]:
+    neighbours = Neighbours(features)
+    terms = features.reshape(len(features), -1, 3)
+
+    def scan(query: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        distances = np.sqrt(((terms - query.reshape(-1, 3)) ** 2).sum(axis=2)).sum(axis=1)
+        best = distances.argpartition(K)[:K]
+        best = best[distances[best].argsort()]
+        return best, distances[best]
+
+    ones, alls, scans = [], [], []
+    for number, query in enumerate(queries):
+        spent, found = _timed(lambda q=query: neighbours.nearest(q[:1], K))
+        ones.append(spent)
+        alls.append(_timed(lambda q=query: neighbours.nearest(q, K))[0])
+        if number % 10 == 0:
+            spent, expected = _timed(lambda q=query: scan(q[0]))
+            scans.append(spent)
+            if not np.allclose(found[1][0], expected[1], rtol=1e-4, atol=1e-5):
+                raise AssertionError("Neighbours are not the ones that a full scan finds")
+    states = len(features)
+    one = _row(name, states, f"{K} neighbours", ones, single)
+    full = _row(name, states, "full scan", scans, None)
+    return [
+        replace(one, other=full.item, ratio=one.median / full.median, limit=LIMIT),
+        _row(name, states, f"{K} neighbours of {K} results", alls, together), full,
+    ]
+
+
+def _timed(work: Callable[[], tuple[np.ndarray, np.ndarray]]) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
+    start = time.perf_counter()
+    result = work()
+    return (time.perf_counter() - start) * 1e6, result
+
+
+def _row(name: str, states: int, item: str, spent: list[float], reach: float | None) -> Row:
+    return Row(name, states, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)

@@ -1,0 +1,62 @@
+"""What a live session notes for drawing at each tick, all layers on. Loads Blender; drawing itself needs a window."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import bpy
+import numpy as np
+
+import motion_matching
+from motion_matching.engine import takes
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import Steering
+from motion_matching.scene.armature import create_armature
+from motion_matching.ui import hud, layers, performing
+
+from .bench_search import Row
+
+REACH = 1_000.0  # microseconds
+
+
+def run(database: Database, quick: bool) -> list[Row]:
+    """The row of a snapshot, for a character that runs with every layer shown."""
+    motion_matching.register()
+    try:
+        spent = _snapshots(database, 200 if quick else 1_000)
+    finally:
+        motion_matching.unregister()
+    bones = f"{database.skeleton.bone_count} bones"
+    return [Row(bones, database.frame_count, "HUD", float(np.median(spent)), float(np.percentile(spent, 99)), REACH)]
+
+
+def _snapshots(database: Database, count: int) -> list[float]:
+    """Microseconds that each snapshot takes."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    obj = create_armature(database.skeleton, "Bench HUD")
+    for name in layers.PROPERTIES:
+        setattr(obj.motion_matching.play, name, True)
+    settings, keyboard, spent = takes.default_settings(database), Keyboard(), []
+    snapshot = hud.snapshot
+
+    def timed(*arguments: Any) -> hud.Snapshot:
+        start = time.perf_counter()
+        found = snapshot(*arguments)
+        spent.append(1e6 * (time.perf_counter() - start))
+        return found
+
+    live = performing.start(obj, database, MotionMatching(database, settings), settings, keyboard, Steering(keyboard), 0.0)
+    hud.snapshot = timed
+    try:
+        for key in ("W", "R"):
+            keyboard.handle(key, "PRESS")
+        for tick in range(count):
+            live.tick((tick + 1) / database.fps, tick / 300)
+        assert performing.current is live, live.ending
+    finally:
+        hud.snapshot = snapshot
+        performing.end()
+    return spent

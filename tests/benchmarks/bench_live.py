@@ -1,0 +1,126 @@
+"""A live session without drawing: its tick, the pose that it writes, and ten minutes of recording. Loads Blender."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from motion_matching.engine import takes
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.matching.database import Database
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import Steering
+from motion_matching.live.recorder import RecordingPlan
+from motion_matching.live.session import Session
+from motion_matching.scene.armature import create_armature
+from motion_matching.scene.pose import PoseWriter
+from motion_matching.scene.root_target import RootTarget
+
+from .bench_search import Row
+from .bench_tick import FRAMES
+from .data import Recordings, with_fingers
+
+BONES = 65
+RATE = 60  # ticks a second of a recording's minutes
+MINUTES = 10
+TICK_REACH, POSE_REACH, FLUSH_REACH = 2_000.0, 200.0, 10_000.0  # microseconds
+GROWTH = 1.3  # of a flush's and a tick's median, from the first minute to the last
+_KEYS = ("W", "A", "S", "D")
+
+
+def run(recordings: Recordings, quick: bool) -> list[Row]:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    database = database_of(recordings)
+    stage = _Stage(database)
+    try:
+        ticks, poses = stage.ticks(300 if quick else 3_000)
+        rows = [_row(database, "tick", ticks, TICK_REACH), _row(database, "pose", poses, POSE_REACH)]
+        minutes = 1 if quick else MINUTES
+        flushes, ticks = stage.recording(minutes)
+        part = len(flushes) // minutes
+        first, last = flushes[:part], flushes[-part:]
+        row = _row(database, f"flush, minute {minutes}", last, FLUSH_REACH)
+        rows += [replace(row, other="flush, minute 1", ratio=_ratio(last, first), limit=GROWTH),
+                 _row(database, "flush, minute 1", first, FLUSH_REACH)]
+        part = len(ticks) // minutes
+        row = _row(database, f"tick that is recorded, minute {minutes}", ticks[-part:], None)
+        rows.append(replace(row, other="minute 1", ratio=_ratio(ticks[-part:], ticks[:part]), limit=GROWTH))
+    finally:
+        stage.session.stop()
+    return rows
+
+
+def database_of(recordings: Recordings) -> Database:
+    """What is played: as many frames as there are, on a body with fingers."""
+    return with_fingers(recordings.database(recordings.recipe(FRAMES)), BONES)
+
+
+class _Stage:
+    """A session on a bare armature, steered by keys in all directions."""
+
+    def __init__(self, database: Database) -> None:
+        settings = takes.default_settings(database)
+        performer = Performer(MotionMatching(database, settings), settings)
+        obj = create_armature(database.skeleton, "Bench")
+        writer = PoseWriter(obj, database.skeleton, root=RootTarget.OBJECT, hips=database.role_names["hips"])
+        self.keyboard, self.dt = Keyboard(), 1.0 / database.fps
+        self.session = Session(performer, Steering(self.keyboard), writer)
+        self._count = 0
+        self.session.start(0.0)
+
+    def _tick(self) -> float:
+        """Microseconds of one tick and all that goes with it; the keys change once a second."""
+        if self._count % RATE == 0:
+            self.keyboard.release_all()
+            self.keyboard.handle(_KEYS[self._count // RATE % len(_KEYS)], "PRESS")
+        self._count += 1
+        now = (self._count + 0.5) * self.dt  # between two ticks, so that no rounding adds one or takes one away
+        start = time.perf_counter()
+        report = self.session.tick(now)
+        spent = 1e6 * (time.perf_counter() - start)
+        assert report.ticks == 1, f"{report.ticks} ticks were made in place of one"
+        return spent
+
+    def ticks(self, count: int) -> tuple[list[float], list[float]]:
+        """Microseconds of ticks, and of the pose that each shows, written once more."""
+        ticks, poses = [], []
+        for _ in range(count):
+            ticks.append(self._tick())
+            start = time.perf_counter()
+            self.session.writer.show_again()
+            poses.append(1e6 * (time.perf_counter() - start))
+        return ticks, poses
+
+    def recording(self, minutes: int) -> tuple[list[float], list[float]]:
+        """Microseconds of flushes and of whole ticks while so much is recorded."""
+        self.session.record(RecordingPlan("Bench", 1.0, 1.0))
+        flushes, ticks = [], []
+        recorder = self.session._recorder
+        assert recorder is not None
+        flush = recorder.flush
+
+        def timed() -> int:
+            start = time.perf_counter()
+            touched = flush()
+            if touched:
+                flushes.append(1e6 * (time.perf_counter() - start))
+            return touched
+
+        recorder.flush = timed  # type: ignore[method-assign]
+        for _ in range(60 * RATE * minutes):
+            ticks.append(self._tick())
+        self.session.discard_recording()
+        return flushes, ticks
+
+
+def _ratio(last: list[float], first: list[float]) -> float:
+    return float(np.median(last) / np.median(first))
+
+
+def _row(database: Database, item: str, spent: list[float], reach: float | None) -> Row:
+    bones = f"{database.skeleton.bone_count} bones"
+    return Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)

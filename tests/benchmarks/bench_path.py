@@ -1,0 +1,51 @@
+"""The simulation bone's path, computed anew while a slider or the armature is moved. Loads Blender."""
+
+from __future__ import annotations
+
+import time
+
+import bpy
+import numpy as np
+
+import motion_matching
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.scene.armature import create_armature
+from motion_matching.scene.bake import bake
+from motion_matching.ui import ground_paths
+from motion_matching.ui.operators_sources import add_source
+
+from .bench_search import Row
+
+REACH = 50_000.0  # microseconds
+
+
+def run(clip: Clip, repeats: int) -> list[Row]:
+    """Rows of a snapshot of one clip, with windows that are shorter while standing, from what was read before."""
+    motion_matching.register()
+    try:
+        obj = create_armature(clip.skeleton, "Bench Path")
+        bpy.context.view_layer.objects.active = obj
+        add_source(obj, "Bench", kind="ACTION", action=bake(clip, obj, name="Bench Path"))
+        obj.animation_data.action = None
+        bpy.ops.motion_matching.smooth_path(preset="adaptive")
+        obj.motion_matching.show_path = True
+        ground_paths.refresh()
+        assert ground_paths.shown, ground_paths.note
+        slider, moved = [], []
+        for step in range(repeats):
+            obj.motion_matching.simulation_bone.position_window = 0.5 + step / repeats
+            slider.append(_refreshed())
+            obj.location.x = float(step)
+            bpy.context.view_layer.update()
+            moved.append(_refreshed())
+    finally:
+        motion_matching.unregister()
+    return [Row(f"{clip.skeleton.bone_count} bones", clip.frame_count, item, float(np.median(spent)), max(spent), REACH)
+            for item, spent in (("path as a slider moves", slider), ("path as the armature moves", moved))]
+
+
+def _refreshed() -> float:
+    """Microseconds."""
+    began = time.perf_counter()
+    ground_paths.refresh()
+    return 1e6 * (time.perf_counter() - began)

@@ -1,0 +1,84 @@
+"""Training of motion fields: the tables of where actions lead, sweeps beside plain numpy, and the tick that plans."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from motion_matching.engine import takes
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.tasks import Tasks, wrapped
+from motion_matching.engine.field.training import Training, TrainingSettings
+from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
+from motion_matching.engine.matching.database import Database
+
+from .bench_search import Row
+from .bench_tick import SCRIPTS
+
+STATES, QUICK_STATES = 6_400, 800
+SWEEPS, PLAIN_SWEEPS, DISCOUNT = 300, 3, 0.99
+REACH = 20e6, 4e6, 1400.0  # microseconds: tables, sweeps, and the tick
+LIMIT = 0.2  # of the time of a plain sweep
+TOLERANCE = 1e-3
+
+
+def run(database: Database, quick: bool) -> list[Row]:
+    """AssertionError where values are not those of plain sweeps."""
+    count = QUICK_STATES if quick else STATES
+    name = f"{count / 1000:g}k"
+    training = Training(database, Metric.default(database), Tasks(), TrainingSettings(states=count, sweeps=1))
+    start = time.perf_counter()
+    training.run()
+    tables = time.perf_counter() - start
+    states, tagged = training.state_count, np.zeros((training.state_count, 0), bool)
+    iteration = ValueIteration(training.tables, tagged, Tasks(), DISCOUNT)
+    start = time.perf_counter()
+    iteration.run(PLAIN_SWEEPS)
+    values = iteration.values.copy()
+    iteration.run(SWEEPS)
+    sweeps = time.perf_counter() - start
+    start = time.perf_counter()
+    expected = plain_sweeps(training.tables, Tasks(), PLAIN_SWEEPS)
+    plain = (time.perf_counter() - start) * SWEEPS / PLAIN_SWEEPS
+    if not np.allclose(values[:, 0, 0], expected, atol=TOLERANCE):
+        raise AssertionError("The values are not those of plain sweeps")
+    ticks = _ticks(database, training, 3.0 if quick else 15.0)
+    return [
+        Row(name, states, "tables", tables * 1e6, tables * 1e6, REACH[0]),
+        Row(name, states, f"{SWEEPS} sweeps", sweeps * 1e6, sweeps * 1e6, REACH[1], "plain sweeps", sweeps / plain, LIMIT),
+        Row(name, states, "plain sweeps", plain * 1e6, plain * 1e6),
+        Row(name, states, "planning tick", float(np.median(ticks)), float(np.percentile(ticks, 99)), REACH[2]),
+    ]
+
+
+def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
+    """Values (N, T) for directions after some sweeps as the notebook computes them, in ordinary numpy."""
+    theta = wrapped(tasks.headings - tables.turn[..., None].astype(np.float64))
+    first, second, share = tasks.between(theta)
+    share = share.astype(np.float32)[:, :, None]
+    reward = -np.abs(theta).astype(np.float32)
+    values = np.zeros((len(tables.turn), tasks.directions), np.float32)
+    for _ in range(count):
+        around = values[tables.indices]
+        low = np.take_along_axis(around, first[:, :, None], 3)
+        high = np.take_along_axis(around, second[:, :, None], 3)
+        ahead = ((1 - share) * low + share * high) * tables.weights[..., None]
+        values = (reward + np.float32(DISCOUNT) * ahead.sum(2)).max(1)
+    return values
+
+
+def _ticks(database: Database, training: Training, seconds: float) -> list[float]:
+    """Microseconds of ticks of a character that is steered by values."""
+    settings = takes.default_settings(database)
+    field = MotionField(database, settings, foresight=training.value_function())
+    performer = Performer(field, settings)
+    spent = []
+    for script in SCRIPTS:
+        for intent in takes.performance_for(database, settings, script, gait="walk", seconds=seconds, seed=1).intents:
+            start = time.perf_counter()
+            performer.step(intent)
+            spent.append((time.perf_counter() - start) * 1e6)
+    return spent
