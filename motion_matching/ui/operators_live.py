@@ -9,7 +9,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..engine.errors import MotionMatchingError
-from . import asking, navigation, performing, polls, preferences, recordings, request, steering, tuning
+from . import asking, callbacks, navigation, performing, polls, preferences, recordings, request, steering, tuning
 from .work import Steps, Working
 
 if TYPE_CHECKING:
@@ -56,13 +56,11 @@ class _Steered(Working):
         self._heading = 0.0
         self._following = following = navigation.Following(context.window, live.place)
         self._window = context.window.as_pointer()
-        manager = context.window_manager
-        timer = manager.event_timer_add(_TICK, window=context.window)
+        live.on_end(callbacks.tick(context.window, _TICK))
 
         def give_back() -> None:
             if live.view_follows:
                 following.follow(bpy.context.window, live.place)
-            bpy.context.window_manager.event_timer_remove(timer)
             for workspace in bpy.data.workspaces:
                 workspace.status_text_set(None)
 

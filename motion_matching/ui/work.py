@@ -9,13 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import bpy
 
 from ..engine.errors import MotionMatchingError
-from . import status
+from . import callbacks, status
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[str, float], None, Result]
@@ -28,7 +27,7 @@ _LEAST_KNOWN = 0.5  # seconds that a stage has to last before its end is foretol
 _GLANCE = 0.005  # seconds that a step waits for the thread
 
 running: tuple[str, float] | None = None  # what panels show of the work that is going on
-_sliced: tuple[Steps[str], bpy.types.Timer] | None = None  # the work that goes on between redraws, and what drives it
+_sliced: tuple[Steps[str], Callable[[], None]] | None = None  # work between redraws, and what ends its timer
 
 
 class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
@@ -70,15 +69,13 @@ def stop() -> None:
     global _sliced
     if _sliced is None:
         return
-    (work, timer), _sliced = _sliced, None
+    (work, end_timer), _sliced = _sliced, None
     try:
         work.close()
     finally:
         _show(None)
-        manager = bpy.context.window_manager
-        manager.progress_end()
-        with suppress(ReferenceError):  # its window is gone
-            manager.event_timer_remove(timer)
+        bpy.context.window_manager.progress_end()
+        end_timer()
         for workspace in bpy.data.workspaces:
             workspace.status_text_set(None)
         status.redraw()
@@ -113,7 +110,7 @@ class Working:
         manager = context.window_manager
         manager.progress_begin(0.0, 1.0)
         self._work, self._shown, self._left = self.steps(context), 0.0, TimeLeft()
-        _sliced = self._work, manager.event_timer_add(_TICK, window=context.window)
+        _sliced = self._work, callbacks.tick(context.window, _TICK)
         _show((self.bl_label, 0.0))
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}

@@ -153,7 +153,6 @@ def empty_file() -> Scenario:
     _, area, _ = view()
     area.spaces.active.show_region_ui = True
     bpy.context.preferences.system.viewport_aa = "OFF"
-    bpy.context.preferences.view.show_tooltips = False  # they have timers of their own
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
     yield from redrawn("UI")
@@ -215,7 +214,7 @@ def check_left_nothing(live: Any, before: dict[str, Any]) -> Scenario:
             break
         yield 0.1
     assert not left, left
-    yield from _check_no_timer()
+    assert not module("ui.callbacks").ticking
 
 
 def _watch() -> None:
@@ -229,45 +228,12 @@ def _watch() -> None:
         return modal(self, context, event)
 
     operator.modal = noting
-    bpy.utils.register_class(Listen)
     for kind in ("WINDOW", "UI"):
         bpy.types.SpaceView3D.draw_handler_add(_note_drawing, (kind,), kind, "POST_PIXEL")
 
 
 def _note_drawing(kind: str) -> None:
     drawn[kind] += 1
-
-
-class Listen(bpy.types.Operator):
-    """Counts the timers that come by"""
-
-    bl_idname = "motion_matching_test.listen"
-    bl_label = "Listen"
-    timers = 0
-    goes_on = False
-
-    def invoke(self, context: Any, event: Any) -> set[str]:
-        cls = type(self)
-        cls.timers, cls.goes_on = 0, True
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: Any, event: Any) -> set[str]:
-        type(self).timers += event.type == "TIMER"
-        return {"PASS_THROUGH"} if type(self).goes_on else {"FINISHED"}
-
-
-def _check_no_timer() -> Scenario:
-    """Blender does not list its windows' timers, but they come by: its own now and then, one that was left for ever."""
-    for _ in range(60):
-        call(bpy.ops.motion_matching_test.listen, "INVOKE_DEFAULT")
-        yield 0.5
-        Listen.goes_on = False
-        event("MOUSEMOVE", "NOTHING")
-        yield 0.1
-        if not Listen.timers:
-            return
-    raise AssertionError("a timer was left behind")
 
 
 # ---------------------------------------------------------------- playing
