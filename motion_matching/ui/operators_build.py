@@ -31,8 +31,10 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     key = yield from request.key_steps(uid)
     obj = request.held(uid)
     if databases.has(key) and not again:
+        database = databases.load(key)
         obj.motion_matching.built_key = key
-        return databases.load(key)
+        status.note_built(obj, key, database)
+        return database
     settings = request.build_settings(obj)
     lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
     broken = [(name, problem) for name, problem in lost if problem]
@@ -45,8 +47,10 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
 
     made, report = yield from in_background(build, "Building")
     database = yield from in_background(lambda tell: databases.store(key, made), "Saving")
-    chosen = request.held(uid).motion_matching
-    chosen.built_key, chosen.built_notes = key, _notes([*broken, *report.skipped], report.warnings)
+    obj = request.held(uid)
+    notes = _notes([*broken, *report.skipped], report.warnings)
+    obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes
+    status.note_built(obj, key, database)
     return database
 
 
@@ -154,9 +158,7 @@ class MOTION_MATCHING_OT_build(Working, bpy.types.Operator):
         obj = request.armature_of(context)
         uid = obj.session_uid
         database = yield from built(obj, again=True)
-        obj = request.held(uid)
-        status.refresh(obj)
-        for note in obj.motion_matching.built_notes.splitlines():
+        for note in request.held(uid).motion_matching.built_notes.splitlines():
             self.report({"WARNING"}, note)
         return f"Built {status.summary(database)}"
 

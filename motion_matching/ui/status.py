@@ -82,6 +82,11 @@ def _note(obj: bpy.types.Object, found: Status) -> Status:
     return found
 
 
+def note_built(obj: bpy.types.Object, key: str, database: Any) -> None:
+    """The database that an armature object's settings ask for is there now."""
+    _note(obj, _of(key, lambda: database))
+
+
 def forget() -> None:
     """Something changed: what was found out has to be found out again."""
     global _looking
@@ -103,15 +108,20 @@ def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
         key = yield from request.key_steps(uid)
         databases = library()
         if databases.has(key):
-            if key not in _databases:
-                _databases[key] = _of_database(databases.load(key), key)
-            return _databases[key]
+            return _of(key, lambda: databases.load(key))
     except MotionMatchingError as error:
         return Status("broken", str(error))
     built_key = request.held(uid).motion_matching.built_key
     if not built_key:
         return Status("none")
     return Status("elsewhere" if built_key == key else "stale")
+
+
+def _of(key: str, database: Callable[[], Any]) -> Status:
+    """The status of a database by its key; it is asked for where that is not known yet."""
+    if key not in _databases:
+        _databases[key] = _of_database(database(), key)
+    return _databases[key]
 
 
 def _of_database(database: Any, key: str) -> Status:

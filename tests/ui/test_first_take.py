@@ -171,9 +171,11 @@ settings.controller.synchronization = 0.75
 settings.features.items[0].weight = 3.0
 settings.script.script = "flips"
 settings.roles.head = "Head"
+assert status.refresh(obj).kind == "none"
 ops.bake_script(script="square", seconds=2.0)
 key, built = request.key(obj), settings.built_key
 assert key == built
+assert status.shown(obj).kind == "fresh", "baking has built it"
 bpy.ops.wm.save_as_mainfile(filepath=str(file))
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 bpy.ops.wm.open_mainfile(filepath=str(file))
