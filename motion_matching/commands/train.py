@@ -64,13 +64,15 @@ def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
 
 def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
     """The tasks that are asked for."""
-    from ..engine.field.tasks import tasks_for
+    from ..engine import takes
+    from ..engine.field.tasks import Tasks, task_speeds
 
     asked = listed_names(arguments.task)
     if unknown := [name for name in asked if name not in TASKS]:
         raise SettingsError(f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
                             "--tags for what frames are tagged with.")
-    return tasks_for(database, directions, with_speed="speed" in asked, tags=listed_names(arguments.tags))
+    speeds = task_speeds(takes.default_settings(database).run.forward) if "speed" in asked else ()
+    return Tasks(directions=directions, speeds=speeds, tags=listed_names(arguments.tags))
 
 
 def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..control.intent import Intent
+from ..control.method import Method
 from ..control.performance import Performance
 from ..control.settings import PerformerSettings
 from ..errors import SettingsError
@@ -23,7 +24,7 @@ _GAITS = ("walk", "run")
 
 @dataclass(frozen=True)
 class FieldController:
-    """Makes the method of a metric and of values, if there are any: without them control is greedy; see `takes.Controller`."""
+    """Makes the method of a metric, and of values if there are any; without them control is greedy. See `Controller`."""
 
     metric: Metric
     function: ValueFunction | None = None
@@ -45,12 +46,16 @@ class FieldController:
             return {}
         return {"neighbours": self.function.neighbours, "drift": self.function.drift}
 
+    def not_trained(self, tags: frozenset[str]) -> tuple[str, ...]:
+        """Those of some tags that were left out of the training, if there was one."""
+        return tuple(sorted(tags - set(self.function.tasks.tags))) if self.function else ()
+
     def check(self, tags: frozenset[str]) -> None:
         """SettingsError where a tag was not trained."""
-        if self.function and (unknown := sorted(tags - set(self.function.tasks.tags))):
+        if self.function and (unknown := self.not_trained(tags)):
             known = ", ".join(self.function.tasks.tags) or "none"
-            raise SettingsError(f"The motion field was not trained for the tag '{unknown[0]}', its tags are: {known}; train it "
-                                "for that one as well.")
+            raise SettingsError(f"The motion field was not trained for the tag '{unknown[0]}', its tags are: {known}; train "
+                                "it for that one as well.")
 
     def asked(self, intent: Intent) -> Intent:
         """The intent as the field knows how to be asked: for a gait by its tag, where it learnt no speeds."""
@@ -63,6 +68,13 @@ class FieldController:
         """A performance with its intents asked so. SettingsError where it asks for a tag that was not trained."""
         self.check(frozenset().union(*(intent.tags for intent in performance.intents)))
         return replace(performance, intents=tuple(self.asked(intent) for intent in performance.intents))
+
+
+def field_of(method: Method) -> FieldController | None:
+    """What makes a method that is a motion field, by values or greedy; None where it is none."""
+    if not isinstance(method, MotionField):
+        return None
+    return FieldController(method.metric, method.foresight if isinstance(method.foresight, ValueFunction) else None)
 
 
 def summary(function: ValueFunction) -> str:

@@ -15,12 +15,9 @@ import numpy as np
 
 from ..control.settings import LARGEST_SPEED, is_number
 from ..errors import SettingsError
-from ..matching.database import Database
-from ..matching.statistics import speeds_of
 
 ANY = ""  # the task without a tag, which every value function knows
 FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 180, 20
-_SPEED_COUNT = 5
 
 
 class Wish(NamedTuple):
@@ -127,12 +124,6 @@ def wrapped(angle: np.ndarray) -> np.ndarray:
     return np.mod(angle + math.pi, math.tau) - math.pi
 
 
-def task_speeds(fastest: float, count: int) -> tuple[float, ...]:
+def task_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:
     """So many speeds from standing to the fastest."""
     return tuple(np.linspace(0.0, fastest, count).round(3).tolist())
-
-
-def tasks_for(database: Database, directions: int, *, with_speed: bool, tags: tuple[str, ...]) -> Tasks:
-    """The tasks of so many directions, of speeds up to the full one of the data if these are wanted, and of tags."""
-    speeds = task_speeds(speeds_of(database)[1].forward, _SPEED_COUNT) if with_speed else ()
-    return Tasks(directions=directions, speeds=speeds, tags=tags)
