@@ -123,7 +123,7 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
             lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training")
     finally:
         with _one_at_a_time:  # what is given up is kept before anything else happens
-            forget()
+            status.forget()
     kept.make_room(key)
     chosen = request.held(uid).motion_matching
     chosen.training.trained_key = key

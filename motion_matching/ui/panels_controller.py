@@ -153,12 +153,12 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
         training, stands = obj.motion_matching.training, fields.standing(obj)
         column = split(layout)
         column.prop(training, "quality")
-        column.prop(training, "speed")
+        column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(status.shown(obj).tags))
         layout.operator_context = "INVOKE_DEFAULT"
         button = layout.row()
         button.scale_y = 1.4
-        button.operator(Train.bl_idname, text="Go On Training" if stands == "stopped" else "Train", icon="MOD_LENGTH")
+        button.operator(Train.bl_idname, text="Go On Training" if stands == "stopped" else "Train", icon="FORCE_VORTEX")
         progress(layout)
         if _STANDING[stands][2]:
             told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
