@@ -54,7 +54,7 @@ def compared(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Comparison]
     for name in names:
         measured.append((yield from _measured(uid, name, database)))
     clips, *columns = [_written(measures) for measures in (measured[0].clips, *(each.take for each in measured))]
-    notes = tuple(f"'{name}' goes elsewhere when it is performed again, as its database was changed since"
+    notes = tuple(f"'{name}' goes elsewhere when it is performed again, as its database or method was changed since"
                   for name, each in zip(names, measured, strict=True) if each.is_changed)
     labels = (measure.label for measure in _MEASURES)
     rows = (Row(*row) for row in zip(labels, *columns, clips, strict=True))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.matching.database import Database
     from ..engine.takes import Controller
 
-_KEYS_VERSION = 1  # of the way keys are made
+_KEYS_VERSION = 1  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
 _found: dict[str, str] = {}  # how the values of a key stand: 'fresh', 'stopped', or 'missing'
 
@@ -83,16 +83,23 @@ class Chosen:
         if obj.motion_matching.controller.method != "FIELD":
             return cls(False)
         asked = Asked.of(obj)
-        return cls(True, asked.metric, library().used(asked.key(obj.motion_matching.built_key)))
+        key = asked.key(obj.motion_matching.built_key)
+        file = library().used(key)
+        if file is None:
+            _found.pop(key, None)  # it may have made room for something else
+        return cls(True, asked.metric, file)
 
     def field(self, database: Database) -> FieldController | None:
-        """What makes the field, where it is one. SettingsError or DatabaseError where its file is damaged."""
+        """What makes the field, where it is one. SettingsError where its file is damaged."""
         if not self.is_field:
             return None
         from ..engine.field.playing import METRICS, FieldController
 
         if self.file:
-            return FieldController.load(self.file, database)
+            try:
+                return FieldController.load(self.file, database)
+            except MotionMatchingError as cause:
+                raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
         return FieldController(METRICS[self.metric](database))
 
     def controller(self, database: Database) -> Controller:
@@ -121,14 +128,16 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
     try:
         function, words = yield from in_background(
             lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training")
+        kept.make_room(key)
     finally:
         with _one_at_a_time:  # what is given up is kept before anything else happens
             status.forget()
-    kept.make_room(key)
     chosen = request.held(uid).motion_matching
-    chosen.training.trained_key = key
+    training, controller = chosen.training, chosen.controller
+    training.trained_key = key
     # it plays best with the actions that it was trained for
-    chosen.controller.neighbours, chosen.controller.drift = function.neighbours, function.drift
+    controller.neighbours = training.trained_neighbours = function.neighbours
+    controller.drift = training.trained_drift = function.drift
     return f"Trained {words}"
 
 
@@ -169,6 +178,15 @@ def standing(obj: bpy.types.Object) -> str:
     if key not in _found:
         _found[key] = _on_disk(key) if found.kind == "fresh" else "missing"
     return "stale" if _found[key] == "missing" and had and had != key else _found[key]
+
+
+def others_than_trained(obj: bpy.types.Object) -> str:
+    """What other actions an armature is set to than its field was last trained for, in a sentence; nothing if to none."""
+    training, controller = obj.motion_matching.training, obj.motion_matching.controller
+    trained = training.trained_neighbours, training.trained_drift
+    if not training.trained_key or trained == (controller.neighbours, controller.drift):
+        return ""
+    return f"Trained for {trained[0]} neighbours and a drift correction of {trained[1]:.2f}, and plays best with these"
 
 
 def _on_disk(key: str) -> str:

@@ -162,6 +162,8 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
         progress(layout)
         if _STANDING[stands][2]:
             told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
+        if stands == "fresh" and (others := fields.others_than_trained(obj)):
+            told(layout, context, others, "INFO")
 
 
 class MOTION_MATCHING_PT_displacement(_Part, bpy.types.Panel):

@@ -16,7 +16,6 @@ from drive import (
     event,
     module,
     performer,
-    redrawn,
     run,
     started,
     tap,

@@ -56,6 +56,7 @@ controller = settings.controller
 now = 0.0
 
 # live, greedy as long as nothing is trained; neighbours and drift act at once
+settings.play.show_map = True
 live, keyboard = live_on(obj, "W")
 field = live.session.performer.method
 assert isinstance(field, MotionField) and field.foresight is None
@@ -72,6 +73,8 @@ assert len(field.decision.states) == 4 and live.session.performer.settings.drift
 # what is drawn copes with it
 from motion_matching.ui import hud
 text = " ".join(hud._shown.texts)
+from motion_matching.ui import insight, trail
+assert len(trail.frames) == 60 and obj.session_uid in insight.mapped
 assert "4 neighbours" in text and "greedy" in text and "Cost" not in text, text
 # another method counts from the next start on, which is said once
 controller.method = "MATCHING"
@@ -80,8 +83,18 @@ for _ in range(24):
     now += 1 / 24
     live.tick(now, 0.0)
 assert sum("another method" in line.lower() for line in live.said) == 1, live.said
+# what is recorded is a take, which is performed again
+live.toggle_recording()
+for _ in range(24):
+    now += 1 / 24
+    live.tick(now, 0.0)
 performing.end()
+assert live.takes == ["Live Take"]
 controller.method = "FIELD"
+assert ops.bake_again(use_markers=False) == {"FINISHED"}
+for _ in range(2):
+    settings.take_index = 0
+    ops.remove_take()
 
 # a script, the same one again, and by the other method
 assert ops.bake_script(script="square", seconds=3.0) == {"FINISHED"}
@@ -127,7 +140,11 @@ assert min(parts) >= 0.3, "it began anew"
 status.refresh(obj)
 assert fields.standing(obj) == "fresh" and not list(preferences.library().folder.glob("*.stopped.npz"))
 assert controller.neighbours == 9 and abs(controller.drift - 0.1) < 1e-6, "as it was trained"
+assert not fields.others_than_trained(obj)
+controller.neighbours = 12
+assert "9 neighbours" in fields.others_than_trained(obj)
 assert ops.train() == {"FINISHED"}, "once more it is there"
+assert controller.neighbours == 9
 
 # what was trained is played, and makes a difference
 method = done(performing.prepared(obj))[1]
@@ -156,6 +173,15 @@ assert done(performing.prepared(obj))[1].foresight is None
 settings.sources[1].enabled = True
 status.refresh(obj)
 assert fields.standing(obj) == "fresh", "it is found again"
+
+# a file that is damaged is said, and trained anew
+file = preferences.library().path(training.trained_key)
+whole = file.read_bytes()
+file.write_bytes(whole[:1000])
+refused(ops.bake_script, "train it again", seconds=2.0)
+assert ops.train() == {"FINISHED"} and file.read_bytes() == whole
+status.refresh(obj)
+assert fields.standing(obj) == "fresh"
 
 # cleared with the databases, it plays greedily again
 assert ops.clear_cache() == {"FINISHED"} and not list(preferences.library().folder.iterdir())
