@@ -20,19 +20,17 @@ if TYPE_CHECKING:
     from .output import Output
 
 TASKS = ("direction", "speed")
-_SPEED_COUNT = 5
 
 
 def train_command(arguments: argparse.Namespace, out: Output) -> None:
     """Train and write what was learnt. Where it is stopped, what is done goes to a file beside, to be taken up again."""
-    from ..engine.field.neighbours import Metric
+    from ..engine.field.playing import METRICS, summary
     from ..engine.field.training import Training
 
     _check(arguments)
     settings, directions = _quality(arguments)
     database = load_database(arguments.database)
-    metric = Metric.notebook(database) if arguments.metric == "notebook" else Metric.default(database)
-    training = Training(database, metric, _tasks(arguments, database, directions), settings)
+    training = Training(database, METRICS[arguments.metric](database), _tasks(arguments, database, directions), settings)
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:
@@ -44,7 +42,7 @@ def train_command(arguments: argparse.Namespace, out: Output) -> None:
             out.say(f"{unfinished} keeps the {training.part:.0%} that are done; the same command goes on from there.")
         raise
     unfinished.unlink(missing_ok=True)
-    out.say(_summary(training, arguments))
+    out.say(f"{arguments.output}: {summary(training.value_function())}.")
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -73,8 +71,7 @@ def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -
     if unknown := [name for name in asked if name not in TASKS]:
         raise SettingsError(f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
                             "--tags for what frames are tagged with.")
-    run = takes.default_settings(database).run
-    speeds = task_speeds(run.forward, _SPEED_COUNT) if "speed" in asked else ()
+    speeds = task_speeds(takes.default_settings(database).run.forward) if "speed" in asked else ()
     return Tasks(directions=directions, speeds=speeds, tags=listed_names(arguments.tags))
 
 
@@ -93,14 +90,3 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
         out.say(f"{output} is trained already, and nothing it was made of has changed.")
     elif training.part > 0:
         out.say(f"Of this training {training.part:.0%} are done already.")
-
-
-def _summary(training: Training, arguments: argparse.Namespace) -> str:
-    """What was trained, in a line."""
-    function = training.value_function()
-    asked = ", ".join(["direction", *(["speed"] if function.tasks.speeds else []), *map(repr, function.tasks.tags)])
-    first, last = function.residuals[0, 1], function.residuals[-1, 1]
-    return (
-        f"{arguments.output}: {len(function.frames)} states, {function.neighbours} actions each, for {asked}; "
-        f"{len(function.residuals)} sweeps, the largest change of a value went from {first:.2g} to {last:.2g}."
-    )

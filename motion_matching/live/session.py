@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.control.ground import Box, Wall
+from ..engine.control.intent import Intent
 from ..engine.control.performer import Frame, Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
@@ -54,7 +55,7 @@ class Session:
     session that `follows_timeline` gets the timeline's time instead, and shows exact ticks. With a `spot`, (x, y), the
     character is shown there, wherever it goes; keys hold its true motion. `obstacles` and `walls` are
     what the performer's ground was made of, for performances to keep. `tags` are asked for beside those of the input;
-    the database has to have them.
+    the database has to have them. `asked_as` is what becomes of an intent before it is performed and recorded.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Session:
         self._follows_timeline = follows_timeline
         self.spot: tuple[float, float] | None = None
         self.tags: frozenset[str] = frozenset()
+        self.asked_as: Callable[[Intent], Intent] = _as_it_is
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
         self._pending: dict[str, Any] = {}
@@ -236,6 +238,7 @@ class Session:
         intent = self.source.intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
+        intent = self.asked_as(intent)
         self._before, self._frame = frame, self.performer.step(intent)
         self._history.add(intent, change)
         if self._recorder:
@@ -292,6 +295,10 @@ class Session:
             self._finish_recording()
         except MotionMatchingError as cause:
             self._messages.append(str(cause))
+
+
+def _as_it_is(intent: Intent) -> Intent:
+    return intent
 
 
 def between(first: np.ndarray, second: np.ndarray, fraction: float) -> np.ndarray:

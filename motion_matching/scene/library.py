@@ -38,7 +38,8 @@ _ROUND = 5  # decimals of a rig's measures that count
 
 @dataclass
 class Library:
-    """A folder of databases that holds at most `limit` bytes; what was used longest ago goes first."""
+    """A folder of databases, and of what is made of them under keys of its own, that holds at most `limit` bytes; what was
+    used longest ago goes first."""
 
     folder: Path
     limit: int = DEFAULT_LIMIT
@@ -58,8 +59,7 @@ class Library:
         if key not in self._loaded or not self.has(key):
             self._loaded.pop(key, None)
             self._loaded[key] = database.load(self.path(key))
-        with suppress(OSError):
-            os.utime(self.path(key))  # used now
+        self.used(key)
         return self._loaded[key]
 
     def store(self, key: str, built: Database) -> Database:
@@ -68,15 +68,23 @@ class Library:
 
         self._loaded.pop(key, None)
         database.save(built, self.path(key))
-        self._make_room(key)
+        self.make_room(key)
         return self.load(key)
 
+    def used(self, key: str) -> Path | None:
+        """The file of this key, which is used now; None where it is not there."""
+        if not self.has(key):
+            return None
+        with suppress(OSError):
+            os.utime(self.path(key))
+        return self.path(key)
+
     def size(self) -> int:
-        """Bytes of all databases."""
+        """Bytes of all files."""
         return sum(size for _, size, _ in self._files())
 
     def clear(self) -> tuple[int, int]:
-        """Delete all databases; returns the bytes freed and the number of files that are in use and stay."""
+        """Delete all files; returns the bytes freed and the number of files that are in use and stay."""
         self._loaded.clear()
         freed, kept = 0, 0
         for path, size, _ in self._files():
@@ -86,7 +94,8 @@ class Library:
                 kept += 1
         return freed, kept
 
-    def _make_room(self, newest: str) -> None:
+    def make_room(self, newest: str) -> None:
+        """Delete what was used longest ago, but for one key, until the rest keeps within the limit."""
         files = sorted(self._files(), key=lambda file: file[2])
         total = sum(size for _, size, _ in files)
         for path, size, _ in files:
@@ -97,7 +106,7 @@ class Library:
                 total -= size if _removed(path) else 0
 
     def _files(self) -> list[tuple[Path, int, float]]:
-        """Every database with its size in bytes and when it was used last."""
+        """Every file with its size in bytes and when it was used last."""
         found = []
         for path in self.folder.glob("*.npz"):
             with suppress(OSError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import bpy
 
 from . import recordings, request
+from .fields import Chosen
 from .operators_build import built
 from .work import Steps, in_background
 
@@ -63,21 +64,28 @@ def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
     obj = request.held(uid)
     settings = request.performer_settings(obj, database)
     wish = wish_of(obj, database, settings)
-    takes = yield from performed(database, settings, wish.parts)
+    takes = yield from performed(database, settings, wish.parts, Chosen.of(obj))
     yield "Baking", 1.0
     action, seconds = bake_takes(request.held(uid), wish, takes, database)
     return f"Baked '{action.name}': {seconds:.1f} s from frame {wish.frame} on"
 
 
-def performed(database: Database, settings: PerformerSettings, parts: Sequence[Part]) -> Steps[list[Take]]:
-    """Work that gives the take of each part, without what leads in."""
+def performed(
+    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen
+) -> Steps[list[Take]]:
+    """Work that gives the take of each part by the method that is chosen, without what leads in.
+
+    SettingsError where a part asks for a tag that a field was not trained for.
+    """
     from ..engine import takes
+    from ..engine.matching.method import MotionMatching
 
     def perform(tell: Callable[[str, float], None]) -> list[Take]:
-        result = []
+        result, field = [], chosen.field(database)
         for number, part in enumerate(parts):
-            take = takes.perform(database, settings, part.wanted,
-                                 lambda done, before=number: tell("Performing", (before + done) / len(parts)))
+            take = takes.perform(database, settings, field.performed(part.wanted) if field else part.wanted,
+                                 lambda done, before=number: tell("Performing", (before + done) / len(parts)),
+                                 controller=field or MotionMatching)
             result.append(take.sliced(round(part.lead_in * take.fps / part.wanted.fps)))
         return result
 

@@ -14,6 +14,7 @@ import bpy
 from ..engine.errors import RigError
 from . import request
 from .baking import joined, parts_of, performed
+from .fields import Chosen
 from .operators_build import built
 from .work import Steps, in_background
 
@@ -53,7 +54,7 @@ def compared(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Comparison]
     for name in names:
         measured.append((yield from _measured(uid, name, database)))
     clips, *columns = [_written(measures) for measures in (measured[0].clips, *(each.take for each in measured))]
-    notes = tuple(f"'{name}' goes elsewhere when it is performed again, as its database was changed since"
+    notes = tuple(f"'{name}' goes elsewhere when it is performed again, as its database or method was changed since"
                   for name, each in zip(names, measured, strict=True) if each.is_changed)
     labels = (measure.label for measure in _MEASURES)
     rows = (Row(*row) for row in zip(labels, *columns, clips, strict=True))
@@ -70,7 +71,7 @@ def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
     """Work that gives what a take measures, beside the clips."""
     obj, parts = request.held(uid), parts_of(bpy.data.actions[name])
     parts = tuple(part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts)
-    made = yield from performed(database, request.performer_settings(obj, database), parts)
+    made = yield from performed(database, request.performer_settings(obj, database), parts, Chosen.of(obj))
     yield f"Reading {name}", 1.0
     take, clip = _together(joined(parts, made), _played(request.held(uid), name, min(part.frame for part in parts)))
     names = _bone_names(database)

@@ -151,13 +151,21 @@ def _texts(live: Live, frame: Frame) -> tuple[str, ...]:
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
     asked = ", ".join(sorted(live.session.asked))
-    search = live.session.performer.method.last_search_seconds
     return (
         f"{source.clip}{' (mirrored)' if source.mirrored else ''}  frame {source.frame}",
         f"Tags  {tags}{f'    asked  {asked}' if asked else ''}",
-        f"Cost  {frame.cost:.2f}",
-        f"Search  {1000.0 * search:.2f} ms    Tick  {1000.0 * pace.seconds:.1f} ms    {pace.rate:.0f} ticks/s",
+        *_chosen(live, frame),
+        f"Tick  {1000.0 * pace.seconds:.1f} ms    {pace.rate:.0f} ticks/s",
     )
+
+
+def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
+    """What the method says of its choice."""
+    performer: Any = live.session.performer
+    if live.field is None:
+        return (f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",)
+    plans = "planning ahead" if live.field.function else "greedy"
+    return (f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}",)
 
 
 # ---------------------------------------------------------------- drawing

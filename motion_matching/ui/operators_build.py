@@ -1,4 +1,4 @@
-"""Operators on databases: build one, and clear them all away."""
+"""Operators on databases: build one, and clear them all away with what was trained on them."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class MOTION_MATCHING_OT_build(Working, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
-    """Delete all databases from the disk; they can be built again from their sources at any time"""
+    """Delete all databases and trained motion fields from the disk; they can be made again from their sources at any time"""
 
     bl_idname = "motion_matching.clear_cache"
     bl_label = "Clear Cache"
@@ -188,7 +188,7 @@ class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
         freed, kept = library().clear()
         status.forget()
         if kept:
-            self.report({"WARNING"}, f"{kept} databases are in use and stay; clear again after a restart")
+            self.report({"WARNING"}, f"{kept} files are in use and stay; clear again after a restart")
         self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB")
         return {"FINISHED"}
 

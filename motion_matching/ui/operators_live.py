@@ -13,13 +13,13 @@ from . import asking, callbacks, navigation, performing, polls, preferences, rec
 from .work import Steps, Working
 
 if TYPE_CHECKING:
+    from ..engine.control.method import Method
     from ..engine.control.settings import PerformerSettings
     from ..engine.matching.database import Database
-    from ..engine.matching.method import MotionMatching
     from ..live.inputs.gamepad import Gamepad
     from ..live.inputs.keyboard import Keyboard
 
-    Ready = tuple[Database, MotionMatching, PerformerSettings]
+    Ready = tuple[Database, Method, PerformerSettings]
 
 _TICK = 1.0 / 60.0  # seconds between two looks at the clock
 _FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key

@@ -6,8 +6,19 @@ from typing import Any
 
 import bpy
 
-from .panels import ArmaturePanel, header, preset_row, split
+from . import fields, status
+from .operators_training import MOTION_MATCHING_OT_train as Train
+from .panels import ArmaturePanel, header, preset_row, progress, split, told
 from .request import armature_of
+
+# by how the values of a field stand: icon, two words, and what that means
+_STANDING = {
+    "unknown": ("SORTTIME", "Looking", ""),
+    "missing": ("LAYER_USED", "Not Trained", "Not trained: plays greedily, as serves best within Look Ahead"),
+    "stopped": ("PAUSE", "Stopped", "Stopped half-way: plays greedily until it is trained to the end"),
+    "stale": ("FILE_REFRESH", "Stale", "Database or training changed: plays greedily until it is trained again"),
+    "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
+}
 
 
 class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
@@ -18,24 +29,26 @@ class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
     bl_order = 2
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        header(self, "CON_FOLLOWPATH", "Motion Matching")
+        controller = armature_of(context).motion_matching.controller
+        header(self, "CON_FOLLOWPATH", "Motion Field" if controller.method == "FIELD" else "Motion Matching")
 
     def draw(self, context: bpy.types.Context) -> None:
         controller = armature_of(context).motion_matching.controller
+        self.layout.row().prop(controller, "method", expand=True)
         preset_row(self.layout, "controllers", controller.preset)
         column = split(self.layout)
         column.prop(controller, "velocity_halflife")
         column.prop(controller, "rotation_halflife")
-        column.prop(controller, "inertialization_halflife")
+        if controller.method == "MATCHING":
+            column.prop(controller, "inertialization_halflife")
         column.prop(controller, "displacement")
         column.prop(controller, "foot_lock")
 
 
-class _Part(ArmaturePanel):
-    """A closed part of the controller's panel that shows settings one below the other."""
+class _OpenPart(ArmaturePanel):
+    """A part of the controller's panel that shows settings one below the other."""
 
     bl_parent_id = "MOTION_MATCHING_PT_controller"
-    bl_options = {"DEFAULT_CLOSED"}
     names: tuple[str, ...] = ()
 
     def draw(self: Any, context: bpy.types.Context) -> None:
@@ -48,6 +61,12 @@ class _Part(ArmaturePanel):
                 _speeds(row, controller, name)
             else:
                 row.prop(controller, name)
+
+
+class _Part(_OpenPart):
+    """One that is closed at first."""
+
+    bl_options = {"DEFAULT_CLOSED"}
 
 
 def _speeds(layout: bpy.types.UILayout, controller: Any, gait: str) -> None:
@@ -83,11 +102,68 @@ class MOTION_MATCHING_PT_speeds(_Part, bpy.types.Panel):
     names = ("speeds_from_data", "walk", "run", "turn_limit", "stop_factor", "gait_halflife")
 
 
+def _plays(context: bpy.types.Context, method: str) -> bool:
+    """Whether the character is set to a method."""
+    obj = armature_of(context)
+    return obj is not None and obj.motion_matching.controller.method == method
+
+
 class MOTION_MATCHING_PT_search(_Part, bpy.types.Panel):
     """When another frame is looked for, and which may be taken"""
 
     bl_label = "Search"
     names = ("search_interval", "continuing_bias", "sharp_velocity", "sharp_angle", "end_guard", "surroundings")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _plays(context, "MATCHING")
+
+
+class MOTION_MATCHING_PT_neighbours(_OpenPart, bpy.types.Panel):
+    """How a motion field blends poses that are alike"""
+
+    bl_label = "Neighbours"
+    names = ("neighbours", "drift", "planted_share", "lookahead")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _plays(context, "FIELD")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        super().draw(context)
+        split(self.layout).prop(armature_of(context).motion_matching.training, "metric")
+
+
+class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
+    """What a motion field is trained for, so that it plans ahead"""
+
+    bl_label = "Training"
+    bl_parent_id = "MOTION_MATCHING_PT_controller"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _plays(context, "FIELD")
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        icon, words, _ = _STANDING[fields.standing(armature_of(context))]
+        header(self, icon, words)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        obj, layout = armature_of(context), self.layout
+        training, stands = obj.motion_matching.training, fields.standing(obj)
+        column = split(layout)
+        column.prop(training, "quality")
+        column.row(heading="Direction and").prop(training, "speed")
+        column.prop(training, "tags", placeholder=", ".join(status.shown(obj).tags))
+        layout.operator_context = "INVOKE_DEFAULT"
+        button = layout.row()
+        button.scale_y = 1.4
+        button.operator(Train.bl_idname, text="Go On Training" if stands == "stopped" else "Train", icon="FORCE_VORTEX")
+        progress(layout)
+        if _STANDING[stands][2]:
+            told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
+        if stands == "fresh" and (others := fields.others_than_trained(obj)):
+            told(layout, context, others, "INFO")
 
 
 class MOTION_MATCHING_PT_displacement(_Part, bpy.types.Panel):
@@ -109,6 +185,8 @@ class MOTION_MATCHING_PT_feet(_Part, bpy.types.Panel):
 CLASSES = (
     MOTION_MATCHING_PT_controller,
     MOTION_MATCHING_PT_speeds,
+    MOTION_MATCHING_PT_neighbours,
+    MOTION_MATCHING_PT_training,
     MOTION_MATCHING_PT_search,
     MOTION_MATCHING_PT_displacement,
     MOTION_MATCHING_PT_feet,

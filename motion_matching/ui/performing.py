@@ -11,20 +11,21 @@ import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import bpy
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import asking, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
+from . import asking, fields, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
 from .alerts import Alerts
 from .work import Steps, in_background
 
 if TYPE_CHECKING:
     from ..engine.control.ground import Ground, Wall
+    from ..engine.control.method import Method
     from ..engine.control.settings import PerformerSettings
+    from ..engine.field.playing import FieldController
     from ..engine.matching.database import Database
-    from ..engine.matching.method import MotionMatching
     from ..live.inputs.base import Input
     from ..live.inputs.keyboard import Keyboard
     from ..live.session import Session
@@ -52,6 +53,7 @@ class Live:
         from ..scene.handle import Handle
 
         self.database, self.keyboard, self.session = database, keyboard, session
+        self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.of(obj, "objects")
         self.pace = hud.Pace()
         self.warnings: tuple[str, ...] = ()  # of the last tick
@@ -66,6 +68,7 @@ class Live:
         self._data, self._bones = obj.data.session_uid, obj.pose.bones.keys()
         self._tuned, self._looked = request.tuning(obj), 0.0
         self._built = obj.motion_matching.built_key
+        self._method, self._plays_method = fields.asked_of(obj), True
         self.plays_features = True  # whether the features that are set are those that it plays with
         start = session.writer.start
         self.place: tuple[float, float] = start[:2]  # where the character is seen
@@ -151,12 +154,17 @@ class Live:
             trail.follow(self.armature.uid, frame.character, self._built, frame.frame)
         obj = self.armature.find()
         if self._alerts and self._asking:
-            self.warnings = self._asking.warnings + self._alerts.of(
+            self.warnings = self._asking.warnings + self._not_trained() + self._alerts.of(
                 report.frame, obj.motion_matching.controller.speeds_from_data, self.pace.slowest,
                 preferences.tick_budget())
         hud.show(hud.snapshot(self, obj, frame))
         if report.is_finished:
             self._trouble = "The input has no more to give."
+
+    def _not_trained(self) -> tuple[str, ...]:
+        """What to say of tags that are asked for and that the field was not trained for."""
+        unknown = self.field.not_trained(self.session.tags) if self.field else ()
+        return (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",) if unknown else ()
 
     def _settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return request.performer_settings(obj, self.database)
@@ -243,7 +251,16 @@ class Live:
                 self.session.apply(self._settings(obj))
             except SettingsError as refusal:
                 self.said.append(_sentence(refusal))
+        self._compare_method(obj)
         status.redraw()
+
+    def _compare_method(self, obj: bpy.types.Object) -> None:
+        """Say once where another method is chosen than the session plays by, or a field of another training."""
+        did = self._plays_method
+        self._plays_method = self.database is None or fields.asked_of(obj) == self._method
+        if did and not self._plays_method:
+            self.said.append("Another method or training was chosen: the session goes on with the one that it began with, "
+                             "and the other counts once it is started again.")
 
     def _compare_features(self, obj: bpy.types.Object) -> None:
         """Say once where other features are set than the session plays with."""
@@ -360,8 +377,8 @@ class Live:
             self.place = tuple((obj.matrix_world @ hips.head)[:2])
 
 
-def prepared(obj: bpy.types.Object) -> Steps[tuple[Database, MotionMatching, PerformerSettings]]:
-    """Work that gives what a session plays: the database, built if need be, and the method on it."""
+def prepared(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
+    """Work that gives what a session plays: the database, built if need be, and the method that is chosen."""
     from .insight import map_database
     from .operators_build import built
 
@@ -370,19 +387,13 @@ def prepared(obj: bpy.types.Object) -> Steps[tuple[Database, MotionMatching, Per
     shown = request.held(uid).motion_matching
     if shown.play.show_map:
         yield from map_database(uid, shown.built_key, database)
-    settings = request.performer_settings(request.held(uid), database)
-
-    def prepare(tell: Any) -> MotionMatching:
-        from ..engine.matching.method import MotionMatching
-
-        return MotionMatching(database, settings)
-
-    method = yield from in_background(prepare, "Preparing")
+    settings, chosen = request.performer_settings(request.held(uid), database), fields.Chosen.of(request.held(uid))
+    method = yield from in_background(lambda tell: chosen.controller(database)(database, settings), "Preparing")
     return database, method, settings
 
 
 def start(
-    obj: bpy.types.Object, database: Database, method: MotionMatching, settings: PerformerSettings, keyboard: Keyboard,
+    obj: bpy.types.Object, database: Database, method: Method, settings: PerformerSettings, keyboard: Keyboard,
     source: Source, now: float,
 ) -> Live:
     """Begin a session on an armature that an input steers, or one for its ground; one that runs is ended before.
@@ -405,12 +416,13 @@ def begin(obj: bpy.types.Object, make: Callable[[], Live], now: float) -> Live:
 
 
 def _performed(
-    obj: bpy.types.Object, database: Database, method: MotionMatching, settings: PerformerSettings, keyboard: Keyboard,
+    obj: bpy.types.Object, database: Database, method: Method, settings: PerformerSettings, keyboard: Keyboard,
     source: Source,
 ) -> Live:
     """A session that poses an armature."""
     from ..engine.control.performance import Performance
     from ..engine.control.performer import Performer
+    from ..engine.field.playing import field_of
     from ..live.session import Session
     from ..scene.pose import PoseWriter
 
@@ -420,7 +432,11 @@ def _performed(
                         collection=obj.motion_matching.play.collection)
     led_by = source(place.ground) if callable(source) else source
     session = Session(Performer(method, settings, place.ground), led_by, writer, walls=place.walls)
-    return Live(obj, session, keyboard, database, place.walls)
+    live = Live(obj, session, keyboard, database, place.walls)
+    live.field = field_of(method)
+    if live.field:
+        session.asked_as = live.field.asked
+    return live
 
 
 def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:

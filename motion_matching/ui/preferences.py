@@ -71,8 +71,8 @@ class MotionMatchingPreferences(bpy.types.AddonPreferences):
 
     limit: FloatProperty(
         name="Cache Limit (GB)", default=4.0, min=0.05, soft_max=100.0, precision=1,
-        description="Room for databases on the disk; beyond it those that were used longest ago are deleted and built again "
-                    "when they are needed")
+        description="Room on the disk for databases and what is trained on them; beyond it what was used longest ago is "
+                    "deleted, and databases are built again when they are needed")
     location: StringProperty(
         name="Location", get=_location,
         description="Folder of the databases, which can be built again at any time")

@@ -13,13 +13,21 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import properties_controller, properties_features, properties_sources, properties_tags, properties_takes
+from . import (
+    properties_controller,
+    properties_features,
+    properties_sources,
+    properties_tags,
+    properties_takes,
+    properties_training,
+)
 from .properties_controller import MotionMatchingController
 from .properties_features import MotionMatchingFeatures
 from .properties_insight import MotionMatchingInsight
 from .properties_play import MotionMatchingPlay
 from .properties_sources import AXES, MotionMatchingRoles, MotionMatchingSimulationBone, MotionMatchingSource
 from .properties_takes import MotionMatchingScript, MotionMatchingTake, is_comparable
+from .properties_training import MotionMatchingTraining
 from .property_options import MANY, OVERRIDE, changed, chosen, seen
 
 
@@ -80,6 +88,8 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         name="Features", type=MotionMatchingFeatures, description="What frames are compared by", **OVERRIDE)
     controller: PointerProperty(
         name="Controller", type=MotionMatchingController, description="How the character answers", **OVERRIDE)
+    training: PointerProperty(
+        name="Training", type=MotionMatchingTraining, description="What a motion field is trained for", **OVERRIDE)
     script: PointerProperty(
         name="Script", type=MotionMatchingScript, description="The script that is baked next", **OVERRIDE)
     obstacles: PointerProperty(
@@ -122,6 +132,7 @@ CLASSES = (
     *properties_sources.CLASSES,
     *properties_features.CLASSES,
     *properties_controller.CLASSES,
+    *properties_training.CLASSES,
     *properties_takes.CLASSES,
     MotionMatchingSettings,
 )

@@ -57,6 +57,12 @@ def _speeds(name: str, field: str, description: str) -> Any:
 class MotionMatchingController(bpy.types.PropertyGroup):
     """How the character answers; names and values are those of the engine's settings"""
 
+    method: EnumProperty(
+        name="Method", default="MATCHING", **OVERRIDE,
+        description="What turns wishes into motion, live and in baked takes; a session keeps the one that it began with",
+        items=[("MATCHING", "Motion Matching", "Plays the clips, and jumps to where they go on as it is wished"),
+               ("FIELD", "Motion Field", "Blends the poses of the clips that are alike, at every tick anew; trained, it "
+                                         "plans ahead")])
     speeds_from_data: BoolProperty(
         name="Match Speeds to Data", default=True, **OVERRIDE,
         description="Take the full speeds and the fastest turn from the motion itself, which the character can then reach")
@@ -136,14 +142,13 @@ class MotionMatchingController(bpy.types.PropertyGroup):
                                                                   "knees, feet slip sooner", 0.1)
     neighbours: IntProperty(
         name="Neighbours", default=DEFAULTS.neighbours, min=1, max=100, soft_max=30, update=_tuned,
-        description="How many of the nearest states a motion field blends; more: smoother, freer, slower",
-        **OVERRIDE)
-    drift: _factor("Drift Correction", "drift",
-                   "How much a motion field keeps to the nearest state; more: steadier, less free")
+        description="How many of the nearest poses are blended; more: smoother, freer, slower", **OVERRIDE)
+    drift: _factor("Drift Correction", "drift", "How much the character keeps to the nearest pose of the clips; more: "
+                                                "steadier, less free")
     planted_share: _factor("Planted From", "planted_share",
-                           "Weight of a motion field's neighbours from which on a toe is planted; lower: held longer")
-    lookahead: _seconds("Look Ahead", "lookahead",
-                        "How far a motion field looks along its neighbours' clips; longer: calmer, answers later")
+                           "Weight of the neighbours from which on a toe is planted; lower: held longer")
+    lookahead: _seconds("Look Ahead", "lookahead", "How far is looked along the neighbours' clips while nothing is trained; "
+                                                   "longer: calmer, answers later")
     preset: StringProperty(
         name="Preset", default="balanced", description="Preset that these settings come from", **OVERRIDE)
 

@@ -82,7 +82,9 @@ def stop() -> None:
 
 
 class Working:
-    """A mixin of operators that have `steps(context)`, work that returns what to report."""
+    """A mixin of operators that have `steps(context)`, work that returns what to report; `given_up` is said after Esc."""
+
+    given_up = "Cancelled, and nothing was changed"
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         raise NotImplementedError
@@ -119,8 +121,8 @@ class Working:
         if _sliced is None or _sliced[0] is not self._work:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
-            self.report({"INFO"}, "Cancelled, and nothing was changed")
             stop()
+            self.report({"INFO"}, self.given_up)
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}

@@ -124,6 +124,6 @@ def wrapped(angle: np.ndarray) -> np.ndarray:
     return np.mod(angle + math.pi, math.tau) - math.pi
 
 
-def task_speeds(fastest: float, count: int) -> tuple[float, ...]:
+def task_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:
     """So many speeds from standing to the fastest."""
     return tuple(np.linspace(0.0, fastest, count).round(3).tolist())

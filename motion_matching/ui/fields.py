@@ -1,0 +1,214 @@
+"""The method that a character is set to, and its motion field: trained, kept beside the databases, and found again there.
+
+What was trained is known by a key of all that it was made of, so that another database or other tasks ask for another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ..engine.errors import MotionMatchingError, SettingsError
+from . import asking, request, status
+from .operators_build import built
+from .preferences import library
+from .work import Steps, in_background
+
+if TYPE_CHECKING:
+    from ..engine.field.playing import FieldController
+    from ..engine.field.training import Training
+    from ..engine.field.value_function import ValueFunction
+    from ..engine.matching.database import Database
+    from ..engine.takes import Controller
+
+_KEYS_VERSION = 1  # of the way keys are made, and of what the qualities mean
+_one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
+_found: dict[str, str] = {}  # how the values of a key stand: 'fresh', 'stopped', or 'missing'
+
+
+# ---------------------------------------------------------------- what is set
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a field is to be trained for."""
+
+    quality: str
+    metric: str
+    with_speed: bool
+    tags: tuple[str, ...]
+
+    @classmethod
+    def of(cls, obj: bpy.types.Object) -> Asked:
+        """As an armature is set."""
+        training = obj.motion_matching.training
+        return cls(training.quality, training.metric, training.speed, tuple(sorted(set(asking.names(training.tags)))))
+
+    def key(self, database: str) -> str:
+        """What the values are known by, with the database of a key."""
+        told = json.dumps([_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags])
+        return f"field-{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}"
+
+    def training(self, database: Database) -> Training:
+        """SettingsError or DatabaseError where a tag is on no frame."""
+        from ..engine import takes
+        from ..engine.field.playing import METRICS
+        from ..engine.field.tasks import Tasks, task_speeds
+        from ..engine.field.training import QUALITIES, Training
+
+        settings, directions = QUALITIES[self.quality]
+        speeds = task_speeds(takes.default_settings(database).run.forward) if self.with_speed else ()
+        return Training(database, METRICS[self.metric](database), Tasks(directions, speeds, self.tags), settings)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The method that is chosen: motion matching, or a field of a metric with the values in a file, if there is one."""
+
+    is_field: bool
+    metric: str = "default"
+    file: Path | None = None
+
+    @classmethod
+    def of(cls, obj: bpy.types.Object) -> Chosen:
+        """As an armature is set, whose database is built."""
+        if obj.motion_matching.controller.method != "FIELD":
+            return cls(False)
+        asked = Asked.of(obj)
+        key = asked.key(obj.motion_matching.built_key)
+        file = library().used(key)
+        if file is None:
+            _found.pop(key, None)  # it may have made room for something else
+        return cls(True, asked.metric, file)
+
+    def field(self, database: Database) -> FieldController | None:
+        """What makes the field, where it is one. SettingsError where its file is damaged."""
+        if not self.is_field:
+            return None
+        from ..engine.field.playing import METRICS, FieldController
+
+        if self.file:
+            try:
+                return FieldController.load(self.file, database)
+            except MotionMatchingError as cause:
+                raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
+        return FieldController(METRICS[self.metric](database))
+
+    def controller(self, database: Database) -> Controller:
+        """What makes the method. Errors are those of `field`."""
+        from ..engine.matching.method import MotionMatching
+
+        return self.field(database) or MotionMatching
+
+
+def asked_of(obj: bpy.types.Object) -> Asked | None:
+    """What the method of an armature is asked for, None where that is motion matching."""
+    return Asked.of(obj) if obj.motion_matching.controller.method == "FIELD" else None
+
+
+# ---------------------------------------------------------------- training
+
+
+def trained(obj: bpy.types.Object) -> Steps[str]:
+    """Work that trains the field of an armature's settings, from where it was stopped; returns what was trained.
+
+    Errors are those of building, of tags that no frame has, and of saving. Given up, it keeps what is done.
+    """
+    uid, asked, kept = obj.session_uid, Asked.of(obj), library()
+    database = yield from built(obj)
+    key = asked.key(request.held(uid).motion_matching.built_key)
+    try:
+        function, words = yield from in_background(
+            lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training")
+        kept.make_room(key)
+    finally:
+        with _one_at_a_time:  # what is given up is kept before anything else happens
+            status.forget()
+    chosen = request.held(uid).motion_matching
+    training, controller = chosen.training, chosen.controller
+    training.trained_key = key
+    # it plays best with the actions that it was trained for
+    controller.neighbours = training.trained_neighbours = function.neighbours
+    controller.drift = training.trained_drift = function.drift
+    return f"Trained {words}"
+
+
+def _train(
+    asked: Asked, database: Database, file: Path, stopped: Path, tell: Callable[[str, float], None]
+) -> tuple[ValueFunction, str]:
+    """Train into a file, or where that is given up into the one of what was stopped; returns the values, and words."""
+    from ..engine.field.playing import summary
+
+    with _one_at_a_time:
+        training = asked.training(database)
+        for before in (file, stopped):
+            if before.exists():
+                with suppress(SettingsError):  # what is damaged is made anew
+                    training.resume(before)
+        try:
+            function = training.run(tell)
+            training.save(file)
+        except BaseException:
+            if training.part > 0.0:
+                training.save(stopped)
+            raise
+        with suppress(OSError):
+            stopped.unlink(missing_ok=True)
+    return function, summary(function)
+
+
+# ---------------------------------------------------------------- how it stands
+
+
+def standing(obj: bpy.types.Object) -> str:
+    """How the values stand that an armature asks for: 'fresh', 'stopped' half-way, 'stale' where others were trained,
+    'missing', or 'unknown' while the database is looked at."""
+    found, had = status.shown(obj), obj.motion_matching.training.trained_key
+    if found.kind == "unknown":
+        return "unknown"
+    key = Asked.of(obj).key(found.key)
+    if key not in _found:
+        _found[key] = _on_disk(key) if found.kind == "fresh" else "missing"
+    return "stale" if _found[key] == "missing" and had and had != key else _found[key]
+
+
+def others_than_trained(obj: bpy.types.Object) -> str:
+    """What other actions an armature is set to than its field was last trained for, in a sentence; nothing if to none."""
+    training, controller = obj.motion_matching.training, obj.motion_matching.controller
+    trained = training.trained_neighbours, training.trained_drift
+    if not training.trained_key or trained == (controller.neighbours, controller.drift):
+        return ""
+    return f"Trained for {trained[0]} neighbours and a drift correction of {trained[1]:.2f}, and plays best with these"
+
+
+def _on_disk(key: str) -> str:
+    try:
+        kept = library()
+        return "fresh" if kept.has(key) else "stopped" if kept.has(f"{key}.stopped") else "missing"
+    except MotionMatchingError:  # there is no folder, of which the panel of the database tells
+        return "missing"
+
+
+def forget() -> None:
+    """The files may have changed."""
+    _found.clear()
+
+
+def start() -> None:
+    """Follow what changes with the databases."""
+    status.listeners.append(forget)
+
+
+def stop() -> None:
+    """Follow it no more."""
+    if forget in status.listeners:
+        status.listeners.remove(forget)
+    forget()

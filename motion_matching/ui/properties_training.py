@@ -1,0 +1,39 @@
+"""Settings of what a motion field is trained for."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from .asking import suggested
+from .property_options import OVERRIDE, suggesting
+
+
+class MotionMatchingTraining(bpy.types.PropertyGroup):
+    """What a motion field is trained for"""
+
+    quality: EnumProperty(
+        name="Quality", default="normal", description="How well it is trained, and for how long", **OVERRIDE,
+        items=[("draft", "Draft", "About 3000 poses, nine of them blended: to try out"),
+               ("normal", "Normal", "About 8000 poses, fifteen of them blended"),
+               ("full", "Full", "All poses of the database, fifteen of them blended: takes long")])
+    metric: EnumProperty(
+        name="Alike By", default="default", description="What makes poses alike, trained or not", **OVERRIDE,
+        items=[("default", "Body and Path", "How the bones are and move, and how the character goes and turns"),
+               ("notebook", "Body", "How the bones are and move, wherever the character goes")])
+    speed: BoolProperty(
+        name="Speed", default=True, **OVERRIDE,
+        description="Train for how fast to go beside where to; without it and without tags, the character may as well stand")
+    tags: StringProperty(
+        name="Tags", **suggesting(suggested), **OVERRIDE,
+        description="Tags that can be asked for afterwards, separated by commas, each by itself; a field that knows walk "
+                    "and run but no speeds walks and runs as the gait says")
+    trained_neighbours: IntProperty(
+        name="Trained Neighbours", options={"HIDDEN"}, description="Neighbours that the last training was of", **OVERRIDE)
+    trained_drift: FloatProperty(
+        name="Trained Drift", options={"HIDDEN"}, description="Drift correction that the last training was of", **OVERRIDE)
+    trained_key: StringProperty(
+        name="Trained Key", options={"HIDDEN"}, description="Content that the last training was of", **OVERRIDE)
+
+
+CLASSES = (MotionMatchingTraining,)
