@@ -28,7 +28,7 @@ from .tasks import Tasks
 from .value_function import ValueFunction, field_key, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
-_BATCH = 64  # states whose actions are looked at together
+_BATCH = 16  # states whose actions are looked at together
 _TABLES_SHARE = 0.8  # of the time, for progress
 Progress = Callable[[str, float], None]
 
@@ -179,9 +179,11 @@ class Training:
         led = step(states, states.poses[which], around, actions, self.settings.drift)
         tables.turn[which] = led.root[..., 2]
         tables.speed[which] = pace(led.root) * states.fps
-        for state, pose, velocity in zip(which, led.pose, led.velocity, strict=True):
+        count, bones = led.pose.shape[0] * k, led.pose.shape[2:]
+        led_to = self._metric.features(led.pose.reshape(count, *bones), led.velocity.reshape(count, *bones))
+        for state, results in zip(which, led_to.reshape(-1, k, led_to.shape[1]), strict=True):
             # the results of one state are alike, so their neighbours are found together
-            tables.indices[state], distances = neighbours.nearest(self._metric.features(pose, velocity), k)
+            tables.indices[state], distances = neighbours.nearest(results, k)
             tables.weights[state] = similarity_weights(distances)
 
     def value_function(self) -> ValueFunction:
