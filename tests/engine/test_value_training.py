@@ -117,6 +117,19 @@ def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_lea
     assert score[0] == pytest.approx(expected, abs=1e-4)
 
 
+def test_the_discount_means_the_same_at_any_frame_rate():
+    """What comes a second later counts alike however many ticks that is, and a clip is worth as much per second."""
+    rewards = {}
+    for fps in (30.0, 60.0):
+        clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name == CLIPS[0]]
+        database = build(clips, BuildSettings(fps=fps))[0]
+        settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=round(10 * fps), discount=0.98)
+        function = quick(database, Tasks(directions=5), settings).run()
+        assert function.discount**fps == pytest.approx(0.98**30)
+        rewards[fps] = (1 - function.discount) * function.values.mean()
+    assert rewards[60.0] == pytest.approx(rewards[30.0], rel=0.1)
+
+
 def test_the_values_solve_the_equation_they_are_trained_for(database):
     """One more sweep of a converged field, action by action through `score`, gives each state its own value."""
     settings = TrainingSettings(states=240, neighbours=5, discount=0.8, sweeps=200)

@@ -29,6 +29,7 @@ from .value_function import ValueFunction, field_key, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are looked at together
+_RATE = 30.0  # ticks a second that a discount is told for
 _TABLES_SHARE = 0.8  # of the time, for progress
 Progress = Callable[[str, float], None]
 
@@ -38,8 +39,8 @@ class TrainingSettings:
     """How well and for how long a field is trained.
 
     About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
-    correction of `drift`; a tick later counts `discount` times as much; at most `sweeps`, and no more once the largest
-    change of a value is `residual` or less.
+    correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
+    most `sweeps`, and no more once the largest change of a value is `residual` or less.
     """
 
     states: int = 8000
@@ -59,6 +60,10 @@ class TrainingSettings:
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= most):
                 raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}.")
+
+    def discount_of_tick(self, fps: float) -> float:
+        """How much a tick counts against the one before it, at so many a second."""
+        return float(self.discount ** (_RATE / fps))
 
 
 # from quick to good: settings of training, and directions of tasks
@@ -80,6 +85,7 @@ class Training:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self.key = field_key(database, metric)
+        self._discount = settings.discount_of_tick(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
@@ -132,7 +138,7 @@ class Training:
             done = files.expect_array(arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError)
             table[:filled] = done
         self._filled = filled
-        is_same = (function.tasks, function.discount) == (self.tasks, self.settings.discount)
+        is_same = (function.tasks, function.discount) == (self.tasks, self._discount)
         if is_same and len(function.residuals) > len(self._residuals):
             self._values, self._residuals = function.values, [Residual(*row) for row in function.residuals.tolist()]
         return True
@@ -140,9 +146,7 @@ class Training:
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
-        iteration = ValueIteration(
-            self.tables, self._tagged, self.tasks, self.settings.discount, self._values, self._residuals
-        )
+        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals)
         try:
             iteration.run(
                 self.settings.sweeps, self.settings.residual,
@@ -196,7 +200,7 @@ class Training:
             tagged=self._tagged,
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
-            discount=self.settings.discount,
+            discount=self._discount,
             residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
             finished=self.finished,
             key=self.key,
