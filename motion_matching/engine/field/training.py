@@ -21,7 +21,7 @@ from ..matching.database import Database
 from . import value_function as value_functions
 from .actions import action_weights
 from .integration import step
-from .method import going_and_standing, pace
+from .method import fields_of, gaits, pace
 from .neighbours import Metric, Neighbours, similarity_weights
 from .states import MotionStates
 from .tasks import Tasks
@@ -94,7 +94,8 @@ class Training:
             if not self._tagged[:, g].any():
                 raise SettingsError(f"No state of the field is tagged '{tag}'; tag longer stretches, or leave it out.")
         states, k = len(self._states), min(settings.neighbours, len(self._states))
-        self._going, self._standing = (mask[self._states.frames] for mask in going_and_standing(database))
+        gait, masks = gaits(database)
+        self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
         self.tables = Transitions(
             np.zeros((states, k, k), np.int32), np.zeros((states, k, k), np.float32),
             np.zeros((states, k), np.float32), np.zeros((states, k), np.float32),
@@ -163,16 +164,14 @@ class Training:
             return
         features = self._metric.of_states(states)
         k = self.tables.turn.shape[1]
-        # where too few are of one kind, all count
-        going, standing = (mask if mask.sum() >= k else None for mask in (self._going, self._standing))
-        fields = (Neighbours(features, going), self._going), (Neighbours(features, standing), ~self._going)
+        fields = fields_of(features, self._gaits, fewest=k)
         while self._filled < len(states):
             if progress:
                 progress("Looking where actions lead", self._filled / len(states))
             part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
-            for neighbours, own in fields:
-                if own[part].any():
-                    self._look(neighbours, features, part[own[part]])
+            for gait, neighbours in enumerate(fields):
+                if (own := part[self._gait[part] == gait]).size:
+                    self._look(neighbours, features, own)
             self._filled = int(part[-1]) + 1
 
     def _look(self, neighbours: Neighbours, features: np.ndarray, which: np.ndarray) -> None:
