@@ -17,7 +17,7 @@ from ..control.method import Explanation, Goal, Motion
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.trajectory import turned, wrap
 from ..matching.database import Database, legs_of
-from ..matching.thresholds import WALK_TO_RUN
+from ..motion.gait import WALK_TO_RUN
 from ..motion.skeleton import Skeleton
 from .actions import action_weights
 from .integration import Step, step
