@@ -136,7 +136,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     quality.add_argument("--sweeps", type=int, metavar="COUNT", help="at most so many sweeps (default: 300, draft 200)")
     quality.add_argument("--residual", type=float, metavar="VALUE",
                          help="no more sweeps once the largest change of a value is this (default: 0)")
-    quality.add_argument("--discount", type=float, metavar="0..1", help="what the next tick counts (default: 0.99)")
+    quality.add_argument("--discount", type=float, metavar="0..1", help="what counts 1/30 s later (default: 0.99)")
     quality.add_argument("--drift", type=float, metavar="0..1",
                          help="how strongly actions are drawn to the nearest state (default: 0.1)")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +154,53 @@ def test_ctrl_c_while_the_field_is_written_keeps_the_training(
     assert "Of this training 100% are done already" in capsys.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
     np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+
+
+def test_a_full_disk_keeps_the_training(
+    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    to_disk = os.fsync
+
+    def full_once(stream: int) -> None:
+        monkeypatch.setattr(os, "fsync", to_disk)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full_once)
+    assert run(*command) == 1
+    printed = capsys.readouterr()
+    assert "No space left on device" in printed.err
+    assert f"{tmp_path / 'field.unfinished.npz'} keeps the 100% that are done" in printed.out
+    assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
+    assert run(*command) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
+    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+
+
+def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
+    walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, spare = tmp_path / "fields", tmp_path / "spare"
+    folder.mkdir()
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", folder / "field.npz"
+
+    def remove(self: object, now: str, part: float | None = None) -> None:
+        if now == "Training":
+            shutil.rmtree(folder, ignore_errors=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(output.Output, "progress", remove)
+        assert run(*command) == 1
+    printed = capsys.readouterr()
+    assert f"{folder / 'field.npz'} cannot be written" in printed.err
+    (kept,) = spare.rglob("field.unfinished.npz")
+    assert f"{kept} keeps the 100% that are done; move it to {folder / 'field.unfinished.npz'}" in printed.out
+    folder.mkdir()
+    shutil.move(kept, folder / "field.unfinished.npz")
+    assert run(*command) == 0
+    assert "Of this training 100% are done already" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("other", [("--neighbours", 4), ("--drift", 0.3), ("--states", 120), ("--metric", "notebook")])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..engine.errors import SettingsError
@@ -12,8 +14,6 @@ from .loading import load_database
 from .values import listed_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..engine.field.tasks import Tasks
     from ..engine.field.training import Training, TrainingSettings
     from ..engine.matching.database import Database
@@ -23,7 +23,7 @@ TASKS = ("direction", "speed")
 
 
 def train_command(arguments: argparse.Namespace, out: Output) -> None:
-    """Train and write what was learnt. Where it is stopped, what is done goes to a file beside, to be taken up again."""
+    """Train and write what was learnt. Where that is stopped or fails, what is done is kept, to be taken up again."""
     from ..engine.field.playing import METRICS, summary
     from ..engine.field.training import Training
 
@@ -36,10 +36,9 @@ def train_command(arguments: argparse.Namespace, out: Output) -> None:
     try:
         training.run(out.progress)
         training.save(arguments.output)
-    except KeyboardInterrupt:
+    except BaseException:
         if training.part > 0:
-            training.save(unfinished)
-            out.say(f"{unfinished} keeps the {training.part:.0%} that are done; the same command goes on from there.")
+            _keep(training, unfinished, out)
         raise
     unfinished.unlink(missing_ok=True)
     out.say(f"{arguments.output}: {summary(training.value_function())}.")
@@ -90,3 +89,15 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
         out.say(f"{output} is trained already, and nothing it was made of has changed.")
     elif training.part > 0:
         out.say(f"Of this training {training.part:.0%} are done already.")
+
+
+def _keep(training: Training, unfinished: Path, out: Output) -> None:
+    """Write what is done beside the field, or where that fails among the temporary files, and tell where it is."""
+    done = f"keeps the {training.part:.0%} that are done"
+    try:
+        training.save(unfinished)
+        out.say(f"{unfinished} {done}; the same command goes on from there.")
+    except SettingsError:
+        spare = Path(tempfile.mkdtemp(prefix="motion-matching-")) / unfinished.name
+        training.save(spare)
+        out.say(f"{spare} {done}; move it to {unfinished}, and the same command goes on from there.")

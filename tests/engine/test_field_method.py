@@ -21,7 +21,10 @@ from motion_matching.engine.field.integration import step
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Metric, Neighbours, similarity_weights
 from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.matching.sources import Source
 from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import locomotion
 
 SPEED = 1.2
 
@@ -84,6 +87,24 @@ def test_it_sets_out_keeps_the_speed_and_stops(performer):
     assert math.dist(standing[0].character[:2], standing[-1].character[:2]) < 0.05
     assert np.abs(standing[-1].pose[:, 1:] - standing[0].pose[:, 1:]).max() < 0.1
     assert not frame.jumped
+
+
+def test_it_comes_to_run_where_no_clip_leads_from_walking_to_running():
+    """Also where walking turns better: the body itself runs as fast as it is asked to, and walks again."""
+    clips = {clip.name: clip for clip in locomotion.generate()}
+    walks = [Source(clip=clips[name]) for name in ("walk_curves", "walk_corners")]
+    # from the first second at which it runs
+    runs, settings = Source(clip=clips["run_curves"], start=90), BuildSettings(mirror=True)
+    database = build([*walks, runs], settings)[0]
+    assert np.median(np.hypot(*database.root_motion[database.range_of_frame == len(walks)].T[:2])) > 2.1
+    field = MotionField(database, takes.default_settings(database))
+    performer = Performer(field, field_settings := takes.default_settings(database))
+    for speed in (1.2, field_settings.run.forward, 1.2):
+        led = []
+        for tick in range(120):
+            performer.step(going(0.01 * tick, speed))
+            led.append(-field.decision.led.root[field.decision.chosen, 1] * field.fps)
+        assert np.mean(led[60:]) == pytest.approx(speed, abs=0.3)
 
 
 def test_feet_keep_still_where_they_are_planted(performer, demo_database):

@@ -14,7 +14,7 @@ from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.trajectory import TrajectoryPoint, wrap
 from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
 from motion_matching.engine.field import value_function
-from motion_matching.engine.field.method import MotionField, going_and_standing, pace
+from motion_matching.engine.field.method import STANDING, MotionField, gaits, pace
 from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.field.tasks import Tasks, Wish
@@ -107,6 +107,15 @@ def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
     assert abs(math.degrees(error)) < 3.0
 
 
+@pytest.mark.parametrize("degrees", [158.0, -158.0, 165.0, -165.0])
+def test_it_turns_about_on_the_side_that_is_asked_for(database, trained, degrees):
+    """Where both ways round are about as long, the one is taken that the simulation object takes."""
+    settings = takes.default_settings(database).changed({"neighbours": trained.neighbours})
+    heading = math.radians(degrees)
+    reached, _ = steered(MotionField(database, settings, foresight=trained), np.full(round(4 * database.fps), heading))
+    assert abs(math.degrees(reached[-1] - heading)) < 30.0
+
+
 def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_leads(trained):
     """Written out for one action that leads to one state, turned right onto a heading of the grid."""
     state, spacing = 7, trained.tasks.spacing
@@ -115,6 +124,19 @@ def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_lea
     score = trained.score(wish, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32))
     expected = -2 * spacing + DISCOUNT * trained.values[state, 1, 0, 2]
     assert score[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_discount_means_the_same_at_any_frame_rate():
+    """What comes a second later counts alike however many ticks that is, and a clip is worth as much per second."""
+    rewards = {}
+    for fps in (30.0, 60.0):
+        clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name == CLIPS[0]]
+        database = build(clips, BuildSettings(fps=fps))[0]
+        settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=round(10 * fps), discount=0.98)
+        function = quick(database, Tasks(directions=5), settings).run()
+        assert function.discount**fps == pytest.approx(0.98**30)
+        rewards[fps] = (1 - function.discount) * function.values.mean()
+    assert rewards[60.0] == pytest.approx(rewards[30.0], rel=0.1)
 
 
 def test_the_values_solve_the_equation_they_are_trained_for(database):
@@ -154,7 +176,7 @@ def test_states_of_standing_that_are_fewer_than_the_actions_do_not_make_these_fe
     walking.tags[:] = 1
     walking.tags[inner] = 0
     training = quick(walking, Tasks(directions=5), replace(QUICK, states=0, neighbours=9))
-    standing = going_and_standing(walking)[1][training.value_function().frames]
+    standing = gaits(walking)[1][STANDING, training.value_function().frames]
     assert standing.sum() < 9
     assert training.run().neighbours == 9
 

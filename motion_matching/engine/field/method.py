@@ -2,8 +2,8 @@
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control, control by a value
 function, feet locked by blended contacts, and pushes. Two things are added for data of all kinds of motion: greedy control
-looks a little ahead along the clips, and states of standing do not count while the character is to go, nor others while it
-is to stand.
+looks a little ahead along the clips, and only states of the gait that is wanted count, of standing, walking or running, with
+those that soon come to it: where no clip leads from one gait to another, no chain of neighbours does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..control.method import Explanation, Goal, Motion
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.trajectory import turned, wrap
 from ..matching.database import Database, legs_of
+from ..motion.gait import WALK_TO_RUN
 from ..motion.skeleton import Skeleton
 from .actions import action_weights
 from .integration import Step, step
@@ -26,9 +27,11 @@ from .states import MotionStates
 from .tasks import Tasks, Wish
 
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
-_STARTING, _STOPPING = 0.2, 1.0  # seconds ahead within which a state counts as going, or standing
+STANDING, WALKING, RUNNING = range(3)
+_SOON = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}  # seconds within which a state that comes to a gait counts as of it
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
+_ABOUT = math.radians(150.0)  # the furthest heading that is asked for: straight back both ways round are alike
 
 
 class Foresight(Protocol):
@@ -77,10 +80,7 @@ class MotionField:
         self.metric = metric or Metric.default(database)
         self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
         features = self.metric.of_states(self.states)
-        self._going, self._standing = (
-            Neighbours(features, mask if mask.any() else None)
-            for mask in going_and_standing(database)[:, self.states.frames]
-        )
+        self._fields = fields_of(features, gaits(database)[1][:, self.states.frames])
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
@@ -129,8 +129,8 @@ class MotionField:
             self.database.tag_mask(goal.tags)  # tells which there are
         wish, way = _wish(goal)
         # states of standing are so many and so alike that no neighbour leads away from there
-        stands = wish.speed < _SLOW and abs(wrap(wish.direction)) < _ASTRAY
-        field = self._standing if stands else self._going
+        stands = wish.speed < _SLOW and abs(wish.direction) < _ASTRAY
+        field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
         around, distances = self._neighbours_of(field, pose, velocity)
         actions = action_weights(similarity_weights(distances))
         led = step(self.states, pose, around, actions, self._drift)
@@ -162,7 +162,7 @@ class MotionField:
             speed = pace(led.root, way) * np.float32(self.fps)
             return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
         # a body that is to stand has to do so now
-        soon = self._soon if field is self._going else None
+        soon = None if field is self._fields[STANDING] else self._soon
         root = led.root * self._per_second if soon is None else actions @ soon[around]
         return self.tasks.reward(wish, root[:, 2], pace(root, way), actions @ self._tagged[around])
 
@@ -176,7 +176,9 @@ def _wish(goal: Goal) -> tuple[Wish, tuple[float, float]]:
     ahead = goal.trajectory[-1]
     speed = math.hypot(ahead.vx, ahead.vy)
     way = turned(ahead.vx / speed, ahead.vy / speed, -ahead.yaw) if speed > _SLOW else (0.0, -1.0)
-    return Wish(ahead.yaw, speed, goal.tags), way
+    # further round it would be as well to turn to the other side, against the simulation object
+    direction = max(-_ABOUT, min(_ABOUT, wrap(ahead.yaw)))
+    return Wish(direction, speed, goal.tags), way
 
 
 def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:
@@ -185,18 +187,29 @@ def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray
     return root[..., 0] * x + root[..., 1] * y - np.abs(root[..., 0] * y - root[..., 1] * x)
 
 
-def going_and_standing(database: Database) -> np.ndarray:
-    """Frames (2, N) at which the character goes or turns, or soon will, and those at which it stands, or soon will."""
-    motion = database.root_motion
-    goes = (np.hypot(motion[:, 0], motion[:, 1]) > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
-
-    def soon(mask: np.ndarray, seconds: float) -> np.ndarray:
-        result = mask.copy()
+def gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
+    """The gait of every frame (N,), and the frames (3, N) that count as of each: those too that come to it soon."""
+    motion, ranges = database.root_motion, database.range_of_frame
+    speed = np.hypot(motion[:, 0], motion[:, 1])
+    goes = (speed > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
+    gait = np.where(speed > WALK_TO_RUN, RUNNING, np.where(goes, WALKING, STANDING))
+    count = np.empty((len(_SOON), len(gait)), bool)
+    for number, seconds in _SOON.items():
+        own = count[number] = gait == number
+        own = own.copy()
         for later in range(1, round(seconds * database.fps) + 1):
-            result[:-later] |= mask[later:] & (database.range_of_frame[later:] == database.range_of_frame[:-later])
-        return result
+            count[number, :-later] |= own[later:] & (ranges[later:] == ranges[:-later])
+    return gait, count
 
-    return np.stack([soon(goes, _STARTING), soon(~goes, _STOPPING)])
+
+def fields_of(features: np.ndarray, masks: np.ndarray, fewest: int = 1) -> list[Neighbours]:
+    """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all."""
+    goes = masks[WALKING] | masks[RUNNING]
+    result = []
+    for gait, mask in enumerate(masks):
+        kinds = (mask,) if gait == STANDING else (mask, goes)
+        result.append(Neighbours(features, next((kind for kind in kinds if kind.sum() >= fewest), None)))
+    return result
 
 
 def travel(database: Database, seconds: float) -> np.ndarray | None:

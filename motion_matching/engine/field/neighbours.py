@@ -155,14 +155,15 @@ class Neighbours:
     """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
 
     A sum over some of the terms is never more than the whole: all states are looked at in the terms that tell most, those
-    left over in more of them, and few in all. Queries that follow one another share this sieve, so those that are alike
-    are best asked together. One thread at a time: a query works in arrays kept for it.
+    left over in more of them, and few in all. Queries that follow one another are looked for around their middle: what is
+    near to one of them is no further from there than that and its own way there, by the triangle inequality. So those that
+    are alike are best asked together. One thread at a time: a query works in arrays kept for it.
     """
 
     _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
     _SEEDS = 96  # states that the first bound comes from
-    _TOGETHER = 16  # queries that share a sieve
-    _MOST = 60_000  # distances in the second stage; queries that need more are unlike and go alone
+    _TOGETHER = 16  # queries that are looked for around one place
+    _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
     _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
 
     def __init__(self, features: np.ndarray, among: np.ndarray | None = None) -> None:
@@ -176,6 +177,7 @@ class Neighbours:
         self._whole = np.ascontiguousarray(terms[:, self._order].transpose(0, 2, 1))
         self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
         self._differences = np.empty_like(self._coarse)
+        self._squares = np.empty_like(self._coarse[0])
         self._bounds = np.empty(len(terms), np.float32)
 
     def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -192,69 +194,56 @@ class Neighbours:
         return indices if self._ids is None else self._ids[indices], distances
 
     def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
-        """The same for queries (Q, 3, terms) that share the first bounds."""
-        bounds = self._lower_bounds(queries)
-        most = self._worst(queries, _smallest(bounds[None], max(self._SEEDS, k)), k)
-        left = np.flatnonzero(bounds <= most.max())
-        if len(queries) > 1 and len(queries) * len(left) > self._MOST:
+        """The same for queries (Q, 3, terms) that lie around one place."""
+        left = self._around(queries, k)
+        if left is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
             return
-        partial = _distances(self._part.take(left, axis=0)[None], queries[:, None, :, : self._SECOND])
-        if len(left) > 4 * k:
-            most = np.minimum(most, self._worst(queries, left[_smallest(partial, 2 * k)], k))
-        query, found = np.nonzero(partial <= most[:, None])
-        found = left[found]
-        exact = _distances(self._whole.take(found, axis=0), queries[query])
-        # a row for each query, filled up with infinity
-        counts = np.bincount(query, minlength=len(queries))
-        column = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
-        table = np.full((len(queries), int(counts.max())), np.inf, np.float32)
-        table[query, column] = exact
-        states = np.zeros(table.shape, np.intp)
-        states[query, column] = found
-        best = _smallest(table, k)
-        values = np.take_along_axis(table, best, axis=1)
-        best = np.take_along_axis(best, values.argsort(axis=1, kind="stable"), axis=1)
-        indices[:] = np.take_along_axis(states, best, axis=1)
-        distances[:] = np.take_along_axis(table, best, axis=1)
+        exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
+        order = exact.argsort(axis=1, kind="stable")[:, :k]
+        indices[:] = left[order]
+        distances[:] = exact[np.arange(len(queries))[:, None], order]
 
-    def _lower_bounds(self, queries: np.ndarray) -> np.ndarray:
-        """No more than the distance of each state (S,) to any of the queries: that to their box, in the first terms."""
-        terms = self._coarse.shape[1]
-        low, high = queries[:, :, :terms].min(axis=0), queries[:, :, :terms].max(axis=0)
-        d = np.subtract(self._coarse, (0.5 * (low + high))[:, :, None], out=self._differences)
-        if len(queries) > 1:
-            np.abs(d, out=d)
-            d -= (0.5 * (high - low))[:, :, None]
-            np.maximum(d, 0, out=d)
-        np.multiply(d, d, out=d)
-        square = d[0]
-        square += d[1]
-        square += d[2]
+    def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
+        """States (n,) among which the k nearest of all queries (Q, 3, terms) are; None where the queries are unlike."""
+        alone = len(queries) == 1
+        middle = queries[0] if alone else queries.mean(axis=0)
+        bounds = self._lower_bounds(middle)
+        seeds = _smallest(bounds, max(self._SEEDS, k))
+        if not alone:
+            seeds = seeds[_smallest(_distances(self._whole.take(seeds, axis=0), middle), 2 * k)]
+        exact = _distances(self._whole.take(seeds, axis=0)[None], queries[:, None])
+        reach = np.partition(exact, k - 1, axis=1)[:, k - 1]  # no nearest one is further away
+        if not alone:
+            aside = _distances(queries, middle)
+            if aside.max() > reach.max():
+                return None
+            reach += aside
+        most = reach.max() * self._SLACK
+        left = np.flatnonzero(bounds <= most)
+        left = left[_distances(self._part.take(left, axis=0), middle[:, : self._SECOND]) <= most]
+        if not alone:
+            left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
+        return left if alone or len(queries) * len(left) <= self._MOST else None
+
+    def _lower_bounds(self, place: np.ndarray) -> np.ndarray:
+        """No more than the distance of each state (S,) to a place (3, terms): that in the first terms."""
+        d = np.subtract(self._coarse, place[:, : self._coarse.shape[1], None], out=self._differences)
+        square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
         return np.add.reduce(np.sqrt(square, out=square), axis=0, out=self._bounds)
-
-    def _worst(self, queries: np.ndarray, seeds: np.ndarray, k: int) -> np.ndarray:
-        """What the k-th nearest of each query (Q,) is no further away than, by seeds (Q or 1, n) of at least k states."""
-        exact = _distances(self._whole.take(seeds, axis=0), queries[:, None])
-        return np.partition(exact, k - 1, axis=1)[:, k - 1] * self._SLACK
 
 
 def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Distances (...) of features (..., 3, terms)."""
     d = states - queries
-    d *= d
-    square = d[..., 0, :]
-    square += d[..., 1, :]
-    square += d[..., 2, :]
+    square = np.einsum("...ij,...ij->...j", d, d)
     return np.add.reduce(np.sqrt(square, out=square), axis=-1)
 
 
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:
-    """Where the smallest (Q, count) of values (Q, n) are, in no order; all where there are no more."""
-    if count >= values.shape[1]:
-        return np.broadcast_to(np.arange(values.shape[1]), values.shape)
-    return values.argpartition(count - 1, axis=1)[:, :count]
+    """Where the smallest (count,) of values (n,) are, in no order; all where there are no more."""
+    return np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
 
 
 def _by_contribution(terms: np.ndarray) -> np.ndarray:

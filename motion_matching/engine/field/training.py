@@ -21,14 +21,15 @@ from ..matching.database import Database
 from . import value_function as value_functions
 from .actions import action_weights
 from .integration import step
-from .method import going_and_standing, pace
+from .method import fields_of, gaits, pace
 from .neighbours import Metric, Neighbours, similarity_weights
 from .states import MotionStates
 from .tasks import Tasks
 from .value_function import ValueFunction, field_key, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
-_BATCH = 64  # states whose actions are looked at together
+_BATCH = 16  # states whose actions are looked at together
+_RATE = 30.0  # ticks a second that a discount is told for
 _TABLES_SHARE = 0.8  # of the time, for progress
 Progress = Callable[[str, float], None]
 
@@ -38,8 +39,8 @@ class TrainingSettings:
     """How well and for how long a field is trained.
 
     About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
-    correction of `drift`; a tick later counts `discount` times as much; at most `sweeps`, and no more once the largest
-    change of a value is `residual` or less.
+    correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
+    most `sweeps`, and no more once the largest change of a value is `residual` or less.
     """
 
     states: int = 8000
@@ -59,6 +60,10 @@ class TrainingSettings:
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= most):
                 raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}.")
+
+    def discount_of_tick(self, fps: float) -> float:
+        """How much a tick counts against the one before it, at so many a second."""
+        return float(self.discount ** (_RATE / fps))
 
 
 # from quick to good: settings of training, and directions of tasks
@@ -80,6 +85,7 @@ class Training:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self.key = field_key(database, metric)
+        self._discount = settings.discount_of_tick(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
@@ -88,7 +94,8 @@ class Training:
             if not self._tagged[:, g].any():
                 raise SettingsError(f"No state of the field is tagged '{tag}'; tag longer stretches, or leave it out.")
         states, k = len(self._states), min(settings.neighbours, len(self._states))
-        self._going, self._standing = (mask[self._states.frames] for mask in going_and_standing(database))
+        gait, masks = gaits(database)
+        self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
         self.tables = Transitions(
             np.zeros((states, k, k), np.int32), np.zeros((states, k, k), np.float32),
             np.zeros((states, k), np.float32), np.zeros((states, k), np.float32),
@@ -132,7 +139,7 @@ class Training:
             done = files.expect_array(arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError)
             table[:filled] = done
         self._filled = filled
-        is_same = (function.tasks, function.discount) == (self.tasks, self.settings.discount)
+        is_same = (function.tasks, function.discount) == (self.tasks, self._discount)
         if is_same and len(function.residuals) > len(self._residuals):
             self._values, self._residuals = function.values, [Residual(*row) for row in function.residuals.tolist()]
         return True
@@ -140,9 +147,7 @@ class Training:
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
-        iteration = ValueIteration(
-            self.tables, self._tagged, self.tasks, self.settings.discount, self._values, self._residuals
-        )
+        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals)
         try:
             iteration.run(
                 self.settings.sweeps, self.settings.residual,
@@ -159,16 +164,14 @@ class Training:
             return
         features = self._metric.of_states(states)
         k = self.tables.turn.shape[1]
-        # where too few are of one kind, all count
-        going, standing = (mask if mask.sum() >= k else None for mask in (self._going, self._standing))
-        fields = (Neighbours(features, going), self._going), (Neighbours(features, standing), ~self._going)
+        fields = fields_of(features, self._gaits, fewest=k)
         while self._filled < len(states):
             if progress:
                 progress("Looking where actions lead", self._filled / len(states))
             part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
-            for neighbours, own in fields:
-                if own[part].any():
-                    self._look(neighbours, features, part[own[part]])
+            for gait, neighbours in enumerate(fields):
+                if (own := part[self._gait[part] == gait]).size:
+                    self._look(neighbours, features, own)
             self._filled = int(part[-1]) + 1
 
     def _look(self, neighbours: Neighbours, features: np.ndarray, which: np.ndarray) -> None:
@@ -179,9 +182,11 @@ class Training:
         led = step(states, states.poses[which], around, actions, self.settings.drift)
         tables.turn[which] = led.root[..., 2]
         tables.speed[which] = pace(led.root) * states.fps
-        for state, pose, velocity in zip(which, led.pose, led.velocity, strict=True):
+        count, bones = led.pose.shape[0] * k, led.pose.shape[2:]
+        led_to = self._metric.features(led.pose.reshape(count, *bones), led.velocity.reshape(count, *bones))
+        for state, results in zip(which, led_to.reshape(-1, k, led_to.shape[1]), strict=True):
             # the results of one state are alike, so their neighbours are found together
-            tables.indices[state], distances = neighbours.nearest(self._metric.features(pose, velocity), k)
+            tables.indices[state], distances = neighbours.nearest(results, k)
             tables.weights[state] = similarity_weights(distances)
 
     def value_function(self) -> ValueFunction:
@@ -194,7 +199,7 @@ class Training:
             tagged=self._tagged,
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
-            discount=self.settings.discount,
+            discount=self._discount,
             residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
             finished=self.finished,
             key=self.key,

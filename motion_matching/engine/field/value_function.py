@@ -22,7 +22,7 @@ from .states import MotionStates
 from .tasks import Tasks, Wish, tasks_from_dict
 
 FORMAT = "motion-matching field"
-VERSION = 1
+VERSION = 2
 _STRETCH = 2.0  # seconds
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from ..control import scripts
 from ..control.rollout import simulate
 from ..control.settings import PerformerSettings
+from ..motion.gait import WALK_TO_RUN
 from .database import Database
 from .statistics import speeds_not_in_data
-from .thresholds import WALK_TO_RUN
 
 Array = np.ndarray
 WINDOW = 1.0  # seconds

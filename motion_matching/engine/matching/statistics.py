@@ -10,9 +10,9 @@ import numpy as np
 
 from ..control.metrics import TURNING
 from ..control.settings import Speeds
+from ..motion.gait import WALK_TO_RUN
 from .database import Database
 from .tags import PREFER
-from .thresholds import WALK_TO_RUN
 
 DIRECTIONS = ("forward", "side", "back")
 _MOVING = 0.3

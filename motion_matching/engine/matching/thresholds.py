@@ -9,9 +9,7 @@ from typing import Any
 
 from ..control.settings import is_number
 from ..errors import SettingsError
-
-# people change from walking to running near 2.1 m/s
-WALK_TO_RUN = 2.1
+from ..motion.gait import WALK_TO_RUN
 
 
 @dataclass(frozen=True)
