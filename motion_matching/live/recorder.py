@@ -90,7 +90,7 @@ class Recorder:
         self.recovery: RecoveryFile | None = None
         if plan.recovery:
             lead_in = history.performance(plan.name, 0, self._lead_in)
-            origin = Origin(writer.armature.name, plan.file)
+            origin = Origin(writer.armature.name, plan.file, writer.alone)
             self.recovery = RecoveryFile(plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in)
         try:
             self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, writer.shares)

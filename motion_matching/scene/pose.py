@@ -57,6 +57,8 @@ class PoseWriter:
     not fit.
     """
 
+    alone = False  # it is a character that is shown
+
     def __init__(
         self, obj: bpy.types.Object, skeleton: Skeleton, *, root: RootTarget | None = None, root_bone: str = "",
         hips: str | None = None, collection: str = "",
