@@ -68,7 +68,7 @@ class RecoveryFile:
         self._header = {
             "format": _FORMAT, "name": ticks.name, **origin._asdict(), "fps": ticks.fps,
             "lead_in": ticks.lead_in, "frame": float(ticks.frames[0]), "frame_step": frame_step,
-            "scaled": list(ticks.scaled), "channels": ticks.rows.shape[1], "shares": ticks.shares,
+            "scaled": list(ticks.scaled), "channels": ticks.rows.shape[1], "collection": ticks.collection,
             "tracks": [vars(track) for track in ticks.tracks],
         }
         self._write(_HEADER, json.dumps(self._header).encode())
@@ -137,7 +137,7 @@ def read(path: Path) -> Recovered:
                   for t in header["tracks"]]
         ticks = RecordedTicks(
             header["name"], tracks, header["scaled"], header["frame"] + header["frame_step"] * np.arange(len(channels)),
-            channels, header["fps"], header["lead_in"], performance.to_json(_joined(parts)), header["shares"],
+            channels, header["fps"], header["lead_in"], performance.to_json(_joined(parts)), header["collection"],
         )
         return Recovered(_origin_in(header), ticks)
     except OSError as cause:

@@ -29,7 +29,7 @@ class MarkerWriter:
     The empty is there from `take_over` to `give_back`, and stays where it has got an action. It faces -Y at rest.
     """
 
-    alone, shares, travels = True, False, True
+    alone, collection, travels = True, "", True
     scaled: tuple[str, ...] = ()
     tracks = (Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),
               Track("rotation_euler", OBJECT_GROUP, 3, (2,), (0.0,) * 3))
