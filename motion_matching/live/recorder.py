@@ -90,10 +90,10 @@ class Recorder:
         self.recovery: RecoveryFile | None = None
         if plan.recovery:
             lead_in = history.performance(plan.name, 0, self._lead_in)
-            origin = Origin(writer.armature.name, plan.file)
+            origin = Origin(writer.armature.name, plan.file, writer.alone)
             self.recovery = RecoveryFile(plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in)
         try:
-            self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, writer.shares)
+            self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, bool(writer.collection))
         except BaseException:
             self._close_recovery(keep=False)
             raise
@@ -175,7 +175,7 @@ class Recorder:
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
         writer = self._writer
         return RecordedTicks(self._plan.name, writer.tracks, writer.scaled, frames, rows, self._fps, self._lead_in, wanted,
-                             writer.shares)
+                             writer.collection)
 
     def _save(self) -> None:
         """Bring the recovery file up to the last tick."""

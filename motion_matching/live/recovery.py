@@ -14,7 +14,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -34,19 +34,21 @@ _LENGTH = struct.Struct("<I")
 
 
 class Origin(NamedTuple):
-    """What a take was recorded on: the name of the armature, and the path of its file, empty where it was not saved."""
+    """What a take was recorded on: the name of the armature, and the path of its file, empty where it was not saved.
+
+    Where the simulation object was steered `alone`, the name is that of its empty.
+    """
 
     armature: str
     file: str
+    alone: bool = False
 
 
-@dataclass(frozen=True)
-class Recovered:
-    """A take that was not finished, and the names of the armature and of the file it was recorded on."""
+class Recovered(NamedTuple):
+    """A take that was not finished, and what it was recorded on."""
 
-    armature: str
+    origin: Origin
     ticks: RecordedTicks
-    file: str = ""
 
 
 class RecoveryFile:
@@ -64,9 +66,9 @@ class RecoveryFile:
                                       "folder for it, or record without one.") from cause
         self._lead_in: Performance | None = lead_in
         self._header = {
-            "format": _FORMAT, "name": ticks.name, "armature": origin.armature, "file": origin.file, "fps": ticks.fps,
+            "format": _FORMAT, "name": ticks.name, **origin._asdict(), "fps": ticks.fps,
             "lead_in": ticks.lead_in, "frame": float(ticks.frames[0]), "frame_step": frame_step,
-            "scaled": list(ticks.scaled), "channels": ticks.rows.shape[1], "shares": ticks.shares,
+            "scaled": list(ticks.scaled), "channels": ticks.rows.shape[1], "collection": ticks.collection,
             "tracks": [vars(track) for track in ticks.tracks],
         }
         self._write(_HEADER, json.dumps(self._header).encode())
@@ -105,10 +107,13 @@ def origin_of(path: Path) -> Origin | None:
     """What the take in a recovery file was recorded on, None where that cannot be read."""
     try:
         _, header = next(_records(path.read_bytes()))
-        data = json.loads(header)
-        return Origin(data["armature"], data.get("file", ""))
+        return _origin_in(json.loads(header))
     except (OSError, StopIteration, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _origin_in(header: dict[str, Any]) -> Origin:
+    return Origin(header["armature"], header.get("file", ""), header.get("alone", False))
 
 
 def read(path: Path) -> Recovered:
@@ -132,9 +137,9 @@ def read(path: Path) -> Recovered:
                   for t in header["tracks"]]
         ticks = RecordedTicks(
             header["name"], tracks, header["scaled"], header["frame"] + header["frame_step"] * np.arange(len(channels)),
-            channels, header["fps"], header["lead_in"], performance.to_json(_joined(parts)), header["shares"],
+            channels, header["fps"], header["lead_in"], performance.to_json(_joined(parts)), header["collection"],
         )
-        return Recovered(header["armature"], ticks, header.get("file", ""))
+        return Recovered(_origin_in(header), ticks)
     except OSError as cause:
         raise MotionMatchingError(f"The recovery file {path} cannot be read ({cause.strerror}).") from cause
     except (ValueError, KeyError, IndexError, TypeError, struct.error) as cause:

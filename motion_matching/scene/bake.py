@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import bpy
@@ -10,7 +11,7 @@ import numpy as np
 from ..engine.maths import quat
 from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
-from . import actions, keys
+from . import actions, keys, splicing
 from .armature import BoneMap, blender_names
 from .channels import (
     OBJECT_GROUP,
@@ -28,6 +29,7 @@ from .plan import check_follows_keys, planned
 from .root_target import RootTarget, Transform, compose, inverse
 from .rotation_modes import property_of, to_mode
 
+_PLACED = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 _OBJECT_SHARE = 0.25  # of the distance that fewer keys may cost, if the object moves too
 
 
@@ -35,6 +37,7 @@ def bake(
     clip: Clip, obj: bpy.types.Object, *, name: str, frame_start: int = 1,
     root: RootTarget | None = None, root_bone: str = "", hips: str | None = None,
     fewer_keys: float = 0.0, track: str | None = None, keep_active: bool = False,
+    bones: Collection[str] | None = None, beside: bpy.types.Action | None = None,
 ) -> bpy.types.Action:
     """Bake a clip into a new action for an armature object; the clip's first frame falls on `frame_start`.
 
@@ -49,6 +52,8 @@ def bake(
     - `fewer_keys` is how far, in metres, any bone's head or tail may be from its place, in exchange for fewer keys.
     - The action is assigned to the object, or put onto a new NLA track of the name `track`. In the second case the
       active action is no longer played unless it is to `keep_active`.
+    - With `bones`, only these are keyed, and the object with those that carry the body. What an action has `beside`
+      them goes into the new one.
 
     Other actions, frame, mode and selection are left alone; on an error nothing is left behind. RigError where the
     armature does not fit.
@@ -58,12 +63,16 @@ def bake(
     skeleton = clip.skeleton.renamed(blender_names(clip.skeleton.names))
     clip = replace(clip, skeleton=known_rest(obj, standing, skeleton))
     plan = planned(clip, standing, root, root_bone, hips)
-    check_follows_keys(obj, plan.clip.skeleton.names)
+    hung = plan.clip.skeleton
+    bones = set(standing.rests) if bones is None else bones
+    check_follows_keys(obj, tuple(name for name in hung.names if name in bones))
     fitted = fit(standing, plan.clip.skeleton, plan.place, plan.resting)
     always = bool(obj.animation_data and obj.animation_data.nla_tracks)  # tracks below would shine through
     channels = _bone_channels(obj, fitted, plan.clip, always)
     channels += [c for bone in plan.resting for c in _rest_channels(obj, bone)]
-    moving = [] if plan.object_motion is None else _object_channels(obj, plan.object_motion)
+    channels = [c for c in channels if c.group in bones]
+    carries = any(parent < 0 and name in bones for name, parent in zip(hung.names, hung.parents, strict=True))
+    moving = _object_channels(obj, plan.object_motion) if carries and plan.object_motion is not None else []
     origin = compose(inverse(plan.place), standing.place)[1]
     masks = _masks(obj, plan.clip, fitted, channels, moving, fewer_keys, origin)
     frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
@@ -74,6 +83,9 @@ def bake(
             at = frames[:count] if mask is None else frames[mask]
             values = values if mask is None else values[:, mask]
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
+        if beside:
+            posed = {f"{bone_path(bone)}.{name}" for bone in bones for name in (*_PLACED, "scale")}
+            splicing.carry_over(beside, actions.channelbag(action), {*posed, *(_PLACED if moving else ())})
     return action
 
 

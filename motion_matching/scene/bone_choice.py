@@ -36,6 +36,15 @@ def chosen_bones(obj: bpy.types.Object, choice: str | None = None) -> tuple[tupl
     return tuple(order), np.array([numbers.get(parents[name] or "", -1) for name in order])
 
 
+def bones_in(obj: bpy.types.Object, collection: str) -> frozenset[str]:
+    """Names of the bones of a bone collection and those below it; RigError where there is none of that name."""
+    found = obj.data.collections_all.get(collection)
+    if found is None:
+        raise RigError(f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own that name, or "
+                       "choose another or none.")
+    return frozenset(bone.name for bone in found.bones_recursive)
+
+
 def _is_control_rig(obj: bpy.types.Object) -> bool:
     helpers = any(not bone.use_deform for bone in obj.data.bones)
     return helpers and any(bone.use_deform for bone in obj.data.bones) and any(b.constraints for b in obj.pose.bones)

@@ -15,13 +15,21 @@ from .pose import Track
 _SIZE = 0.25  # metres
 
 
+def new_marker(name: str) -> bpy.types.Object:
+    """An empty in the current scene that shows where something is and what it faces."""
+    marker = bpy.data.objects.new(name, None)
+    marker.empty_display_type, marker.empty_display_size = "ARROWS", _SIZE
+    bpy.context.scene.collection.objects.link(marker)
+    return marker
+
+
 class MarkerWriter:
     """Writes the place and heading of bone 0 of poses (7, B) onto an empty, as a `PoseWriter` does onto an armature.
 
     The empty is there from `take_over` to `give_back`, and stays where it has got an action. It faces -Y at rest.
     """
 
-    shares, travels = False, True
+    alone, collection, travels = True, "", True
     scaled: tuple[str, ...] = ()
     tracks = (Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),
               Track("rotation_euler", OBJECT_GROUP, 3, (2,), (0.0,) * 3))
@@ -34,10 +42,7 @@ class MarkerWriter:
 
     def take_over(self) -> None:
         """Put the empty into the scene."""
-        marker = bpy.data.objects.new(self.armature.name, None)
-        marker.empty_display_type, marker.empty_display_size = "ARROWS", _SIZE
-        bpy.context.scene.collection.objects.link(marker)
-        self.armature = Handle.of(marker, "objects")
+        self.armature = Handle.of(new_marker(self.armature.name), "objects")
 
     def give_back(self, *, keep_action: bool = False) -> None:
         """Take the empty out again, unless it is to stay with its action; a second time does nothing."""

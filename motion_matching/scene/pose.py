@@ -17,6 +17,7 @@ from ..engine.errors import RigError
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
 from .armature import blender_names
+from .bone_choice import bones_in
 from .channels import OBJECT_GROUP, STILL, ObjectFrame, basis_matrices, bone_path, check_connected, free_components
 from .fitting import Standing, fit, known_rest
 from .found_pose import SIZES, FoundPose
@@ -57,6 +58,8 @@ class PoseWriter:
     not fit.
     """
 
+    alone = False  # it is a character that is shown
+
     def __init__(
         self, obj: bpy.types.Object, skeleton: Skeleton, *, root: RootTarget | None = None, root_bone: str = "",
         hips: str | None = None, collection: str = "",
@@ -65,7 +68,7 @@ class PoseWriter:
         skeleton = known_rest(obj, standing, skeleton.renamed(blender_names(skeleton.names)))
         rest = Clip("rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0)
         plan = planned(rest, standing, root, root_bone, hips)
-        chosen = _bones_in(obj, collection) if collection else set(standing.rests)
+        chosen = bones_in(obj, collection) if collection else set(standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:
             raise RigError(f"bone collection '{collection}' of armature '{obj.name}' has no bone of the motion; choose "
@@ -75,7 +78,7 @@ class PoseWriter:
         self.start = (*plan.place[1][:2].tolist(), 2.0 * float(np.arctan2(plan.place[0][3], plan.place[0][0])))
         self.tracks: tuple[Track, ...] = ()
         self.scaled: list[str] = []
-        self.shares = bool(collection)  # other bones go on playing what they play
+        self.collection = collection  # other bones go on playing what they play
         hung = plan.clip.skeleton
         carries = any(parent < 0 and name in chosen for name, parent in zip(hung.names, hung.parents, strict=True))
         self.travels = carries and plan.root is not RootTarget.IN_PLACE
@@ -94,7 +97,7 @@ class PoseWriter:
         """
         obj = posable(self.armature)
         self._found = FoundPose.take(
-            obj, self._numbers, moves_object=self._object is not None, plays_on=self.shares)
+            obj, self._numbers, moves_object=self._object is not None, plays_on=bool(self.collection))
         obj.update_tag()  # the armature itself may have changed; from now on it is poses alone
 
     def give_back(self, *, keep_action: bool = False) -> None:
@@ -336,11 +339,3 @@ class _ObjectMotion:
     def set(self, obj: bpy.types.Object, location: np.ndarray, rotation: np.ndarray) -> None:
         obj.location = location.tolist()
         setattr(obj, self._property, rotation.tolist())
-
-
-def _bones_in(obj: bpy.types.Object, collection: str) -> set[str]:
-    """Names of the bones of a bone collection and those below it; RigError where there is none of that name."""
-    found = obj.data.collections_all.get(collection)
-    if found is None:
-        raise RigError(f"armature '{obj.name}' has no bone collection '{collection}'; choose one that it has, or none.")
-    return {bone.name for bone in found.bones_recursive}

@@ -28,8 +28,8 @@ GROWING = "motion_matching_growing"  # custom property of an action that shows a
 class RecordedTicks:
     """Channels (T, C) at frames (T,), what they are, and the performance (JSON) whose ticks from `lead_in` on they are.
 
-    `fps` is the rate of the ticks; the bones `scaled` had a scale that the poses undo. Where a recording `shares` the
-    armature with its own animation, that goes on in what has no tracks.
+    `fps` is the rate of the ticks; the bones `scaled` had a scale that the poses undo. Where only the bones of a
+    `collection` were driven, the armature's own animation goes on in what has no tracks.
     """
 
     name: str
@@ -40,7 +40,7 @@ class RecordedTicks:
     fps: float
     lead_in: int
     performance: str
-    shares: bool = False
+    collection: str = ""
 
 
 class GrowingAction:
@@ -144,12 +144,12 @@ def base_of(playing: Handle | None, mode: str) -> Handle | None:
 def write_take(obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None = None) -> bpy.types.Action:
     """Write ticks into a new action of the object, or over the keys of a take, which is assigned again.
 
-    As with a bake, what stays gets a single key, and what stays at rest none. A new action of a recording that shares
-    has all else from the one that is played. Nothing is left behind on an error.
+    As with a bake, what stays gets a single key, and what stays at rest none. A new action of a recording of a
+    collection has all else from the one that is played. Nothing is left behind on an error.
     """
     into = base.find() if base else None
     if into is None:
-        with actions.new_action(ticks.name, obj, with_own=ticks.shares) as action:
+        with actions.new_action(ticks.name, obj, with_own=bool(ticks.collection)) as action:
             _make_room(action, ticks.tracks)
             _write_all(action, ticks)
     else:
@@ -160,13 +160,15 @@ def write_take(obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None 
             if not (_is_at_rest(track, values) and not splicing.has_channel(action, track.path)):
                 splicing.splice_channel(action, track.path, ticks.frames, values, track.group, track.free, track.rest,
                                         extent)
-    keep_performance(action, ticks.performance, float(ticks.frames[0]), len(ticks.frames), ticks.fps, ticks.lead_in)
+    keep_performance(action, ticks.performance, float(ticks.frames[0]), len(ticks.frames), ticks.fps, ticks.lead_in,
+                     ticks.collection)
     bpy.context.view_layer.update()  # it plays now, so that a pose that is written next stays
     return action
 
 
 def recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
-    """What was recorded into a take: `frame`, `ticks`, `fps`, `lead_in`, and `performance` as JSON text, in that order.
+    """What was recorded into a take, in that order: `frame`, `ticks`, `fps`, `lead_in`, `performance` as JSON text, and
+    `collection`, the bone collection that alone was driven, if it was one.
 
     MotionMatchingError where such a text was deleted.
     """
@@ -218,12 +220,17 @@ def _is_at_rest(track: Track, values: np.ndarray) -> bool:
 
 
 def keep_performance(
-    action: bpy.types.Action, performance: str, frame: float, ticks: int, fps: float, lead_in: int = 0
+    action: bpy.types.Action, performance: str, frame: float, ticks: int, fps: float, lead_in: int = 0,
+    collection: str = "",
 ) -> None:
-    """Note which performance, as JSON, a take was made of; the text lies in the file beside it, where it can be read."""
+    """Note which performance, as JSON, a take was made of, and which bone collection alone plays it, if it is one.
+
+    The text lies in the file beside it, where it can be read.
+    """
     text = bpy.data.texts.new(f"{action.name}.performance.json")
     text.from_string(performance)
-    part = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in, "performance": text}
+    part = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in, "performance": text,
+            "collection": collection}
     action[PARTS] = [*_parts(action), part]
 
 

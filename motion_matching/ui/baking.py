@@ -25,22 +25,35 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A performance, the frame that its take begins at, and its ticks before, as a live take begins within a session."""
+    """A performance, the frame that its take begins at, and its ticks before, as a live take begins within a session.
+
+    It may be that of a bone collection alone.
+    """
 
     wanted: Performance
     frame: int
     lead_in: int = 0
+    collection: str = ""
 
 
 class Wish(NamedTuple):
     """What is to be baked: a name, what is performed, and when feet stand, None to have it found.
 
-    Most takes are of one part; those that were recorded into again have more, of which later ones win.
+    Most takes are of one part; those that were recorded into again have more, of which later ones win. Where all are of
+    one bone collection, only its bones are keyed, and the rest has what it has in the action `beside`.
     """
 
     name: str
     parts: tuple[Part, ...]
     ranges: list[ContactRange] | None = None
+    beside: str = ""
+
+    def bones_of(self, obj: bpy.types.Object) -> frozenset[str] | None:
+        """The bones that are keyed, None for all. RigError where the armature lacks the collection."""
+        from ..scene.bone_choice import bones_in
+
+        collections = {part.collection for part in self.parts}
+        return bones_in(obj, *collections) if len(collections) == 1 and "" not in collections else None
 
     @property
     def frame(self) -> int:
@@ -53,7 +66,8 @@ def parts_of(action: bpy.types.Action) -> tuple[Part, ...]:
     from ..scene import recording
 
     where = f"The take '{action.name}'"
-    return tuple(Part(performance.from_json(part["performance"], where), round(part["frame"]), part["lead_in"])
+    return tuple(Part(performance.from_json(part["performance"], where), round(part["frame"]), part["lead_in"],
+                      part.get("collection", ""))
                  for part in recording.recorded_parts(action))
 
 
@@ -64,6 +78,7 @@ def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
     obj = request.held(uid)
     settings = request.performer_settings(obj, database)
     wish = wish_of(obj, database, settings)
+    wish.bones_of(obj)  # said before it is performed
     takes = yield from performed(database, settings, wish.parts, Chosen.of(obj))
     yield "Baking", 1.0
     action, seconds = bake_takes(request.held(uid), wish, takes, database)
@@ -123,7 +138,8 @@ def bake_takes(
     action = bake(
         take.clip(), obj, name=wish.name, frame_start=wish.frame, root=root,
         root_bone=root_bone, hips=hips, fewer_keys=settings.fewer_keys,
-        track=wish.name if settings.use_nla else None)
+        track=wish.name if settings.use_nla else None,
+        bones=(bones := wish.bones_of(obj)), beside=bpy.data.actions.get(wish.beside) if bones else None)
     contact_markers.write_markers(action, ranges, database.roles.leg_names, wish.frame, scene_fps(scene) / take.fps)
     _keep_performances(action, wish.parts, takes)
     seconds = take.frame_count / take.fps
@@ -141,7 +157,8 @@ def _keep_performances(action: bpy.types.Action, parts: Sequence[Part], takes: S
     for part, take in zip(parts, takes, strict=True):
         wanted = replace(take.performance, settings=take.settings)
         lead_in = len(wanted.intents) - take.frame_count
-        recording.keep_performance(action, performance.to_json(wanted), part.frame, take.frame_count, take.fps, lead_in)
+        recording.keep_performance(action, performance.to_json(wanted), part.frame, take.frame_count, take.fps, lead_in,
+                                   part.collection)
 
 
 def standing_where(obj: bpy.types.Object, wanted: Performance) -> Performance:

@@ -61,6 +61,7 @@ class Inspector:
     found: FrameInspection | None = None
     lines: tuple[str, ...] = field(default=())
     problem: str = ""
+    namesakes: tuple[tuple[Any, ...], list[int]] = (), []  # what they were found for, and places of sources with one clip
 
 
 current: Inspector | None = None
@@ -170,19 +171,22 @@ def _spot_of_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) ->
     request.check_source(obj, source)
     clip = _clip_of(source)
     frame = frame_inspector.find_frame(
-        database, f"{clip}:{max(scene_frame - _first_frame(obj, source), 0)}", _which(database, settings, clip))
+        database, f"{clip}:{max(scene_frame - _first_frame(obj, source), 0)}", _which(seen, settings, clip))
     x, y, yaw = database.track[frame].tolist()
     return Spot(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
 
-def _which(database: Database, settings: Any, clip: str) -> int:
+def _which(seen: Inspector, settings: Any, clip: str) -> int:
     """The place of the chosen source among those of the database whose clips have its name.
 
     SettingsError where the list has another number of them than the database.
     """
-    of_clip = [place for place, source in enumerate(settings.sources)
-               if source.enabled and _clip_of(source) == clip and not request.problem_of(source)]
-    there = sum(origin.clip == clip and not origin.mirrored for origin in database.ranges)
+    state = clip, status.changes, bpy.data.actions.keys()
+    if seen.namesakes[0] != state:  # at every frame this would go through all sources, and see whether their files are there
+        seen.namesakes = state, [place for place, source in enumerate(settings.sources)
+                                 if source.enabled and _clip_of(source) == clip and not request.problem_of(source)]
+    of_clip = seen.namesakes[1]
+    there = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
     if there and there != len(of_clip):
         raise SettingsError(f"The database has {there} clips '{clip}' and the list of sources {len(of_clip)}; inspect "
                             "again, or remove those that the build left out.")

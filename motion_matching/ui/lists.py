@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from .operators_source_edit import shown
+from .operators_source_edit import shown_last
 
 _KIND_ICONS: Any = {"ACTION": "ACTION", "FILE": "FILE"}
 
@@ -37,7 +37,7 @@ class MOTION_MATCHING_UL_sources(bpy.types.UIList):
         if not data.search:
             return [], []
         flags = [0] * len(data.sources)
-        for place in shown(data):
+        for place in shown_last(data):
             flags[place] = self.bitflag_filter_item
         return flags, []
 

@@ -77,7 +77,7 @@ Feet stand when its contact markers say so, which can be moved in the Action Edi
             # the settings of now take the place of those that it was performed with
             again = Wish(name, tuple(
                 part._replace(wanted=replace(request.on_ground_of(obj, part.wanted), settings={}, changes=()))
-                for part in parts_of(action)))
+                for part in parts_of(action)), beside=name)
             if not self.use_markers:
                 return again
             rate = scene_fps(bpy.context.scene) / database.fps

@@ -256,8 +256,8 @@ def _has_left(cls: Any) -> bool:
 
 
 class MOTION_MATCHING_OT_recover_take(bpy.types.Operator):
-    """Make a take of the recording that was cut off, for the armature that it was made with. \
-Of several, the newest that was made in this file"""
+    """Make a take of the recording that was cut off, for the armature that it was made with, or of a steered path an \
+empty. Of several, the newest that was made in this file"""
 
     bl_idname = "motion_matching.recover_take"
     bl_label = "Recover Take"

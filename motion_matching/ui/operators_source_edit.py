@@ -25,6 +25,18 @@ def shown(settings: Any) -> list[int]:
     return [place for place, source in enumerate(settings.sources) if not words or is_found(source, words)]
 
 
+_last: tuple[tuple[Any, ...], list[int]] = (), []  # what was shown where last, and places
+
+
+def shown_last(settings: Any) -> list[int]:
+    """The same for drawing: found again only where something that it hangs on has changed."""
+    global _last
+    state = (settings.id_data.session_uid, settings.search, status.changes, settings.sources.keys(), bpy.data.actions.keys())
+    if _last[0] != state:
+        _last = state, shown(settings)
+    return _last[1]
+
+
 def _same(*names: str) -> Edit:
     def edit(source: Any, active: Any) -> None:
         for name in names:

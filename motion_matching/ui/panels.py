@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import bpy
@@ -248,7 +249,7 @@ class MOTION_MATCHING_PT_source(ArmaturePanel, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = armature_of(context)
-        return obj is not None and polls.active(obj.motion_matching, "sources", "source_index") is not None
+        return obj is not None and polls.has_active(obj.motion_matching, "sources", "source_index")
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         source = polls.active(armature_of(context).motion_matching, "sources", "source_index")
@@ -342,10 +343,15 @@ def preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
     """Blender's row of a preset menu, with a button to add and one to remove."""
     row = layout.row(align=True)
     row.operator_context = "INVOKE_DEFAULT"
-    row.menu(f"MOTION_MATCHING_MT_{kind}", text=bpy.path.display_name(preset, title_case=True) if preset else "Presets")
+    row.menu(f"MOTION_MATCHING_MT_{kind}", text=_title(preset) if preset else "Presets")
     row.operator(SavePreset.bl_idname, text="", icon="ADD").kind = kind
     remove = row.operator(RemovePreset.bl_idname, text="", icon="REMOVE")
     remove.kind, remove.name = kind, preset
+
+
+@cache
+def _title(preset: str) -> str:
+    return bpy.path.display_name(preset, title_case=True)
 
 
 CLASSES = (

@@ -12,7 +12,7 @@ from .operators_features import MOTION_MATCHING_OT_move_feature as MoveFeature
 from .operators_features import MOTION_MATCHING_OT_remove_feature as RemoveFeature
 from .operators_presets import MOTION_MATCHING_OT_apply_preset as ApplyPreset
 from .panels import ArmaturePanel, header, preset_row, split, told
-from .properties_features import is_trajectory, title_of
+from .properties_features import ICONS, is_trajectory, title_of
 from .request import armature_of
 
 
@@ -24,7 +24,7 @@ class MOTION_MATCHING_UL_features(bpy.types.UIList):
         active_data: Any, active_property: str | None, index: int | None = 0, flt_flag: int | None = 0,
     ) -> None:
         split = layout.split(factor=0.68)
-        split.label(text=title_of(item), icon=item.bl_rna.properties["kind"].enum_items[item.kind].icon)
+        split.label(text=title_of(item), icon=ICONS[item.kind])
         split.prop(item, "weight", text="", slider=True)
 
 

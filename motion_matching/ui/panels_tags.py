@@ -51,7 +51,8 @@ class MOTION_MATCHING_PT_tags(ArmaturePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and active_source(context) is not None
+        obj = armature_of(context)
+        return obj is not None and polls.has_active(obj.motion_matching, "sources", "source_index")
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         count = len(active_source(context).tag_ranges)

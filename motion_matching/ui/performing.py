@@ -292,7 +292,7 @@ class Live:
         mode = self._line_up(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = scene_fps(scene) / self.session.performer.method.fps
-        self.session.record(RecordingPlan(self.take_name, frame, step, mode, self._recovery(), bpy.data.filepath))
+        self.session.record(RecordingPlan(self.take_name, frame, step, mode, recordings.folder(), bpy.data.filepath))
         if play.timeline:
             self._along.play()
         self.said.append("Recording.")
@@ -325,10 +325,6 @@ class Live:
         self._list(bpy.data.actions[name])
         self.takes.append(name)
         self.said.append(f"Recorded '{name}': {seconds:.1f} s.")
-
-    def _recovery(self) -> Path | None:
-        """Where a recording is kept while it is made."""
-        return recordings.folder()
 
     def _list(self, action: bpy.types.Action) -> None:
         recordings.list_take(self.armature.find(), action)

@@ -84,6 +84,11 @@ def active(owner: Any, items: str, index: str) -> Any:
     return found[number] if 0 <= number < len(found) else None
 
 
+def has_active(owner: Any, items: str, index: str) -> bool:
+    """Whether there is one: to get it, Blender goes through all those before it."""
+    return bool(0 <= getattr(owner, index) < len(getattr(owner, items)))
+
+
 def chosen_take(cls: Any, context: bpy.types.Context) -> Any:
     """The active take, or None with what to do said."""
     if not has_armature(cls, context):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -230,7 +231,10 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
 
 def _names(action: str) -> list[str]:
     settings = chosen()
-    text = getattr(settings, f"key_{action}") if settings else ACTIONS[action][1]
+    return _names_in(getattr(settings, f"key_{action}") if settings else ACTIONS[action][1])
+
+
+def _names_in(text: str) -> list[str]:
     return [name.strip().upper() for name in text.split(",") if name.strip()]
 
 
@@ -242,7 +246,15 @@ def tick_budget() -> float:
 
 def keys_in_words() -> str:
     """Which keys do what, in a line."""
-    first = {action: (_names(action) or ["-"])[0].replace("_", " ").title() for action in ACTIONS}
+    settings = chosen()
+    return _in_words(*(getattr(settings, f"key_{action}") if settings else keys for action, (_, keys, _) in ACTIONS.items()))
+
+
+@cache
+def _in_words(*keys: str) -> str:
+    """The line for the keys of each action; panels show it at every redraw."""
+    first = {action: (_names_in(text) or ["-"])[0].replace("_", " ").title()
+             for action, text in zip(ACTIONS, keys, strict=True)}
     steer = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} pushes,  "
             f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops")

@@ -46,6 +46,8 @@ KINDS: Any = [
     ("trajectory_direction", "Facing", "Where the character will face, or did", "ORIENTATION_GIMBAL", 3),
     ("trajectory_velocity", "Speed", "How fast the character will move, or did", "DRIVER", 4),
 ]
+ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
+_NAMES = {kind: name for kind, name, *_ in KINDS}
 
 
 class MotionMatchingFeature(bpy.types.PropertyGroup):
@@ -76,9 +78,10 @@ def is_trajectory(feature: Any) -> bool:
 
 def title_of(feature: Any) -> str:
     """A feature as it is called in the list."""
-    kind = feature.bl_rna.properties["kind"].enum_items[feature.kind].name
-    bone = feature.bone.replace("_", " ").title()
-    return f"{kind} {_short(feature.times)}" if is_trajectory(feature) else f"{bone} {kind}"
+    kind = _NAMES[feature.kind]
+    if is_trajectory(feature):
+        return f"{kind} {_short(feature.times)}"
+    return f"{feature.bone.replace('_', ' ').title()} {kind}"
 
 
 def _short(times: str) -> str:

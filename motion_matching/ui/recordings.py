@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bpy
 
 from ..engine.errors import MotionMatchingError
 from . import items, status
+
+if TYPE_CHECKING:
+    from ..live.recovery import Origin
 
 left: tuple[Path, ...] = ()  # recordings that were cut off, as they were found last
 
@@ -33,34 +37,43 @@ def look() -> None:
 def foremost() -> Path:
     """Of the recordings that were cut off, the newest of an armature that is here, of this file if there is one.
 
-    Where there is none for this file, the oldest.
+    A steered path counts as here in its file. Where there is none for this file, the oldest.
     """
     from ..live import recovery
 
     origins = [(path, recovery.origin_of(path)) for path in reversed(left)]
-    here = [(path, origin) for path, origin in origins if origin and _armature(origin.armature)]
+    here = [(path, origin) for path, origin in origins if origin and _is_here(origin)]
     return next((path for path, origin in here if origin.file == bpy.data.filepath), here[0][0] if here else left[0])
 
 
 def recover(path: Path) -> bpy.types.Action:
-    """Write a recording that was cut off as a take of the armature that it was made with, found by its name.
+    """Write a recording that was cut off as a take of the armature that it was made with, found by its name, or as the
+    path of a new empty.
 
-    MotionMatchingError where that is not there, or the recording cannot be read; then it is kept.
+    MotionMatchingError where the armature is not there, or the recording cannot be read; then it is kept.
     """
     from ..live import recovery
-    from ..scene import recording
+    from ..scene import marker, recording
 
-    found = recovery.read(path)
-    obj = _armature(found.armature)
-    if obj is None:
-        file = f"the file '{found.file}'" if found.file else "its file"
-        raise MotionMatchingError(f"The recording was made with armature '{found.armature}', which is not in this file; "
-                                  f"open {file} first.")
-    action = recording.write_take(obj, found.ticks)
-    list_take(obj, action)
+    origin, ticks = recovery.read(path)
+    if origin.alone:
+        action = recording.write_take(marker.new_marker(origin.armature), ticks)
+    else:
+        obj = _armature(origin.armature)
+        if obj is None:
+            file = f"the file '{origin.file}'" if origin.file else "its file"
+            raise MotionMatchingError(f"The recording was made with armature '{origin.armature}', which is not in this "
+                                      f"file; open {file} first.")
+        action = recording.write_take(obj, ticks)
+        list_take(obj, action)
     path.unlink(missing_ok=True)
     look()
     return action
+
+
+def _is_here(origin: Origin) -> bool:
+    """Whether what a recording was made with is in this file."""
+    return origin.file == bpy.data.filepath if origin.alone else _armature(origin.armature) is not None
 
 
 def _armature(name: str) -> bpy.types.Object | None:

@@ -44,6 +44,7 @@ _found: dict[int, Status] = {}  # by the armature's session_uid, also those that
 _databases: dict[str, Status] = {}  # by the key of what is there; a key never means another database
 _old: set[int] = set()
 listeners: list[Callable[[], None]] = []  # told of every change that is noticed here
+changes = 0  # how many were, jumps such as undo among them
 _looking: tuple[int, Generator[tuple[str, float], None, Status]] | None = None  # the look that goes on, with its uid
 _watched: set[int] = set()  # session_uids of what the databases that were looked at are made of
 
@@ -89,8 +90,9 @@ def note_built(obj: bpy.types.Object, key: str, database: Any) -> None:
 
 def forget() -> None:
     """Something changed: what was found out has to be found out again."""
-    global _looking
+    global _looking, changes
     _looking = None
+    changes += 1
     _old.update(_found)
     callbacks.soon(_refresh_old, SOON)
     for listener in listeners:
@@ -206,8 +208,9 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
 @persistent
 def _after_jump(*_: Any) -> None:
     """After undo, redo and loading, other data may bear the known names."""
-    global _looking
+    global _looking, changes
     _looking = None
+    changes += 1
     _found.clear()
     _old.clear()
     _watched.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bpy
@@ -31,9 +30,6 @@ class Tuning(Live):
 
     def _settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return request.performer_settings(obj, self.speeds_of)
-
-    def _recovery(self) -> Path | None:
-        return None  # what it would be recovered for is gone as well
 
     def _list(self, action: bpy.types.Action) -> None:
         """Takes are of the armature, and this is none."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 HEAD = """
 from tests.live.hero import *
 from motion_matching.scene import recording
@@ -89,6 +91,70 @@ again = obj.animation_data.action
 assert again != take and len(recording.recorded_parts(again)) == len(recording.recorded_parts(take)) == 1
 assert np.array_equal(of(again)[head], before[head]) and len(of(again)[leg]) == 20
 """
+
+BAKED_AGAIN = HEAD + """
+from motion_matching.ui import baking
+from tests.live.stage import DATABASE, SETTINGS
+BONES = [CHOSEN]
+hero, own = hero_with(*BONES)
+obj, settings = hero.obj, hero.obj.motion_matching
+hero.start()
+hero.run(20)
+hero.live.toggle_recording()
+hero.run(60)
+performing.end()
+take = obj.animation_data.action
+[part] = recording.recorded_parts(take)
+assert part["collection"] == "Driven"
+keys = of(take)
+
+# a constraint on what is not driven is in nobody's way
+follow = obj.pose.bones["Neck"].constraints.new("COPY_ROTATION")
+assert "Neck" not in BONES
+
+def bake_again():
+    wish = baking.Wish(take.name, baking.parts_of(take), beside=take.name)
+    takes = [performed(part) for part in wish.parts]
+    return baking.bake_takes(obj, wish, takes, DATABASE)[0]
+
+def performed(part):
+    from motion_matching.engine import takes
+    take = takes.perform(DATABASE, SETTINGS, part.wanted)
+    return take.sliced(part.lead_in)
+
+for fewer, nla in ((0.0, False), (0.01, False), (0.0, True)):
+    settings.fewer_keys, settings.use_nla = fewer, nla
+    again = of(action := bake_again())
+    assert action != take and again.keys() <= keys.keys() | {path.replace("rotation", "scale") for path in keys}
+    for path in keys:
+        bone = path.split('"')[1] if '"' in path else ""
+        if bone in BONES or not bone and "Hips" in BONES:
+            continue
+        assert np.array_equal(again[path], keys[path]), path
+    moved = f'pose.bones["{BONES[0]}"].rotation_quaternion'
+    assert len(again[moved]) > 2 and not np.array_equal(again[moved], of(own).get(moved))
+    assert {path.split('"')[1] for path in again if '"' in path} <= {"Head", LEGS[0], *BONES}
+    assert np.array_equal(again["location"], of(own)["location"]) == ("Hips" not in BONES)
+    [part] = recording.recorded_parts(action)
+    assert part["collection"] == "Driven"
+    recording.remove_take(obj, action)
+
+obj.data.collections_all["Driven"].name = "Other"
+try:
+    bake_again()
+except Exception as error:
+    assert "'Driven'" in str(error) and "collection" in str(error), error
+else:
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize("bones", ["'Hips', *LEGS", "'Spine', 'Head'"])
+def test_a_take_of_a_collection_is_baked_again_as_one(
+    run_in_blender: Callable[..., str], demo_file: Path, bones: str
+) -> None:
+    run_in_blender(BAKED_AGAIN.replace("CHOSEN", bones), demo_file)
+
 
 UPPER = HEAD + """
 hero, own = hero_with("Spine", "Head")

@@ -37,7 +37,7 @@ count = int(sys.argv[3])
 [path] = recovery.left_over(folder)
 found = recovery.read(path)
 ticks = found.ticks
-assert (found.armature, ticks.name, ticks.fps, ticks.lead_in) == ("Person", "Lost", FPS, 15)
+assert (found.origin.armature, ticks.name, ticks.fps, ticks.lead_in) == ("Person", "Lost", FPS, 15)
 assert count - FPS <= len(ticks.frames) <= count + FPS, (count, len(ticks.frames))
 assert np.allclose(ticks.frames, 5.0 + 0.8 * np.arange(len(ticks.frames)))
 

@@ -56,7 +56,7 @@ from tests.live.hero import *
 from motion_matching.engine.control import performance
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.scene import recording
-from motion_matching.ui import hud, request, steering, tuning
+from motion_matching.ui import hud, recordings, request, steering, tuning
 from tests.live.stage import DATABASE, SETTINGS
 ops = bpy.ops
 
@@ -171,13 +171,14 @@ def tuned():
     ops.ed.undo_push(message="the hero")
     ops.ed.undo_push(message="something else")
     live = hero.start()
+    hero.keyboard.handle("W", "PRESS")
     hero.run(5)
     live.toggle_recording()
     hero.run(40)
     return hero, live
 
 for end, words, stays in (
-    (lambda: ops.ed.undo(), "Undo", False), (lambda: bpy.data.objects.remove(marker()), "Steered Path", False),
+    (lambda: ops.ed.undo(), "Undo", True), (lambda: bpy.data.objects.remove(marker()), "Steered Path", False),
     (lambda: bpy.data.objects.remove(hero.obj), "Hero", True), (lambda: ops.wm.read_homefile(use_empty=True), "file", False),
     (lambda: ops.wm.save_as_mainfile(filepath=sys.argv[2]), "saved", True),
     (lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Other")), "scene", True),
@@ -190,6 +191,57 @@ for end, words, stays in (
     assert (marker() is not None) == stays, words
     if stays:
         assert marker().animation_data.action.name == "Steered Path"
+    expected = {"Steered Path": FPS, "file": 40}.get(words)  # where there is no place to keep it: all but the last second
+    assert len(recordings.left) == bool(expected), (words, recordings.left)
+    if expected:
+        ops.wm.read_homefile(use_empty=True)
+        assert ops.motion_matching.recover_take() == {"FINISHED"}
+        assert marker().animation_data.action.frame_range[1] == expected, words
+        assert not recordings.left
+"""
+
+RECOVERED = HEAD + """
+from motion_matching.live import recovery
+hero = Tuned()
+bpy.context.scene.frame_set(11)
+ops.wm.save_as_mainfile(filepath=sys.argv[2])
+live = hero.start()
+hero.run(20)
+hero.keyboard.handle("W", "PRESS")
+live.toggle_recording()
+places = []
+for _ in range(100):
+    hero.run(1)
+    places.append(live.session._frame.simulation_object)
+ops.wm.read_homefile(use_empty=True)
+assert "can be recovered" in performing.last_words and recordings.left
+[path] = recordings.left
+assert recovery.origin_of(path) == ("Steered Path", sys.argv[2], True)
+
+# an empty that moves as the one that was lost, with its performance, in whatever file; the character is not needed
+assert ops.motion_matching.recover_take() == {"FINISHED"} and not recordings.left and not path.exists()
+lost = marker()
+assert lost.type == "EMPTY" and lost.users_scene and lost.animation_data.action.frame_range[:] == (11, 110)
+for frame in (11, 60, 110):
+    bpy.context.scene.frame_set(frame)
+    assert np.allclose([*lost.location.xy, lost.rotation_euler.z], places[frame - 11], atol=1e-4), frame
+assert recording.knows_performance(lost.animation_data.action)
+
+# a path that was recorded in another file is in nobody's way
+(own := Tuned()).start()
+own.live.toggle_recording()
+own.run(60)
+ops.wm.open_mainfile(filepath=sys.argv[2])
+[unsaved] = recordings.left
+hero.obj = bpy.data.objects["Hero"]
+Hero.start(hero).toggle_recording()
+hero.run(50)
+ops.wm.open_mainfile(filepath=sys.argv[2])
+assert len(recordings.left) == 2
+unsaved = unsaved.rename(unsaved.with_name("2999-01-01 10-00-00 000000" + unsaved.suffix))
+recordings.look()
+assert ops.motion_matching.recover_take() == {"FINISHED"}
+assert recordings.left == (unsaved,) and len(bpy.data.objects["Hero"].motion_matching.takes) == 1 and not marker()
 """
 
 LEADERS = HEAD + """
@@ -385,6 +437,12 @@ def test_what_ends_it_leaves_nothing_half_done(
     run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
 ) -> None:
     run_in_blender(ENDED, demo_file, tmp_path / "path.blend")
+
+
+def test_a_steered_path_that_was_cut_off_is_recovered(
+    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
+) -> None:
+    run_in_blender(RECOVERED, demo_file, tmp_path / "path.blend")
 
 
 def test_curves_and_targets_lead(run_in_blender: Callable[..., str], demo_file: Path) -> None:

@@ -190,6 +190,16 @@ early.frame_end = 0
 assert ops.inspect_frame() == {"FINISHED"} and inspector.current.spot.frame == 30, "what cannot be read is not counted"
 settings.source_index = 0
 assert inspector.current.spot is None and "ends before it starts" in inspector.current.problem
+
+# which of them it is, is found again where an action takes the clip's name, and not at every frame
+settings.source_index = 1
+assert inspector.current.spot.frame == 30
+kept = inspector.current.namesakes
+scene.frame_set(scene.frame_current + 1)
+assert inspector.current.spot.frame == 31 and inspector.current.namesakes is kept
+long.name = "another clip"
+scene.frame_set(scene.frame_current + 1)
+assert inspector.current.spot is None and "another clip" in inspector.current.problem, inspector.current.problem
 """
 
 

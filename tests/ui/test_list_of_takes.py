@@ -105,6 +105,25 @@ np.testing.assert_allclose(path(again.action), path(take.action), atol=0.02)
 # and once more from what was baked
 assert ops.bake_again(use_markers=False) == {"FINISHED"}
 np.testing.assert_allclose(path(settings.takes[2].action), path(again.action), atol=1e-4)
+
+# a take of a bone collection is one again, beside what it had for the rest
+legs = {bone.name for bone in obj.data.bones if "Leg" in bone.name or "Foot" in bone.name}
+collection = obj.data.collections.new("Legs")
+for name in legs:
+    collection.assign(obj.data.bones[name])
+settings.play.collection, settings.play.mode = "Legs", "new"
+record("D", 1.0)
+part = settings.takes[-1].action
+settings.controller.velocity_halflife = 1.5
+actions.assign(obj, take.action)  # whatever is played meanwhile
+assert ops.bake_again(use_markers=False) == {"FINISHED"}
+redone, kept = actions.read_channels(settings.takes[-1].action), actions.read_channels(part)
+assert settings.takes[-1].action != part and legs and redone.keys() == kept.keys()
+of_legs = {key for key in kept if any(f'"{name}"' in key[0] for name in legs)}
+assert all(np.array_equal(redone[key], kept[key]) for key in kept.keys() - of_legs)
+assert not all(np.array_equal(redone[key], kept[key]) for key in of_legs)
+collection.name = "Lower"
+refused(ops.bake_again, "no bone collection 'Legs'")
 """
 
 

@@ -42,6 +42,37 @@ assert all(s.enabled and not s.use_range for s in settings.sources)
 settings.search = "run"
 assert ops.remove_sources() == {"FINISHED"}
 assert [source.name for source in settings.sources] == names[1:] and len(bpy.data.actions) == 3
+
+# what the list draws is kept, and found again after whatever makes a difference to it
+from motion_matching.ui.operators_source_edit import shown_last
+settings.search = "walk"
+assert shown_last(settings) == shown(settings) == [0, 1] and shown_last(settings) is shown_last(settings)
+def now():
+    assert shown_last(settings) == shown(settings)
+    return shown_last(settings)
+settings.sources[0].action.name = "stroll"
+settings.sources[0].gait = "none"
+assert now() == [1]
+settings.sources[0].tags = "like a walk"
+assert now() == [0, 1]
+settings.sources[1].action.name = "stroll too"
+settings.sources[1].gait = "none"
+assert now() == [0]
+settings.sources[0].name, settings.search = "lost", "lost"
+assert now() == []
+bpy.data.actions.remove(settings.sources[0].action)
+assert now() == [0]
+settings.sources[0].name = "found"
+assert now() == []
+settings.search = "stroll"
+ops.add_actions()
+assert len(now()) == 1
+settings.source_index = 1
+ops.remove_source()
+assert now() == []
+another("Second", clips=("run_curves",))
+assert shown_last(bpy.context.object.motion_matching) == []
+assert now() == []
 """
 
 
