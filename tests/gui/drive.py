@@ -78,35 +78,66 @@ def choose(menu: str, letter: str) -> Scenario:
 
 def click(operator: str) -> Scenario:
     """Find the button of an operator, such as 'motion_matching.start', in the sidebar, and click it."""
+    command = bpy.ops.ui.copy_python_command_button
+    y = yield from found(operator, lambda: _told_by(command).startswith(f"bpy.ops.{operator}("))
+    in_sidebar(y, "LEFTMOUSE", "PRESS")
+    yield 0.0
+    in_sidebar(y, "LEFTMOUSE", "RELEASE")
+    yield 0.0
+
+
+def drag(path: str, by: int) -> Scenario:
+    """Find the field of a number, such as 'motion_matching.speed', in the sidebar, and drag it by so many pixels."""
+    field = region_of(view()[1], "UI").width // 3  # beside its label
+    y = yield from found(path, lambda: _told_by(bpy.ops.ui.copy_data_path_button) == path, field)
+    in_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
+    for step in range(1, 6):  # it is no drag until the mouse has gone a little way
+        yield 0.0
+        in_sidebar(y, dx=field + by * step // 5)
+    yield 0.0
+    in_sidebar(y, "LEFTMOUSE", "RELEASE", dx=field + by)
+    yield 0.0
+
+
+def in_sidebar(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", dx: int = 0) -> None:
+    """An event in the sidebar, at a height of the window and a third from its left."""
     window, area, _ = view()
     sidebar = region_of(area, "UI")
+    window.event_simulate(type=kind, value=value, x=sidebar.x + sidebar.width // 3 + dx, y=y)
 
-    def at(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", x: int = sidebar.x + sidebar.width // 3) -> None:
-        window.event_simulate(type=kind, value=value, x=x, y=y)
 
-    for _ in range(6):
+def scrolled(notches: int) -> None:
+    """Scroll the sidebar down, or up; lists, which would scroll instead, do not reach to the margin."""
+    sidebar = region_of(view()[1], "UI")
+    for _ in range(abs(notches)):
+        in_sidebar(sidebar.y + sidebar.height // 2, "WHEELDOWNMOUSE" if notches > 0 else "WHEELUPMOUSE", "PRESS",
+                   dx=4 - sidebar.width // 3)
+
+
+def found(what: str, is_below: Callable[[], bool], dx: int = 0) -> Iterator[float]:
+    """Move the mouse down the sidebar, scrolling as far as need be, until it is over something; the value is its height."""
+    sidebar = region_of(view()[1], "UI")
+    scrolled(-30)
+    yield from redrawn("UI")
+    for _ in range(10):
         for y in range(sidebar.y + sidebar.height - 6, sidebar.y, -8):
-            at(y)
+            in_sidebar(y, dx=dx)
             yield 0.0
             yield 0.0
-            if _button_below_mouse(window, area, sidebar).startswith(f"bpy.ops.{operator}("):
-                at(y, "LEFTMOUSE", "PRESS")
-                yield 0.0
-                at(y, "LEFTMOUSE", "RELEASE")
-                yield 0.0
-                return
-        for _ in range(5):  # further down; lists, which would scroll instead, do not reach to the margin
-            at(sidebar.y + sidebar.height // 2, "WHEELDOWNMOUSE", "PRESS", x=sidebar.x + 4)
+            if is_below():
+                return y
+        scrolled(10)
         yield from redrawn("UI")
-    raise AssertionError(f"the sidebar has no button for {operator}")
+    raise AssertionError(f"the sidebar has no {what}")
 
 
-def _button_below_mouse(window: Any, area: Any, sidebar: Any) -> str:
-    """What the button would do, as Blender tells it to people who write scripts."""
-    with bpy.context.temp_override(window=window, area=area, region=sidebar):
-        if not bpy.ops.ui.copy_python_command_button.poll():
+def _told_by(operator: Any) -> str:
+    """What Blender tells people who write scripts about the button below the mouse."""
+    window, area, _ = view()
+    with bpy.context.temp_override(window=window, area=area, region=region_of(area, "UI")):
+        if not operator.poll():
             return ""
-        bpy.ops.ui.copy_python_command_button()
+        operator()
     return str(bpy.context.window_manager.clipboard)
 
 
@@ -146,9 +177,11 @@ def ticked(live: Any, count: int) -> Scenario:
 # ---------------------------------------------------------------- a session
 
 
-def empty_file() -> Scenario:
-    """The extension enabled, nothing in the file, and the sidebar's tab open."""
+def empty_file(*panels: str) -> Scenario:
+    """The extension enabled, nothing in the file, and the sidebar's tab open, in which only these panels are, if any."""
     bpy.ops.preferences.addon_enable(module=PACKAGE)
+    if panels:
+        _open({f"MOTION_MATCHING_PT_{name}" for name in panels})
     _watch()
     _, area, _ = view()
     area.spaces.active.show_region_ui = True
@@ -158,6 +191,16 @@ def empty_file() -> Scenario:
     yield from redrawn("UI")
     region_of(area, "UI").active_panel_category = "Motion"
     yield from redrawn("UI")
+
+
+def _open(names: set[str]) -> None:
+    """Have these panels open when they are drawn for the first time, and all others closed."""
+    panels = [cls for cls in module("ui.classes").ALL if issubclass(cls, bpy.types.Panel)]
+    for cls in reversed(panels):
+        bpy.utils.unregister_class(cls)
+    for cls in panels:
+        cls.bl_options = {"DEFAULT_CLOSED"} if cls.__name__ not in {*names, "MOTION_MATCHING_PT_start"} else set()
+        bpy.utils.register_class(cls)
 
 
 def performer() -> Scenario:

@@ -51,7 +51,8 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     return play
 
 
-@pytest.mark.parametrize("script", ["steer.py", "author.py", "field.py", "pad.py", "endings.py", "files_and_windows.py"])
+@pytest.mark.parametrize(
+    "script", ["steer.py", "author.py", "insight.py", "field.py", "pad.py", "endings.py", "files_and_windows.py"])
 def test_a_live_session_in_a_window(window, script: str):
     print(window(script))
 

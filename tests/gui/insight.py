@@ -1,0 +1,225 @@
+"""Insight in a window, and a path that is edited by hand: found by their panels, seen in the view, undone, and gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import pairwise
+
+import bpy
+import gpu
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import (
+    call,
+    check_left_nothing,
+    click,
+    drag,
+    empty_file,
+    event,
+    look_at_performer,
+    module,
+    redrawn,
+    run,
+    started,
+    tap,
+    traces,
+    until,
+    worked,
+)
+
+NOISE, MUCH = 20, 100  # pixels that may change on their own, and that what is drawn takes at least
+FRAME = 60
+
+
+def settings():
+    """Those of the performer, whichever it is after an undo."""
+    return bpy.data.objects["Performer"].motion_matching
+
+
+# ---------------------------------------------------------------- in the view
+
+
+def picture():
+    """The colours of the 3D view when it is drawn anew (H, W, 4)."""
+    shots = []
+
+    def note():
+        region = bpy.context.region
+        colors = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "UBYTE")
+        shots.append(np.array(colors, np.int16))
+
+    handle = bpy.types.SpaceView3D.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
+    try:
+        yield from redrawn()
+        yield from until(lambda: shots)
+    finally:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    return shots[-1]
+
+
+def drawn_by(owner, name):
+    """How many pixels a toggle makes a difference to, once the view has come to rest."""
+    shots = []
+    for shown in (True, False, False):
+        setattr(owner(), name, shown)
+        yield from redrawn()  # what is drawn for the first time is made then
+        shots.append((yield from picture()))
+    setattr(owner(), name, True)
+    count, noise = (int((np.abs(a - b).max(axis=-1) > 8).sum()) for a, b in pairwise(shots))
+    print(f"   {name} draws {count} pixels, and {noise} change on their own")
+    assert noise < NOISE
+    return count
+
+
+# ---------------------------------------------------------------- Insight
+
+
+def covers():
+    """Coverage is measured by its button, and its strands are drawn."""
+    yield from click("motion_matching.measure_coverage")
+    insight = module("ui.insight")
+    yield from until(lambda: insight.measured)
+    yield from worked()
+    for name in ("show_strands", "show_simulation"):
+        assert (yield from drawn_by(lambda: settings().insight, name)) > MUCH
+    for name in ("show_strands", "show_simulation"):
+        setattr(settings().insight, name, False)
+
+
+def inspects():
+    """The frame that the timeline is at, by a button; the next one by its key, weighed when it rests."""
+    settings().source_index = [source.name for source in settings().sources].index("walk_curves")
+    bpy.context.scene.frame_set(FRAME)
+    yield from click("motion_matching.inspect_frame")
+    inspector = module("ui.inspector")
+    yield from until(lambda: inspector.current and inspector.current.found)
+    first = inspector.current.spot.frame
+    assert (yield from drawn_by(lambda: settings().insight, "show_features")) > MUCH
+    event("MOUSEMOVE", "NOTHING")
+    for _ in range(3):
+        tap("RIGHT_ARROW")
+    yield from until(lambda: bpy.context.scene.frame_current == FRAME + 3)
+    yield from until(lambda: inspector.current.spot.frame == first + 3 and inspector.current.found.frame == first + 3)
+    assert inspector.current.found.candidates
+    assert not inspector.current.problem
+
+
+def maps():
+    """The map of poses is made by its button and drawn; the frame that is inspected is marked on it."""
+    yield from click("motion_matching.map_poses")
+    insight, drawing, inspector = (module(f"ui.{name}") for name in ("insight", "insight_drawing", "inspector"))
+    yield from until(lambda: insight.mapped)
+    yield from worked()
+    assert (yield from drawn_by(lambda: settings().insight, "show_map")) > MUCH
+    [found] = insight.mapped.values()
+    assert drawing._inspected(bpy.data.objects["Performer"], found) == [inspector.current.spot.frame]
+    assert call(bpy.ops.motion_matching.stop_inspecting) == {"FINISHED"}
+    yield from until(lambda: inspector.current is None)
+    assert drawing._inspected(bpy.data.objects["Performer"], found) == []
+
+
+def follows_on_the_map():
+    """While live, the map shows the way that the motion takes."""
+    before = traces()
+    settings().play.show_map = True
+    live = yield from started()
+    event("W", unicode="w")
+    [found] = module("ui.insight").mapped.values()
+    played = module("ui.insight_drawing")._played
+    yield from until(lambda: len(set(played(found))) > 5)  # of each picture the last one
+    event("W", "RELEASE")
+    assert max(played(found)) < len(found.colours)
+    tap("ESC")
+    yield from check_left_nothing(live, before)
+
+
+# ---------------------------------------------------------------- a path by hand
+
+
+def undone():
+    event("MOUSEMOVE", "NOTHING")
+    tap("Z", ctrl=True)
+    yield 0.1
+
+
+def tracks(name, differs_from=None):
+    """The place (F, 2) of a path that is drawn, once it is there, and another one."""
+    paths = module("ui.ground_paths")
+
+    def is_there():
+        track = paths.shown.tracks.get(name) if paths.shown else None
+        return track is not None and (differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4))
+
+    yield from until(is_there)
+    return paths.shown.tracks[name].positions.copy()
+
+
+def smooths():
+    """The path that is drawn follows a slider as it is dragged, and comes back with undo."""
+    settings().show_path = True
+    bpy.ops.ed.undo_push(message="before")
+    begun = yield from tracks("smoothed")
+    window = settings().simulation_bone.position_window
+    yield from drag("motion_matching.simulation_bone.position_window", 60)
+    yield from until(lambda: settings().simulation_bone.position_window > window)
+    print(f"   dragged from {window:.2f} s to {settings().simulation_bone.position_window:.2f} s")
+    yield from tracks("smoothed", differs_from=begun)
+    yield from undone()
+    yield from until(lambda: settings().simulation_bone.position_window == window)
+    yield from until(lambda: np.allclose(module("ui.ground_paths").shown.tracks["smoothed"].positions, begun, atol=1e-4)
+                     if module("ui.ground_paths").shown else False)
+
+
+def edits_by_hand():
+    """The path becomes an empty, which is moved and keyed; that is drawn, undone, and the computed path comes back."""
+    yield from click("motion_matching.edit_path")
+    yield from until(lambda: settings().sources[settings().source_index].use_path)
+    yield from worked()
+    computed = yield from tracks("by hand")
+    yield from click("motion_matching.select_path")
+    yield from until(lambda: bpy.context.object.type == "EMPTY")
+    bpy.context.scene.frame_set(FRAME)
+    place = bpy.context.object.location.copy()
+    event("MOUSEMOVE", "NOTHING")
+    tap("G", unicode="g")
+    yield 0.1
+    event("MOUSEMOVE", "NOTHING", dx=120)
+    yield 0.1
+    event("LEFTMOUSE", "PRESS", dx=120)
+    event("LEFTMOUSE", "RELEASE", dx=120)
+    yield from until(lambda: (bpy.context.object.location - place).length > 0.05)
+    event("MOUSEMOVE", "NOTHING")
+    tap("I", unicode="i")
+    edited = yield from tracks("by hand", differs_from=computed)
+    moved = np.linalg.norm(edited - computed, axis=1)
+    print(f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} frames")
+    assert moved.max() > 0.05
+    assert np.median(moved) < 1e-3
+    yield from undone()  # the key
+    yield from undone()  # the move
+    yield from until(lambda: module("ui.ground_paths").shown and np.allclose(
+        module("ui.ground_paths").shown.tracks["by hand"].positions, computed, atol=1e-4))
+    yield from click("motion_matching.computed_path")
+    yield from until(lambda: not settings().sources[settings().source_index].use_path)
+    settings().show_path = False
+    yield from until(lambda: module("ui.ground_paths").shown is None)
+
+
+def scenario():
+    bpy.context.preferences.inputs.use_mouse_continuous = False  # there is no real mouse that could be put elsewhere
+    yield from empty_file("database", "simulation_bone", "insight", "coverage", "frame_inspector", "pose_map")
+    yield from click("motion_matching.add_demo_performer")
+    yield from worked()
+    look_at_performer()
+    blocks = sorted(bpy.data.objects.keys()), sorted(bpy.data.actions.keys())
+    before = traces()
+    for part in (covers, inspects, maps, smooths, edits_by_hand, follows_on_the_map):
+        print(part.__name__, flush=True)
+        yield from part()
+    assert (sorted(bpy.data.objects.keys()), sorted(bpy.data.actions.keys())) == blocks
+    assert traces() == before
+
+
+run(scenario)
