@@ -56,6 +56,18 @@ class ArmaturePanel(Panel):
         return armature_of(context) is not None
 
 
+class SourcePanel(ArmaturePanel):
+    """A closed part of the database's panel about its chosen source."""
+
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = armature_of(context)
+        return obj is not None and polls.has_active(obj.motion_matching, "sources", "source_index")
+
+
 def split(layout: bpy.types.UILayout) -> bpy.types.UILayout:
     column = layout.column()
     column.use_property_split = True
@@ -239,17 +251,10 @@ def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: stat
         told(layout, context, note, "ERROR")
 
 
-class MOTION_MATCHING_PT_source(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
     """How the chosen source is used"""
 
     bl_label = "Source"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = armature_of(context)
-        return obj is not None and polls.has_active(obj.motion_matching, "sources", "source_index")
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         source = polls.active(armature_of(context).motion_matching, "sources", "source_index")

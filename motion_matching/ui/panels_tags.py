@@ -14,7 +14,7 @@ from .operators_tags import MOTION_MATCHING_OT_remove_tag as RemoveTag
 from .operators_tags import MOTION_MATCHING_OT_tag_at_playhead as TagAtPlayhead
 from .operators_tags import MOTION_MATCHING_OT_tags_to_markers as TagsToMarkers
 from .operators_tags import active_source
-from .panels import ArmaturePanel, header, split
+from .panels import SourcePanel, header, split
 from .properties_tags import KINDS
 from .request import armature_of
 
@@ -42,17 +42,10 @@ class MOTION_MATCHING_UL_tags(bpy.types.UIList):
         tail.label(text=f"{item.frame_start}-{item.frame_end}")
 
 
-class MOTION_MATCHING_PT_tags(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
     """Ranges of the chosen source's frames: to be asked for, barred, preferred, or played round"""
 
     bl_label = "Tags"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = armature_of(context)
-        return obj is not None and polls.has_active(obj.motion_matching, "sources", "source_index")
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         count = len(active_source(context).tag_ranges)
