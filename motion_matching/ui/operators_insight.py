@@ -57,7 +57,7 @@ class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def check(self, context: bpy.types.Context) -> bool:
-        """Name the file as it will be written, for the file browser asks before it overwrites that one."""
+        """Name the file as it will be written, for the file browser marks in red the name of one that is there."""
         typed = self.filepath
         if os.path.basename(typed):
             self.filepath = bpy.path.ensure_ext(typed, ".svg")

@@ -262,7 +262,7 @@ groups = {group.get("id") for group in root.iter("{http://www.w3.org/2000/svg}g"
 assert {"strands", "coverage", "poses mds", "poses pca", "histogram speed"} <= groups
 assert uid in insight.measured and uid in insight.mapped, "what was found for the pictures is shown"
 
-# the file browser asks before it overwrites what the ending makes of the name that is typed
+# the file browser marks in red what is there already: by the name that the ending makes of what is typed
 from types import SimpleNamespace
 from motion_matching.ui.operators_insight import MOTION_MATCHING_OT_save_pictures as Save
 for typed, named in (("hero", "hero.svg"), ("hero.svg", "hero.svg"), ("hero.SVG", "hero.SVG"), ("hero.v2", "hero.v2.svg"),
