@@ -97,14 +97,6 @@ def _status() -> Callable[[], None]:
     return stop
 
 
-def _fields() -> Callable[[], None]:
-    """Panels show how trained motion fields stand."""
-    from .ui import fields
-
-    fields.start()
-    return fields.stop
-
-
 def _ground_paths() -> Callable[[], None]:
     """The path of the simulation bone is drawn where that is wanted."""
     from .ui import ground_paths
@@ -166,7 +158,6 @@ REGISTERED: tuple[Callable[[], Callable[[], None]], ...] = (
     _menus,
     _tag_bands,
     _status,
-    _fields,
     _insight,
     _ground_paths,
     _work,

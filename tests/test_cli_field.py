@@ -156,6 +156,19 @@ def test_ctrl_c_while_the_field_is_written_keeps_the_training(
     np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
 
 
+def test_a_field_of_another_version_is_trained_anew(
+    walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
+        assert run(*command) == 0
+    assert run("take", walk, "--controller", "field", "--field", tmp_path / "field.npz", "--seconds", 1) == 1
+    assert "train it again" in sentence(capsys)
+    assert run(*command) == 0
+    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+
+
 def test_a_full_disk_keeps_the_training(
     walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,9 +38,10 @@ class ChosenController:
         if self._field is None:
             return performance
         try:
-            return self._field.performed(performance)
+            self._field.check(performance)
         except SettingsError as cause:
             raise SettingsError(f"{self._file} cannot perform this: {_as_clause(str(cause))}") from cause
+        return self._field.performed(performance)
 
     @property
     def controller(self) -> Controller:

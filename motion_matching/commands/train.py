@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,8 +80,11 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
 
     SettingsError where the unfinished one is of another training, which would be lost.
     """
+    from ..engine.field.value_function import OtherVersionError
+
     if output.exists():
-        training.resume(output)
+        with suppress(OtherVersionError):
+            training.resume(output)
     is_trained = training.finished
     if unfinished.exists() and not training.resume(unfinished):
         raise SettingsError(f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "

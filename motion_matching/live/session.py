@@ -55,7 +55,7 @@ class Session:
     session that `follows_timeline` gets the timeline's time instead, and shows exact ticks. With a `spot`, (x, y), the
     character is shown there, wherever it goes; keys hold its true motion. `obstacles` and `walls` are
     what the performer's ground was made of, for performances to keep. `tags` are asked for beside those of the input;
-    the database has to have them. `asked_as` is what becomes of an intent before it is performed and recorded.
+    the database has to have them. `asked_as` is how the method is asked for what is wanted and recorded.
     """
 
     def __init__(
@@ -238,8 +238,7 @@ class Session:
         intent = self.source.intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
-        intent = self.asked_as(intent)
-        self._before, self._frame = frame, self.performer.step(intent)
+        self._before, self._frame = frame, self.performer.step(self.asked_as(intent))
         self._history.add(intent, change)
         if self._recorder:
             self._recorder.tick(self._frame.pose)

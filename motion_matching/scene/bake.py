@@ -84,7 +84,8 @@ def bake(
             values = values if mask is None else values[:, mask]
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
-            posed = {f"{bone_path(bone)}.{name}" for bone in bones for name in (*_PLACED, "scale")}
+            posing = {*hung.names, *plan.resting}.intersection(bones)
+            posed = {f"{bone_path(bone)}.{name}" for bone in posing for name in (*_PLACED, "scale")}
             splicing.carry_over(beside, actions.channelbag(action), {*posed, *(_PLACED if moving else ())})
     return action
 

@@ -86,21 +86,26 @@ def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
 
 
 def performed(
-    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen
+    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen, *, anyhow: bool = False
 ) -> Steps[list[Take]]:
     """Work that gives the take of each part by the method that is chosen, without what leads in.
 
-    SettingsError where a part asks for a tag that a field was not trained for.
+    SettingsError where a part asks for a tag that a field was not trained for, unless it is to be performed `anyhow`.
     """
     from ..engine import takes
     from ..engine.matching.method import MotionMatching
 
     def perform(tell: Callable[[str, float], None]) -> list[Take]:
         result, field = [], chosen.field(database)
+        for part in parts if field and not anyhow else ():
+            field.check(part.wanted)
         for number, part in enumerate(parts):
             take = takes.perform(database, settings, field.performed(part.wanted) if field else part.wanted,
                                  lambda done, before=number: tell("Performing", (before + done) / len(parts)),
                                  controller=field or MotionMatching)
+            # it keeps what is wanted, by whatever method it is performed the next time
+            wanted = replace(take.performance, intents=part.wanted.at_rate(take.fps).intents)
+            take = replace(take, performance=wanted)
             result.append(take.sliced(round(part.lead_in * take.fps / part.wanted.fps)))
         return result
 

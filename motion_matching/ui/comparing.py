@@ -71,7 +71,7 @@ def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
     """Work that gives what a take measures, beside the clips."""
     obj, parts = request.held(uid), parts_of(bpy.data.actions[name])
     parts = tuple(part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts)
-    made = yield from performed(database, request.performer_settings(obj, database), parts, Chosen.of(obj))
+    made = yield from performed(database, request.performer_settings(obj, database), parts, Chosen.of(obj), anyhow=True)
     yield f"Reading {name}", 1.0
     take, clip = _together(joined(parts, made), _played(request.held(uid), name, min(part.frame for part in parts)))
     names = _bone_names(database)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _KEYS_VERSION = 1  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
-_found: dict[str, str] = {}  # how the values of a key stand: 'fresh', 'stopped', or 'missing'
+_NOTHING_DONE = "Stopped before there was anything to keep"
+last_words = _NOTHING_DONE  # what became of the training that was given up last
 
 
 # ---------------------------------------------------------------- what is set
@@ -84,10 +85,7 @@ class Chosen:
             return cls(False)
         asked = Asked.of(obj)
         key = asked.key(obj.motion_matching.built_key)
-        file = library().used(key)
-        if file is None:
-            _found.pop(key, None)  # it may have made room for something else
-        return cls(True, asked.metric, file)
+        return cls(True, asked.metric, library().used(key))
 
     def field(self, database: Database) -> FieldController | None:
         """What makes the field, where it is one. SettingsError where its file is damaged."""
@@ -122,6 +120,8 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
 
     Errors are those of building, of tags that no frame has, and of saving. Given up, it keeps what is done.
     """
+    global last_words
+    last_words = _NOTHING_DONE
     uid, asked, kept = obj.session_uid, Asked.of(obj), library()
     database = yield from built(obj)
     key = asked.key(request.held(uid).motion_matching.built_key)
@@ -133,11 +133,9 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
         with _one_at_a_time:  # what is given up is kept before anything else happens
             status.forget()
     chosen = request.held(uid).motion_matching
-    training, controller = chosen.training, chosen.controller
-    training.trained_key = key
+    chosen.training.trained_key = key
     # it plays best with the actions that it was trained for
-    controller.neighbours = training.trained_neighbours = function.neighbours
-    controller.drift = training.trained_drift = function.drift
+    chosen.controller.neighbours, chosen.controller.drift = function.neighbours, function.drift
     return f"Trained {words}"
 
 
@@ -147,18 +145,24 @@ def _train(
     """Train into a file, or where that is given up into the one of what was stopped; returns the values, and words."""
     from ..engine.field.playing import summary
 
+    global last_words
     with _one_at_a_time:
+        last_words = _NOTHING_DONE
         training = asked.training(database)
         for before in (file, stopped):
             if before.exists():
                 with suppress(SettingsError):  # what is damaged is made anew
                     training.resume(before)
+        is_there = training.finished and file.exists()
         try:
             function = training.run(tell)
-            training.save(file)
+            if not is_there:
+                training.save(file)
         except BaseException:
             if training.part > 0.0:
+                last_words = "Stopped, and what was done could not be kept: the disk is full, or its folder is not writable"
                 training.save(stopped)
+                last_words = "Stopped; Train goes on from here"
             raise
         with suppress(OSError):
             stopped.unlink(missing_ok=True)
@@ -171,22 +175,24 @@ def _train(
 def standing(obj: bpy.types.Object) -> str:
     """How the values stand that an armature asks for: 'fresh', 'stopped' half-way, 'stale' where others were trained,
     'missing', or 'unknown' while the database is looked at."""
-    found, had = status.shown(obj), obj.motion_matching.training.trained_key
+    settings, found = obj.motion_matching, status.shown(obj)
     if found.kind == "unknown":
         return "unknown"
-    key = Asked.of(obj).key(found.key)
-    if key not in _found:
-        _found[key] = _on_disk(key) if found.kind == "fresh" else "missing"
-    return "stale" if _found[key] == "missing" and had and had != key else _found[key]
+    had, database = settings.training.trained_key, settings.built_key if found.kind == "elsewhere" else found.key
+    key = Asked.of(obj).key(database)
+    stands = _on_disk(key) if database else "missing"
+    return "stale" if stands == "missing" and had and had != key else stands
 
 
 def others_than_trained(obj: bpy.types.Object) -> str:
-    """What other actions an armature is set to than its field was last trained for, in a sentence; nothing if to none."""
-    training, controller = obj.motion_matching.training, obj.motion_matching.controller
-    trained = training.trained_neighbours, training.trained_drift
-    if not training.trained_key or trained == (controller.neighbours, controller.drift):
+    """What other actions an armature is set to than its field was trained for, in a sentence; nothing if to none."""
+    from ..engine.field.training import QUALITIES
+
+    controller, trained = obj.motion_matching.controller, QUALITIES[obj.motion_matching.training.quality][0]
+    if controller.neighbours == trained.neighbours and abs(controller.drift - trained.drift) < 1e-6:
         return ""
-    return f"Trained for {trained[0]} neighbours and a drift correction of {trained[1]:.2f}, and plays best with these"
+    return (f"Trained for {trained.neighbours} neighbours and a drift correction of {trained.drift:.2f}, and plays best "
+            "with these")
 
 
 def _on_disk(key: str) -> str:
@@ -195,20 +201,3 @@ def _on_disk(key: str) -> str:
         return "fresh" if kept.has(key) else "stopped" if kept.has(f"{key}.stopped") else "missing"
     except MotionMatchingError:  # there is no folder, of which the panel of the database tells
         return "missing"
-
-
-def forget() -> None:
-    """The files may have changed."""
-    _found.clear()
-
-
-def start() -> None:
-    """Follow what changes with the databases."""
-    status.listeners.append(forget)
-
-
-def stop() -> None:
-    """Follow it no more."""
-    if forget in status.listeners:
-        status.listeners.remove(forget)
-    forget()

@@ -182,7 +182,8 @@ def _which(seen: Inspector, settings: Any, clip: str) -> int:
     SettingsError where the list has another number of them than the database.
     """
     state = clip, status.changes, bpy.data.actions.keys()
-    if seen.namesakes[0] != state:  # at every frame this would go through all sources, and see whether their files are there
+    # at every frame this would go through all sources, and see whether their files are there
+    if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
         seen.namesakes = state, [place for place, source in enumerate(settings.sources)
                                  if source.enabled and _clip_of(source) == clip and not request.problem_of(source)]
     of_clip = seen.namesakes[1]

@@ -16,11 +16,12 @@ built first where it has to be. Esc keeps what is done, and the next time it goe
     bl_label = "Train"
     bl_options = {"REGISTER", "UNDO"}
 
-    given_up = "Stopped; Train goes on from here"
-
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_sources(cls, context)
+
+    def given_up(self) -> str:
+        return fields.last_words
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         obj = request.armature_of(context)

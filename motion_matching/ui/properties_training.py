@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from .asking import suggested
 from .property_options import OVERRIDE, suggesting
@@ -28,10 +28,6 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         name="Tags", **suggesting(suggested), **OVERRIDE,
         description="Tags that can be asked for afterwards, separated by commas, each by itself; a field that knows walk "
                     "and run but no speeds walks and runs as the gait says")
-    trained_neighbours: IntProperty(
-        name="Trained Neighbours", options={"HIDDEN"}, description="Neighbours that the last training was of", **OVERRIDE)
-    trained_drift: FloatProperty(
-        name="Trained Drift", options={"HIDDEN"}, description="Drift correction that the last training was of", **OVERRIDE)
     trained_key: StringProperty(
         name="Trained Key", options={"HIDDEN"}, description="Content that the last training was of", **OVERRIDE)
 

@@ -57,7 +57,12 @@ def recover(path: Path) -> bpy.types.Action:
 
     origin, ticks = recovery.read(path)
     if origin.alone:
-        action = recording.write_take(marker.new_marker(origin.armature), ticks)
+        empty = marker.new_marker(origin.armature)
+        try:
+            action = recording.write_take(empty, ticks)
+        except MotionMatchingError:
+            bpy.data.objects.remove(empty)
+            raise
     else:
         obj = _armature(origin.armature)
         if obj is None:

@@ -82,12 +82,14 @@ def stop() -> None:
 
 
 class Working:
-    """A mixin of operators that have `steps(context)`, work that returns what to report; `given_up` is said after Esc."""
-
-    given_up = "Cancelled, and nothing was changed"
+    """A mixin of operators that have `steps(context)`, work that returns what to report."""
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         raise NotImplementedError
+
+    def given_up(self) -> str:
+        """What is said after Esc."""
+        return "Cancelled, and nothing was changed"
 
     def execute(self: Any, context: bpy.types.Context) -> set[str]:
         """Do it all at once, as scripts want it."""
@@ -122,7 +124,7 @@ class Working:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
             stop()
-            self.report({"INFO"}, self.given_up)
+            self.report({"INFO"}, self.given_up())
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}

@@ -19,11 +19,12 @@ from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.field.tasks import Tasks, Wish
 from motion_matching.engine.field.training import Training, TrainingSettings
-from motion_matching.engine.field.value_function import field_key, thinned
+from motion_matching.engine.field.value_function import Ingredients, thinned
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.sources import Source
 from motion_matching.engine.matching.thresholds import AutoTagSettings
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import locomotion
 
 CLIPS = ("walk_curves", "walk_corners", "walk_bends", "walk_reversals")
@@ -243,8 +244,9 @@ def test_a_value_function_survives_its_file(database, tmp_path):
     assert loaded.tasks == function.tasks
     for name in ("values", "frames", "tagged", "residuals"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(function, name))
-    for name in ("neighbours", "drift", "discount", "key", "finished"):
+    for name in ("neighbours", "drift", "discount", "finished"):
         assert getattr(loaded, name) == getattr(function, name)
+    assert loaded.made_of.are(function.made_of)
 
 
 def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, tmp_path):
@@ -264,7 +266,7 @@ def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, t
 
 def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_path):
     function = quick(database).run()
-    assert function.key == field_key(database, function.metric_in(database))
+    assert function.made_of.are(Ingredients.of(database, function.metric_in(database)))
     poses = np.array(database.poses)
     poses[100, 4, 5] += 1e-3
     tags = np.array(database.tags)
@@ -273,9 +275,21 @@ def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_pa
         with pytest.raises(DatabaseError, match="train it again"):
             function.metric_in(other)
     heavier = replace(Metric.default(database), turn=2.0)
-    assert field_key(database, heavier) != function.key
+    assert not function.made_of.are(Ingredients.of(database, heavier))
     # what a search of motion matching compares is no part of a field
     assert function.metric_in(replace(database, bias=database.bias + 1)).turn == Metric.default(database).turn
+
+
+def test_values_stay_good_where_the_character_stood_elsewhere(database):
+    function = quick(database).run()
+    turn, c, s = 1.0, np.cos(1.0), np.sin(1.0)
+    poses, track = np.array(database.poses), np.array(database.track)
+    x, y = track[:, 0].copy(), track[:, 1].copy()
+    track[:, 0], track[:, 1], track[:, 2] = 50 + c * x - s * y, c * y + s * x - 20, track[:, 2] + turn
+    poses[:, :2, 0], poses[:, 3:, 0] = track[:, :2], -quat.from_yaw(track[:, 2])
+    poses[:, 3:, 5] *= -1  # the same rotations
+    moved = replace(database, poses=poses, track=track)
+    assert function.metric_in(moved).turn == Metric.default(database).turn
 
 
 def test_the_notebooks_metric_is_found_again(database):

@@ -130,6 +130,7 @@ for stage, part in work:
     if stage == "Looking where actions lead" and part > 0.3:
         break
 work.close()
+assert fields.last_words == "Stopped; Train goes on from here"
 status.refresh(obj)
 assert fields.standing(obj) == "stopped" and not training.trained_key
 assert isinstance(done(performing.prepared(obj))[1], MotionField)
@@ -183,6 +184,12 @@ assert ops.train() == {"FINISHED"} and file.read_bytes() == whole
 status.refresh(obj)
 assert fields.standing(obj) == "fresh"
 
+# where the character stood when its database was built is no matter
+obj.animation_data.action, obj.location, obj.rotation_euler = None, (3.0, -2.0, 0.0), (0.0, 0.0, 1.0)
+assert ops.build() == {"FINISHED"}
+status.refresh(obj)
+assert fields.standing(obj) == "fresh" and done(performing.prepared(obj))[1].foresight.finished
+
 # cleared with the databases, it plays greedily again
 assert ops.clear_cache() == {"FINISHED"} and not list(preferences.library().folder.iterdir())
 status.refresh(obj)
@@ -207,12 +214,21 @@ live, keyboard = live_on(obj, "W")
 asked = []
 for tick in range(20):
     live.tick(tick / 24, 0.0)
-    asked.append(set(live.session.asked))
+    decision = live.session.performer.method.decision
+    asked.append(set(decision.wish.tags) if decision else set())
     if tick == 10:
         keyboard.handle("R", "PRESS")
 assert {"walk"} in asked and asked[-1] == {"run"}, asked
 assert live.warnings == () or not any("not trained" in line for line in live.warnings)
 performing.end()
+
+# what is kept of a take is what was wanted: how the field was asked for it is the field's
+from motion_matching.ui.baking import parts_of
+assert ops.bake_script(seconds=2.0) == {"FINISHED"}
+[part] = parts_of(settings.takes[-1].action)
+assert len(part.wanted.intents) == 48 and not any(intent.tags for intent in part.wanted.intents)
+assert ops.remove_take() == {"FINISHED"}
+
 settings.training.tags = "run"
 ops.train()
 settings.play.tags = "walk"

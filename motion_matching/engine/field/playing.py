@@ -50,8 +50,9 @@ class FieldController:
         """Those of some tags that were left out of the training, if there was one."""
         return tuple(sorted(tags - set(self.function.tasks.tags))) if self.function else ()
 
-    def check(self, tags: frozenset[str]) -> None:
-        """SettingsError where a tag was not trained."""
+    def check(self, performance: Performance) -> None:
+        """SettingsError where a performance asks for a tag that was not trained."""
+        tags = frozenset[str]().union(*(intent.tags for intent in performance.intents))
         if self.function and (unknown := self.not_trained(tags)):
             known = ", ".join(self.function.tasks.tags) or "none"
             raise SettingsError(f"The motion field was not trained for the tag '{unknown[0]}', its tags are: {known}; train "
@@ -65,8 +66,7 @@ class FieldController:
         return intent._replace(tags=frozenset({_GAITS[intent.gait > 0.5]}))
 
     def performed(self, performance: Performance) -> Performance:
-        """A performance with its intents asked so. SettingsError where it asks for a tag that was not trained."""
-        self.check(frozenset().union(*(intent.tags for intent in performance.intents)))
+        """A performance with its intents asked so."""
         return replace(performance, intents=tuple(self.asked(intent) for intent in performance.intents))
 
 

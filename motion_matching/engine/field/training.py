@@ -25,7 +25,7 @@ from .method import fields_of, gaits, pace
 from .neighbours import Metric, Neighbours, similarity_weights
 from .states import MotionStates
 from .tasks import Tasks
-from .value_function import ValueFunction, field_key, thinned
+from .value_function import Ingredients, ValueFunction, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are looked at together
@@ -84,7 +84,7 @@ class Training:
     def __init__(self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings) -> None:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
-        self.key = field_key(database, metric)
+        self._made_of = Ingredients.of(database, metric)
         self._discount = settings.discount_of_tick(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
@@ -129,7 +129,7 @@ class Training:
         """
         function, arrays = value_functions.read(path)
         k = self.tables.turn.shape[1]
-        same = function.key == self.key and (function.neighbours, function.drift) == (k, self.settings.drift)
+        same = function.made_of.are(self._made_of) and (function.neighbours, function.drift) == (k, self.settings.drift)
         if not same or not np.array_equal(function.frames, self._states.frames):
             return False
         filled = len(arrays.get("turn", ()))
@@ -202,7 +202,7 @@ class Training:
             discount=self._discount,
             residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
             finished=self.finished,
-            key=self.key,
+            made_of=self._made_of,
         )
 
     def save(self, path: Path | str) -> None:

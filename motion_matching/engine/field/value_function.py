@@ -22,8 +22,51 @@ from .states import MotionStates
 from .tasks import Tasks, Wish, tasks_from_dict
 
 FORMAT = "motion-matching field"
-VERSION = 2
+VERSION = 3
 _STRETCH = 2.0  # seconds
+_ROUNDING = 2e-4  # by which measures may differ
+_TICK = 0.1  # seconds by which the root's velocity counts in a measure
+
+
+@dataclass(frozen=True, eq=False)
+class Ingredients:
+    """What a field is made of: `key` stands for what follows what, tags and settings, `measures` (M,) for poses and weights.
+
+    Measures of the same clips are the same but for rounding, wherever the character stood when they were read.
+    """
+
+    key: str
+    measures: np.ndarray
+
+    @classmethod
+    def of(cls, database: Database, metric: Metric) -> Ingredients:
+        digest = hashlib.blake2b(digest_size=16)
+        settings = metric.fps, metric.root_velocity, metric.turn
+        described = (database.fps, database.tag_names, database.skeleton.names, *settings)
+        digest.update(repr(described).encode())
+        for array in (database.successors, database.tags, database.skeleton.parents):
+            digest.update(repr((array.dtype.str, array.shape)).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        places = np.zeros(0) if metric.places is None else metric.places.ravel()
+        measures = (metric.positions, metric.velocities, places, _measures(database))
+        return cls(digest.hexdigest(), np.concatenate(measures).astype(np.float32))
+
+    def are(self, others: Ingredients) -> bool:
+        """Whether they are the same."""
+        return self.key == others.key and self.measures.shape == others.measures.shape and np.allclose(
+            self.measures, others.measures, rtol=0.0, atol=_ROUNDING)
+
+
+def _measures(database: Database) -> np.ndarray:
+    """Four sums (4 N,) for each frame, weighted by waves, of what bones are in their parents and of the root's velocity."""
+    local = np.asarray(database.poses)[:, :, 1:]  # bone 0 is where the character stood
+    parts = (local[:, :3], np.abs(local[:, 3:]), _TICK * database.root_motion)  # q and -q are the same rotation
+    rows = [part.reshape(len(part), -1) for part in parts]
+    place = np.arange(sum(row.shape[1] for row in rows)) ** 2
+    waves = np.cos(np.outer(place, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)
+    splits = np.cumsum([row.shape[1] for row in rows])[:-1]
+    sums = [row @ wave for row, wave in zip(rows, np.split(waves, splits), strict=True)]
+    return np.add.reduce(sums).ravel()
 
 
 @dataclass(frozen=True)
@@ -32,7 +75,7 @@ class ValueFunction:
 
     `frames` (N,) of the database are those states, `tagged` (N, tags) says which carry the tags; the actions were those
     of `neighbours` neighbours with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean
-    change of every sweep, and `finished` says that there were enough; `key` tells data and metric apart.
+    change of every sweep, and `finished` says that there were enough.
     """
 
     tasks: Tasks
@@ -44,7 +87,7 @@ class ValueFunction:
     discount: float
     residuals: np.ndarray
     finished: bool
-    key: str
+    made_of: Ingredients
     _tables: dict[frozenset[str], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def score(
@@ -85,9 +128,13 @@ class ValueFunction:
         if not self.finished:
             raise DatabaseError("The training of the value function was stopped before its end; train it again to go on.")
         for metric in (Metric.default(database), Metric.notebook(database)):
-            if self.key == field_key(database, metric):
+            if self.made_of.are(Ingredients.of(database, metric)):
                 return metric
         raise DatabaseError(_OTHER_DATA)
+
+
+class OtherVersionError(SettingsError):
+    """A file is a field as another version of this program wrote it."""
 
 
 _OTHER_DATA = "The value function was trained with other data or tags than the database has now; train it again."
@@ -114,41 +161,30 @@ def chosen(states: MotionStates, which: np.ndarray) -> MotionStates:
     )
 
 
-def field_key(database: Database, metric: Metric) -> str:
-    """What a field is made of, in 32 digits: poses, tracks, what follows what, tags, and the metric."""
-    digest = hashlib.blake2b(digest_size=16)
-    described = (database.fps, database.tag_names, database.skeleton.names, metric.fps, metric.root_velocity, metric.turn)
-    digest.update(repr(described).encode())
-    places = np.zeros(0) if metric.places is None else metric.places
-    for array in (database.poses, database.track, database.successors, database.tags, database.skeleton.parents,
-                  metric.positions, metric.velocities, places):
-        digest.update(repr((array.dtype.str, array.shape)).encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
 # ---------------------------------------------------------------- files
 
 
-# name: (type, shape), where N states, S speeds, G tasks by tag, T directions, W sweeps so far
+# name: (type, shape), where N states, S speeds, G tasks by tag, T directions, W sweeps so far, M measures
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "values": (np.float32, ("N", "S", "G", "T")),
     "frames": (np.int32, ("N",)),
     "tagged": (np.bool_, ("N", "tags")),
     "residuals": (np.float64, ("W", 3)),
+    "measures": (np.float32, ("M",)),
 }
 
 
 def save(function: ValueFunction, path: Path | str, also: dict[str, np.ndarray] | None = None) -> None:
     """Write the values, and arrays that belong to them, as one `.npz`; SettingsError where that fails."""
     header = {
-        "format": FORMAT, "version": VERSION, "key": function.key, "tasks": function.tasks.to_dict(),
+        "format": FORMAT, "version": VERSION, "key": function.made_of.key, "tasks": function.tasks.to_dict(),
         "neighbours": function.neighbours, "drift": function.drift, "discount": function.discount,
         "finished": function.finished,
     }  # fmt: skip
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+    given = vars(function) | {"measures": function.made_of.measures}
     for name, (dtype, _) in _ARRAYS.items():
-        arrays[name] = np.asarray(getattr(function, name)).astype(dtype)
+        arrays[name] = np.asarray(given[name]).astype(dtype)
     files.save_arrays(path, arrays | (also or {}), SettingsError)
 
 
@@ -165,14 +201,15 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         tasks = tasks_from_dict(header["tasks"])
         speeds, tags, directions = tasks.shape
         count = len(arrays["frames"]) if "frames" in arrays else None
-        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags), "W": None}
+        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags), "W": None, "M": None}
         data: dict[str, Any] = {}
         for name, (dtype, shape) in _ARRAYS.items():
             wanted = tuple(sizes.get(s, s) for s in shape)
             # a plain view: taking rows of a memory-mapped array costs ten times as much
             data[name] = np.asarray(files.expect_array(arrays, name, dtype, wanted, path, SettingsError))
+        made_of = Ingredients(str(header["key"]), data.pop("measures"))
         return ValueFunction(
-            tasks=tasks, neighbours=int(header["neighbours"]), drift=float(header["drift"]), key=str(header["key"]),
+            tasks=tasks, neighbours=int(header["neighbours"]), drift=float(header["drift"]), made_of=made_of,
             discount=float(header["discount"]), finished=bool(header["finished"]), **data,
         ), arrays
     except (KeyError, TypeError, ValueError) as cause:
@@ -189,5 +226,5 @@ def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
         raise SettingsError(f"{path} is not a trained motion field; give a file made by 'train'.")
     if header.get("version") != VERSION:
         version = header.get("version")
-        raise SettingsError(f"{path} has format version {version}, and this program reads {VERSION}; train it again.")
+        raise OtherVersionError(f"{path} has format version {version}, and this program reads {VERSION}; train it again.")
     return header
