@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import SettingsError
 
+WALK_TO_RUN = 2.1  # m/s near which people change over
 LARGEST_SPEED = 100.0  # m/s
 _LARGEST = 1000.0  # of any other setting: more is a mistake, and far more overflows
 DISPLACEMENTS = ("independent", "synchronize", "adjust")

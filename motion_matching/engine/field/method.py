@@ -14,10 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..control.method import Explanation, Goal, Motion
-from ..control.settings import LARGEST_SPEED, PerformerSettings
+from ..control.settings import LARGEST_SPEED, WALK_TO_RUN, PerformerSettings
 from ..control.trajectory import turned, wrap
 from ..matching.database import Database, legs_of
-from ..motion.gait import WALK_TO_RUN
 from ..motion.skeleton import Skeleton
 from .actions import action_weights
 from .integration import Step, step

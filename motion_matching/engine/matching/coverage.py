@@ -15,8 +15,7 @@ import numpy as np
 
 from ..control import scripts
 from ..control.rollout import simulate
-from ..control.settings import PerformerSettings
-from ..motion.gait import WALK_TO_RUN
+from ..control.settings import WALK_TO_RUN, PerformerSettings
 from .database import Database
 from .statistics import speeds_not_in_data
 

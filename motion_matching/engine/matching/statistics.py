@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..control.metrics import TURNING
-from ..control.settings import Speeds
-from ..motion.gait import WALK_TO_RUN
+from ..control.settings import WALK_TO_RUN, Speeds
 from .database import Database
 from .tags import PREFER
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..control.settings import is_number
+from ..control.settings import WALK_TO_RUN, is_number
 from ..errors import SettingsError
-from ..motion.gait import WALK_TO_RUN
 
 
 @dataclass(frozen=True)

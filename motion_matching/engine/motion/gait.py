@@ -16,7 +16,6 @@ import numpy as np
 
 Array = np.ndarray
 
-WALK_TO_RUN = 2.1  # m/s near which people change over
 SIDES = (1.0, -1.0)  # left, right: the side on which a foot stands, along the character's left
 _WALK_RATIO = 0.0065 * 60  # metres of a step over steps a second
 _CLOSING = 0.2  # seconds that the last step may come after the body
