@@ -147,7 +147,6 @@ def _train(
 
     global last_words
     with _one_at_a_time:
-        last_words = _NOTHING_DONE
         training = asked.training(database)
         for before in (file, stopped):
             if before.exists():
