@@ -32,10 +32,10 @@ class History:
 
     def __init__(
         self, fps: float, place: Placement, settings: Mapping[str, Any], obstacles: tuple[Box, ...] = (),
-        walls: tuple[Wall, ...] = (),
+        walls: tuple[Wall, ...] = (), method: str = "",
     ) -> None:
         self._start = Performance("", fps, (), (place.x, place.y), place.yaw, settings=dict(settings), obstacles=obstacles,
-                                  walls=walls)
+                                  walls=walls, method=method)
         self.intents: list[Intent] = []
         self.changes: list[tuple[int, Mapping[str, Any]]] = []
 

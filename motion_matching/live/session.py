@@ -55,7 +55,8 @@ class Session:
     session that `follows_timeline` gets the timeline's time instead, and shows exact ticks. With a `spot`, (x, y), the
     character is shown there, wherever it goes; keys hold its true motion. `obstacles` and `walls` are
     what the performer's ground was made of, for performances to keep. `tags` are asked for beside those of the input;
-    the database has to have them. `asked_as` is how the method is asked for what is wanted and recorded.
+    the database has to have them. `asked_as` is how the method is asked for what is wanted and recorded, and
+    `method_name` how performances name it.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Session:
         self.spot: tuple[float, float] | None = None
         self.tags: frozenset[str] = frozenset()
         self.asked_as: Callable[[Intent], Intent] = _as_it_is
+        self.method_name = ""
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
         self._pending: dict[str, Any] = {}
@@ -92,7 +94,8 @@ class Session:
             frame = self.performer.reset((place.x, place.y), place.yaw)
             self._before = self._frame = frame
             fps = self.performer.method.fps
-            self._history = History(fps, place, self.performer.settings.to_dict(), self._obstacles, self._walls)
+            self._history = History(fps, place, self.performer.settings.to_dict(), self._obstacles, self._walls,
+                                    self.method_name)
             self._clock = Clock(fps, self._longest_stall())
             self._takes, self._pending = [], {}
             for _ in range(self.source.lead_in):

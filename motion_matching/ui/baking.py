@@ -86,25 +86,32 @@ def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
 
 
 def performed(
-    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen, *, anyhow: bool = False
+    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen | None = None
 ) -> Steps[list[Take]]:
-    """Work that gives the take of each part by the method that is chosen, without what leads in.
+    """Work that gives the take of each part, without what leads in, by the method that is chosen; where none is, each by
+    the one that it was made by, as far as that is kept.
 
-    SettingsError where a part asks for a tag that a field was not trained for, unless it is to be performed `anyhow`.
+    SettingsError where a part asks for a tag that the chosen field was not trained for.
     """
     from ..engine import takes
     from ..engine.matching.method import MotionMatching
 
+    methods = [chosen or Chosen.named(part.wanted.method) for part in parts]
+
     def perform(tell: Callable[[str, float], None]) -> list[Take]:
-        result, field = [], chosen.field(database)
-        for part in parts if field and not anyhow else ():
-            field.check(part.wanted)
-        for number, part in enumerate(parts):
+        result = []
+        fields = {method: method.field(database, or_greedy=chosen is None) for method in methods}
+        for part in parts if chosen else ():
+            if field := fields[chosen]:
+                field.check(part.wanted)
+        for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
+            field = fields[method]
             take = takes.perform(database, settings, field.performed(part.wanted) if field else part.wanted,
                                  lambda done, before=number: tell("Performing", (before + done) / len(parts)),
                                  controller=field or MotionMatching)
             # it keeps what is wanted, by whatever method it is performed the next time
-            wanted = replace(take.performance, intents=part.wanted.at_rate(take.fps).intents)
+            wanted = replace(take.performance, intents=part.wanted.at_rate(take.fps).intents,
+                             method=method.name)
             take = replace(take, performance=wanted)
             result.append(take.sliced(round(part.lead_in * take.fps / part.wanted.fps)))
         return result

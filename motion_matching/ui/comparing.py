@@ -54,24 +54,23 @@ def compared(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Comparison]
     for name in names:
         measured.append((yield from _measured(uid, name, database)))
     clips, *columns = [_written(measures) for measures in (measured[0].clips, *(each.take for each in measured))]
-    notes = tuple(f"'{name}' goes elsewhere when it is performed again, as its database or method was changed since"
-                  for name, each in zip(names, measured, strict=True) if each.is_changed)
+    notes = (f"'{name}' {words}" for name, each in zip(names, measured, strict=True) for words in each.notes)
     labels = (measure.label for measure in _MEASURES)
     rows = (Row(*row) for row in zip(labels, *columns, clips, strict=True))
-    return Comparison(names, tuple(row for row in rows if row.first or row.second), notes)
+    return Comparison(names, tuple(row for row in rows if row.first or row.second), tuple(notes))
 
 
 class _Measured(NamedTuple):
     take: dict[str, Any]
     clips: dict[str, Any]
-    is_changed: bool
+    notes: tuple[str, ...]
 
 
 def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
     """Work that gives what a take measures, beside the clips."""
     obj, parts = request.held(uid), parts_of(bpy.data.actions[name])
     parts = tuple(part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts)
-    made = yield from performed(database, request.performer_settings(obj, database), parts, Chosen.of(obj), anyhow=True)
+    made = yield from performed(database, request.performer_settings(obj, database), parts)
     yield f"Reading {name}", 1.0
     take, clip = _together(joined(parts, made), _played(request.held(uid), name, min(part.frame for part in parts)))
     names = _bone_names(database)
@@ -86,7 +85,10 @@ def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
         is_changed = _is_elsewhere(take, clip, names[database.role_names["hips"]], database.roles.hips)
         of_frames = {measure.name for measure in _MEASURES if measure.is_of_frames}
         own = {key: value for key, value in report["take"].items() if not (is_changed and key in of_frames)}
-        return _Measured(own, report["sources"], is_changed)
+        notes = ["goes elsewhere when it is performed again, as its database was changed since"] if is_changed else []
+        if any(part.wanted.method != Chosen.named(part.wanted.method).name for part in parts):
+            notes.append("was planned ahead by values that are not kept any more, and is performed greedily")
+        return _Measured(own, report["sources"], tuple(notes))
 
     return (yield from in_background(measure, "Measuring"))
 

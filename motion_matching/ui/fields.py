@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..engine.matching.database import Database
     from ..engine.takes import Controller
 
+_NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
 _KEYS_VERSION = 1  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
 _NOTHING_DONE = "Stopped before there was anything to keep"
@@ -87,8 +89,26 @@ class Chosen:
         key = asked.key(obj.motion_matching.built_key)
         return cls(True, asked.metric, library().used(key))
 
-    def field(self, database: Database) -> FieldController | None:
-        """What makes the field, where it is one. SettingsError where its file is damaged."""
+    @classmethod
+    def named(cls, name: str) -> Chosen:
+        """The method that `name` told of once, without values where those are not kept any more.
+
+        SettingsError for a name of something else.
+        """
+        if not name:
+            return cls(False)
+        if not (told := _NAME.fullmatch(name)):
+            raise SettingsError(f"The take was made by the method '{name}', which is not known here; bake it again.")
+        return cls(True, told["metric"], library().used(told["key"]) if told["key"] else None)
+
+    @property
+    def name(self) -> str:
+        """What a performance keeps of it."""
+        return ":".join(["field", self.metric, *([self.file.stem] if self.file else [])]) if self.is_field else ""
+
+    def field(self, database: Database, *, or_greedy: bool = False) -> FieldController | None:
+        """What makes the field, where it is one. SettingsError where its file is damaged or of other data, unless it may
+        be greedy then."""
         if not self.is_field:
             return None
         from ..engine.field.playing import METRICS, FieldController
@@ -97,7 +117,8 @@ class Chosen:
             try:
                 return FieldController.load(self.file, database)
             except MotionMatchingError as cause:
-                raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
+                if not or_greedy:
+                    raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
         return FieldController(METRICS[self.metric](database))
 
     def controller(self, database: Database) -> Controller:

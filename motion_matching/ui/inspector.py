@@ -15,6 +15,7 @@ from bpy.app.handlers import persistent
 from ..engine.errors import MotionMatchingError, SettingsError
 from . import callbacks, request, status, trail
 from .baking import Part, parts_of
+from .fields import Chosen
 from .operators_build import built
 from .polls import active
 from .work import Steps, in_background
@@ -27,18 +28,20 @@ if TYPE_CHECKING:
     from ..engine.matching.feature_strokes import Stroke
     from ..engine.matching.frame_inspector import FrameInspection
     from ..engine.matching.method import MotionMatching
-    from ..engine.matching.watched import Watched
+    from ..engine.matching.watched import Choice, Watched
     from ..scene.handle import Handle
 
 _REST = 0.15  # seconds that the frame stays before costs are weighed
 
 
 class Spot(NamedTuple):
-    """A frame of the database, and where it is seen (x, y, z, yaw); of a take, what is wanted there with which settings."""
+    """A frame of the database, and where it is seen (x, y, z, yaw); of a take, what is wanted there with which settings,
+    and among what a motion field chose."""
 
     frame: int
     place: tuple[float, float, float, float]
     wish: tuple[Goal, PerformerSettings] | None = None
+    choice: Choice | None = None
 
 
 @dataclass
@@ -87,7 +90,9 @@ def inspect(obj: bpy.types.Object) -> Steps[Inspector]:
         action = active(obj.motion_matching, "takes", "take_index").action
         take = Handle.of(action, "actions")
         wanted = [part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts_of(action)]
-        parts = yield from in_background(lambda tell: _watched(database, settings, wanted, tell), "Performing Again")
+        methods = [Chosen.named(part.wanted.method) for part in wanted]
+        parts = yield from in_background(
+            lambda tell: _watched(database, settings, wanted, methods, tell), "Performing Again")
     method = yield from in_background(lambda tell: MotionMatching(database, settings), "Preparing")
     current = Inspector(Handle.of(request.held(uid), "objects"), key, database, method, take, parts)
     look()
@@ -95,8 +100,10 @@ def inspect(obj: bpy.types.Object) -> Steps[Inspector]:
 
 
 def _watched(
-    database: Database, settings: PerformerSettings, parts: Sequence[Part], tell: Callable[[str, float], None]
+    database: Database, settings: PerformerSettings, parts: Sequence[Part], methods: Sequence[Chosen],
+    tell: Callable[[str, float], None],
 ) -> tuple[tuple[Part, Watched], ...]:
+    from ..engine.matching.method import MotionMatching
     from ..engine.matching.watched import watch
 
     result = []
@@ -104,7 +111,9 @@ def _watched(
         def told(done: float, before: int = number) -> None:
             tell("Performing Again", (before + done) / len(parts))
 
-        found = watch(database, settings, part.wanted, told)
+        field = methods[number].field(database, or_greedy=True)
+        found = watch(database, settings, field.performed(part.wanted) if field else part.wanted, told,
+                      controller=field or MotionMatching)
         result.append((part, found.sliced(round(part.lead_in * database.fps / part.wanted.fps))))
     return tuple(result)
 
@@ -225,7 +234,7 @@ def _spot_of_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> S
         if 0 <= tick < take.frame_count:
             x, y, yaw = take.character[tick].tolist()
             place = x, y, float(take.poses[tick, 2, 0]), yaw
-            return Spot(int(take.frames[tick]), place, watched.wish_after(tick))
+            return Spot(int(take.frames[tick]), place, watched.wish_after(tick), watched.choice_after(tick))
     raise SettingsError(f"The take '{action.name}' has no frame {scene_frame}; go to one that it has.")
 
 
@@ -236,6 +245,10 @@ def _weigh(seen: Inspector) -> None:
     from ..engine.matching import feature_strokes, frame_inspector
 
     spot = seen.spot
+    speed, turn = frame_inspector.motion_at(seen.database, spot.frame)
+    if spot.choice is not None:
+        seen.found, seen.lines = None, (f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",)
+        return
     try:
         trajectory, tags, settings = _wish(seen, spot)
         seen.found = frame_inspector.inspect_frame(
@@ -244,7 +257,6 @@ def _weigh(seen: Inspector) -> None:
         seen.found, seen.problem = None, str(error)
         return
     seen.wished = feature_strokes.of_wish(trajectory) if trajectory is not None else ()
-    speed, turn = frame_inspector.motion_at(seen.database, spot.frame)
     entered = f"Barred: {seen.found.barred}" if seen.found.barred else "May be entered"
     bias = f", bias {seen.found.bias:+g}" if seen.found.bias else ""
     seen.lines = (f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",

@@ -17,6 +17,7 @@ from .request import armature_of
 
 if TYPE_CHECKING:
     from ..engine.matching.frame_inspector import FrameInspection
+    from ..engine.matching.watched import Choice
 
 _MOST_TOLD = 6
 
@@ -108,17 +109,20 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         elif insight.outdated(obj, seen):
             told(layout, context, "The database has changed since: inspect again", "FILE_REFRESH")
         if seen.found:
-            _frame(layout, seen, seen.found)
+            _frame(layout, seen, seen.found.frame)
             _costs(layout, seen.found)
             _others(layout, context, seen, seen.found)
+        elif seen.spot and seen.spot.choice:
+            _frame(layout, seen, seen.spot.frame)
+            _actions(layout, seen, seen.spot.choice)
 
 
-def _frame(layout: bpy.types.UILayout, seen: inspector.Inspector, found: FrameInspection) -> None:
-    source = seen.database.source_of(found.frame)
+def _frame(layout: bpy.types.UILayout, seen: inspector.Inspector, frame: int) -> None:
+    source = seen.database.source_of(frame)
     lines = layout.column(align=True)
     lines.scale_y = 0.8
     lines.label(text=f"{source.clip}{' (mirrored)' if source.mirrored else ''}", icon="ACTION")
-    lines.label(text=f"Frame {source.frame} of it, {found.frame} of the database", icon="BLANK1")
+    lines.label(text=f"Frame {source.frame} of it, {frame} of the database", icon="BLANK1")
     for line in seen.lines:
         lines.label(text=line, icon="BLANK1")
 
@@ -168,6 +172,18 @@ def _others(
         cost.alignment = "RIGHT"
         cost.label(text=f"{weighed.cost:.2f}")
         told(lines, context, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1")
+
+
+def _actions(layout: bpy.types.UILayout, seen: inspector.Inspector, choice: Choice) -> None:
+    """What a motion field chose among, from the best on: the frame that each favours, and how much less it was worth."""
+    lines = layout.box().column(align=True)
+    best = choice.scores[choice.chosen]
+    for k in (-choice.scores).argsort(kind="stable"):
+        row = lines.row()
+        row.label(text=_named(seen, int(choice.frames[k])), icon="FORWARD" if k == choice.chosen else "REMOVE")
+        worth = row.row()
+        worth.alignment = "RIGHT"
+        worth.label(text="chosen" if k == choice.chosen else f"{choice.scores[k] - best:+.3f}")
 
 
 def _named(seen: inspector.Inspector, frame: int) -> str:

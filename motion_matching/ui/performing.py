@@ -432,6 +432,7 @@ def _performed(
     live.field = field_of(method)
     if live.field:
         session.asked_as = live.field.asked
+        session.method_name = fields.Chosen.of(obj).name
     return live
 
 

@@ -276,3 +276,67 @@ assert live.ending is None and np.isfinite(last).all()
 
 def test_a_push_while_live_reaches_the_field(run_in_blender):
     run_in_blender(PUSHED)
+
+
+KEPT = BEGIN + """
+from motion_matching.scene import actions
+from motion_matching.ui import comparing, inspector
+from motion_matching.ui.baking import parts_of
+obj = begin("walk_curves", "run_curves")
+settings = obj.motion_matching
+settings.use_nla = False
+ops.train()
+assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+settings.controller.method = "MATCHING"
+assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+by_field, by_search = [take.action for take in settings.takes]
+assert [parts_of(take)[0].wanted.method for take in (by_field, by_search)] == [
+    f"field:default:{settings.training.trained_key}", ""]
+
+# a take that is recorded knows it as well
+settings.controller.method = "FIELD"
+live, keyboard = live_on(obj, "W")
+live.toggle_recording()
+for tick in range(1, 25):
+    live.tick(tick / 24, 0.0)
+performing.end()
+recorded = bpy.data.actions[live.takes[0]]
+assert parts_of(recorded)[0].wanted.method == parts_of(by_field)[0].wanted.method
+
+# takes are compared by the methods that made them, whatever is chosen now
+def notes(chosen, one=by_field, other=by_search):
+    settings.controller.method = chosen
+    return done(comparing.compared(obj, (one.name, other.name))).notes
+assert notes("MATCHING") == notes("FIELD") == ()
+
+# so is what the inspector tells of a take: where it is, and the actions that it was chosen among
+settings.controller.method, settings.take_index, settings.insight.inspect = "MATCHING", 0, "take"
+actions.assign(obj, by_field)
+assert ops.inspect_frame() == {"FINISHED"}
+seen = inspector.current
+first, last = map(int, by_field.frame_range)
+apart = []
+for frame in range(first, last - 1, 5):
+    bpy.context.scene.frame_set(frame)
+    inspector.look()
+    assert not seen.problem and seen.found is None and len(seen.lines) == 1, seen.problem
+    choice = seen.spot.choice
+    assert len(choice.frames) == len(choice.scores) == 9 and choice.scores.argmax() == choice.chosen
+    head = obj.matrix_world @ obj.pose.bones[seen.database.role_names["hips"]].head
+    apart.append(math.dist(head.xy, seen.spot.place[:2]))
+assert np.median(apart) < 0.15, apart
+inspector.close()
+
+# where the training is not kept any more, that is said
+ops.clear_cache()
+assert [note for note in notes("FIELD") if by_field.name in note and "not kept any more" in note]
+text = parts_of(by_field)[0].wanted.method
+stored = bpy.data.texts[f"{by_field.name}.performance.json"]
+stored.from_string(stored.as_string().replace(text, "dice"))
+settings.compare_with = by_search
+refused(ops.compare_takes, "'dice'")
+"""
+
+
+def test_takes_know_the_method_that_made_them(run_in_blender):
+    run_in_blender(KEPT)

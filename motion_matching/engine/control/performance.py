@@ -31,7 +31,7 @@ class Performance:
 
     `settings` are changes against a performer's defaults; `changes` are further ones by tick. `obstacles` and
     `walls` stand in the way, and feet stand on the `floor`, if the performer is given its `ground`. The floor alone is
-    not kept in a file.
+    not kept in a file. `method` names what a take was made of it by, in the words of who made it; empty for motion matching.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Performance:
     obstacles: tuple[Box, ...] = ()
     walls: tuple[Wall, ...] = ()
     floor: Ground = FLAT
+    method: str = ""
 
     @property
     def seconds(self) -> float:
@@ -122,6 +123,8 @@ def to_json(performance: Performance) -> str:
         data["obstacles"] = [box._asdict() for box in performance.obstacles]
     if performance.walls:
         data["walls"] = performance.walls
+    if performance.method:
+        data["method"] = performance.method
     data["intents"] = runs
     return json.dumps(data, indent=1)
 
@@ -180,7 +183,7 @@ class _WrongError(ValueError):
 
 def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
     _check_keys(data, {"format", "name", "fps", "position", "facing", "seed", "settings", "changes", "intents",
-                       "obstacles", "walls"}, "the file")
+                       "obstacles", "walls", "method"}, "the file")
     fps = _number(data.get("fps"), "'fps'", 1, _FASTEST_RATE)
     intents: list[Intent] = []
     runs = _list(data.get("intents"), "'intents'")
@@ -206,6 +209,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         _boxes(data.get("obstacles", ()), "'obstacles'"),
         tuple(_wall(wall, f"wall {number} of 'walls'")
               for number, wall in enumerate(_list(data.get("walls", ()), "'walls'"), 1)),
+        method=_text(data["method"], "'method'") if "method" in data else "",
     )
 
 
