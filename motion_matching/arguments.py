@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .engine import presets
 from .engine.control.settings import PerformerSettings
+from .engine.field.quality import QUALITIES
 from .engine.matching.thresholds import AutoTagSettings
 
 PROGRAM = "motion_matching"
@@ -126,14 +127,14 @@ def _add_train(train: argparse.ArgumentParser) -> None:
                        help="how states are compared: with the root's velocity and turn, or as the notebook does without "
                             "(default: default)")
     quality = train.add_argument_group("quality and time")
-    quality.add_argument("--quality", choices=("draft", "normal", "full"), default="normal",
-                         help="draft for a first look, normal, or full with every frame as a state (default: normal)")
+    quality.add_argument("--quality", choices=tuple(QUALITIES), default="normal",
+                         help="from draft, for a first look, to full, with every frame as a state (default: normal)")
     quality.add_argument("--states", type=int, metavar="COUNT",
                          help="about so many states, in stretches from all over; 0 for all")
-    quality.add_argument("--neighbours", type=int, metavar="COUNT", help="actions of each state (default: 15, draft 9)")
+    quality.add_argument("--neighbours", type=int, metavar="COUNT", help="actions of each state (normal: 15)")
     quality.add_argument("--directions", type=int, metavar="COUNT",
-                         help="headings all around that values are kept for (default: 17, draft 9)")
-    quality.add_argument("--sweeps", type=int, metavar="COUNT", help="at most so many sweeps (default: 300, draft 200)")
+                         help="headings all around that values are kept for (normal: 17)")
+    quality.add_argument("--sweeps", type=int, metavar="COUNT", help="at most so many sweeps (normal: 300)")
     quality.add_argument("--residual", type=float, metavar="VALUE",
                          help="no more sweeps once the largest change of a value is this (default: 0)")
     quality.add_argument("--discount", type=float, metavar="0..1", help="what counts 1/30 s later (default: 0.99)")

@@ -15,8 +15,9 @@ from .loading import load_database
 from .values import listed_names
 
 if TYPE_CHECKING:
+    from ..engine.field.quality import TrainingSettings
     from ..engine.field.tasks import Tasks
-    from ..engine.field.training import Training, TrainingSettings
+    from ..engine.field.training import Training
     from ..engine.matching.database import Database
     from .output import Output
 
@@ -54,7 +55,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     """How well is to be trained, and the number of directions."""
-    from ..engine.field.training import QUALITIES
+    from ..engine.field.quality import QUALITIES
 
     settings, directions = QUALITIES[arguments.quality]
     given = {name: getattr(arguments, name) for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")}

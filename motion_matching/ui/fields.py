@@ -44,7 +44,7 @@ last_words = _NOTHING_DONE  # what became of the training that was given up last
 class Asked:
     """What a field is to be trained for."""
 
-    quality: str
+    quality: str  # of QUALITIES
     metric: str
     with_speed: bool
     tags: tuple[str, ...]
@@ -53,7 +53,7 @@ class Asked:
     def of(cls, obj: bpy.types.Object) -> Asked:
         """As an armature is set."""
         training = obj.motion_matching.training
-        return cls(training.quality, training.metric, training.speed, tuple(sorted(set(asking.names(training.tags)))))
+        return cls(quality_of(obj), training.metric, training.speed, tuple(sorted(set(asking.names(training.tags)))))
 
     def key(self, database: str) -> str:
         """What the values are known by, with the database of a key."""
@@ -64,8 +64,9 @@ class Asked:
         """SettingsError or DatabaseError where a tag is on no frame."""
         from ..engine import takes
         from ..engine.field.playing import METRICS
+        from ..engine.field.quality import QUALITIES
         from ..engine.field.tasks import Tasks, task_speeds
-        from ..engine.field.training import QUALITIES, Training
+        from ..engine.field.training import Training
 
         settings, directions = QUALITIES[self.quality]
         speeds = task_speeds(takes.default_settings(database).run.forward) if self.with_speed else ()
@@ -126,6 +127,20 @@ class Chosen:
         from ..engine.matching.method import MotionMatching
 
         return self.field(database) or MotionMatching
+
+
+def quality_of(obj: bpy.types.Object) -> str:
+    """The name of the quality that an armature is set to."""
+    from ..engine.field.quality import QUALITIES
+
+    return list(QUALITIES)[obj.motion_matching.training.quality - 1]
+
+
+def quality_in_words(obj: bpy.types.Object) -> str:
+    """What is trained of an armature with its quality."""
+    from ..engine.field.quality import in_words
+
+    return in_words(quality_of(obj))
 
 
 def asked_of(obj: bpy.types.Object) -> Asked | None:
@@ -206,9 +221,9 @@ def standing(obj: bpy.types.Object) -> str:
 
 def others_than_trained(obj: bpy.types.Object) -> str:
     """What other actions an armature is set to than its field was trained for, in a sentence; nothing if to none."""
-    from ..engine.field.training import QUALITIES
+    from ..engine.field.quality import QUALITIES
 
-    controller, trained = obj.motion_matching.controller, QUALITIES[obj.motion_matching.training.quality][0]
+    controller, trained = obj.motion_matching.controller, QUALITIES[quality_of(obj)][0]
     if controller.neighbours == trained.neighbours and abs(controller.drift - trained.drift) < 1e-6:
         return ""
     return (f"Trained for {trained.neighbours} neighbours and a drift correction of {trained.drift:.2f}, and plays best "

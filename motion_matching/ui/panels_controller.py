@@ -152,7 +152,8 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
         obj, layout = armature_of(context), self.layout
         training, stands = obj.motion_matching.training, fields.standing(obj)
         column = split(layout)
-        column.prop(training, "quality")
+        column.prop(training, "quality", slider=True)
+        column.label(text=fields.quality_in_words(obj))
         column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(status.shown(obj).tags))
         layout.operator_context = "INVOKE_DEFAULT"

@@ -183,7 +183,7 @@ def _actions(layout: bpy.types.UILayout, seen: inspector.Inspector, choice: Choi
         row.label(text=_named(seen, int(choice.frames[k])), icon="FORWARD" if k == choice.chosen else "REMOVE")
         worth = row.row()
         worth.alignment = "RIGHT"
-        worth.label(text="chosen" if k == choice.chosen else f"{choice.scores[k] - best:+.3f}")
+        worth.label(text="Chosen" if k == choice.chosen else f"{choice.scores[k] - best:+.3f}")
 
 
 def _named(seen: inspector.Inspector, frame: int) -> str:

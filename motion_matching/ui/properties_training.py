@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from .asking import suggested
 from .property_options import OVERRIDE, suggesting
@@ -12,11 +12,10 @@ from .property_options import OVERRIDE, suggesting
 class MotionMatchingTraining(bpy.types.PropertyGroup):
     """What a motion field is trained for"""
 
-    quality: EnumProperty(
-        name="Quality", default="normal", description="How well it is trained, and for how long", **OVERRIDE,
-        items=[("draft", "Draft", "About 3000 poses, nine of them blended: to try out"),
-               ("normal", "Normal", "About 8000 poses, fifteen of them blended"),
-               ("full", "Full", "All poses of the database, fifteen of them blended: takes long")])
+    quality: IntProperty(
+        name="Quality", min=1, max=5, default=3, **OVERRIDE,
+        description="How well it is trained, and for how long: from a draft to try out, to all poses of the database, more "
+                    "of them blended, and more directions")
     metric: EnumProperty(
         name="Alike By", default="default", description="What makes poses alike, trained or not", **OVERRIDE,
         items=[("default", "Body and Path", "How the bones are and move, and how the character goes and turns"),

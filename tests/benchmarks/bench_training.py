@@ -10,8 +10,9 @@ from motion_matching.engine import takes
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.quality import TrainingSettings
 from motion_matching.engine.field.tasks import Tasks, wrapped
-from motion_matching.engine.field.training import Training, TrainingSettings
+from motion_matching.engine.field.training import Training
 from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
 from motion_matching.engine.matching.database import Database
 

@@ -16,9 +16,10 @@ from motion_matching.engine.errors import DatabaseError, MotionMatchingError, Se
 from motion_matching.engine.field import value_function
 from motion_matching.engine.field.method import STANDING, MotionField, gaits, pace
 from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.quality import TrainingSettings
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.field.tasks import Tasks, Wish
-from motion_matching.engine.field.training import Training, TrainingSettings
+from motion_matching.engine.field.training import Training
 from motion_matching.engine.field.value_function import Ingredients, thinned
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database

@@ -77,7 +77,7 @@ def play():
     yield from performer()
     obj = bpy.context.object
     settings = obj.motion_matching
-    settings.controller.method, settings.training.quality = "FIELD", "draft"
+    settings.controller.method, settings.training.quality = "FIELD", 1
     for place, source in enumerate(settings.sources):
         source.mirror, source.enabled = False, place % 3 == 0
     yield from trains(obj)

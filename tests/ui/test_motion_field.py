@@ -30,7 +30,7 @@ def begin(*clips):
     for source in obj.motion_matching.sources:
         source.mirror = False
     obj.motion_matching.controller.method = "FIELD"
-    obj.motion_matching.training.quality = "draft"
+    obj.motion_matching.training.quality = 1
     obj.motion_matching.play.show_text = True
     return obj
 
@@ -117,6 +117,11 @@ TRAINED = BEGIN + """
 obj = begin("walk_curves", "run_curves")
 settings = obj.motion_matching
 training, controller = settings.training, settings.controller
+words = []
+for training.quality in range(6, -1, -1):
+    words.append(fields.quality_in_words(obj))
+assert len(set(words)) == 5 and "all poses" in words[0] and "3000 poses" in words[-1], words
+training.quality = 1
 assert status.refresh(obj).kind == "none" and fields.standing(obj) == "missing"
 training.tags = "limp"
 refused(ops.train, "limp")
@@ -159,7 +164,7 @@ assert live.ending is None and "planning ahead" in " ".join(hud._shown.texts)
 performing.end()
 
 # other tasks, another metric, and another database are not what was trained
-for name, value in (("speed", False), ("metric", "notebook"), ("quality", "normal"), ("tags", "walk")):
+for name, value in (("speed", False), ("metric", "notebook"), ("quality", 3), ("tags", "walk")):
     was = getattr(training, name)
     setattr(training, name, value)
     assert fields.standing(obj) == "stale", name

@@ -7,15 +7,12 @@ and another task uses the tables again.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .. import files
-from ..control.settings import is_number
 from ..errors import SettingsError
 from ..matching.database import Database
 from . import value_function as value_functions
@@ -23,55 +20,15 @@ from .actions import action_weights
 from .integration import step
 from .method import fields_of, gaits, pace
 from .neighbours import Metric, Neighbours, similarity_weights
+from .quality import TrainingSettings
 from .states import MotionStates
 from .tasks import Tasks
 from .value_function import Ingredients, ValueFunction, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are looked at together
-_RATE = 30.0  # ticks a second that a discount is told for
 _TABLES_SHARE = 0.8  # of the time, for progress
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How well and for how long a field is trained.
-
-    About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
-    correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
-    most `sweeps`, and no more once the largest change of a value is `residual` or less.
-    """
-
-    states: int = 8000
-    neighbours: int = 15
-    drift: float = 0.1
-    discount: float = 0.99
-    sweeps: int = 300
-    residual: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, (low, high) in {"states": (0, 10_000_000), "neighbours": (1, 100), "sweeps": (1, 100_000)}.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from {low} to "
-                                    f"{high}.")
-        for name, most in {"drift": 1.0, "discount": 0.9999, "residual": 1000.0}.items():
-            value = getattr(self, name)
-            if not (is_number(value) and 0 <= value <= most):
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}.")
-
-    def discount_of_tick(self, fps: float) -> float:
-        """How much a tick counts against the one before it, at so many a second."""
-        return float(self.discount ** (_RATE / fps))
-
-
-# from quick to good: settings of training, and directions of tasks
-QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
-    "draft": (TrainingSettings(states=3000, neighbours=9, sweeps=200), 9),
-    "normal": (TrainingSettings(), 17),
-    "full": (TrainingSettings(states=0), 17),
-}
 
 
 class Training:
