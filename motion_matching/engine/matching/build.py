@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
 from ..maths import quat
 from ..motion import attachment, mirror, resampling, rig, simulation_bone
 from ..motion.clip import Clip
-from ..motion.contacts import ContactSettings, find_contacts
+from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
-from .database import Database, Range
-from .features import MotionTable, Schema, angular_velocity, compute, differentiate, load_schema
-from .parts import Part, bias_of, proposals, tag_bits, tagged, with_cycles, with_proposals
+from .assembly import assembled
+from .database import Database
+from .features import Schema, load_schema
+from .parts import Part, proposals, tagged, with_cycles, with_proposals
 from .sources import Source
-from .tags import NO_USE, TagRange
+from .tags import TagRange
 from .thresholds import AutoTagSettings
 
 Progress = Callable[[str, float], None]
@@ -108,7 +109,7 @@ def build(
     parts = _with_mirrored(parts, settings.mirror, roles)
     reel = _reel(parts, roles)
     tell("Computing features", 0.6)
-    database = _assemble(parts, reel, roles, forward, settings)
+    database = assembled(parts, reel, roles, forward, settings)
     if not database.normalization.scale(database.schema.weights).any():
         raise DatabaseError("No feature with a weight differs between frames, so none can be chosen; add clips that move, "
                             "or choose other features.")
@@ -379,90 +380,3 @@ def _loop_warnings(part: Part, hips: int) -> list[str]:
         return []
     return [f"The loop '{part.source.name}' does not end as it starts: the bone '{part.clip.skeleton.names[bone]}' jumps by "
             f"{100 * apart[bone]:.0f} cm; choose its start and stop so that its last frame repeats its first."]
-
-
-# ---------------------------------------------------------------- the database
-
-
-def _assemble(
-    parts: Sequence[Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
-) -> Database:
-    skeleton = reel.skeleton
-    roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
-    lengths = np.array([p.clip.frame_count for p in parts])
-    stops = np.cumsum(lengths).astype(np.int32)
-    starts = (stops - lengths).astype(np.int32)
-    track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
-    loops = np.array([p.source.loop for p in parts])
-    names, tags = tag_bits(parts)
-    barred = tags & np.uint32(1 << names.index(NO_USE)) > 0 if NO_USE in names else np.zeros(len(tags), bool)
-    table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
-    velocities = _velocities(table)
-    return Database(
-        skeleton=skeleton,
-        roles=roles,
-        hips_forward=tuple(float(c) for c in forward),  # type: ignore[arg-type]
-        fps=reel.fps,
-        schema=settings.schema,
-        ranges=tuple(
-            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop) for p in parts
-        ),
-        starts=starts,
-        stops=stops,
-        poses=_component_first(reel.positions, reel.rotations),
-        velocities=velocities,
-        track=track,
-        contacts=_contacts(reel, roles, starts, stops, settings.contacts),
-        limits=_acceleration_limits(velocities, reel.fps, stops, barred),
-        tags=tags,
-        bias=bias_of(parts),
-        features=compute(settings.schema, table),
-        tag_names=names,
-        settings={
-            "simulation_bone": asdict(settings.simulation_bone),
-            "contacts": asdict(settings.contacts),
-            "auto_tags": settings.auto_tags and asdict(settings.auto_tags),
-        },
-    )
-
-
-def _component_first(*arrays: np.ndarray) -> np.ndarray:
-    """Arrays (N, B, k) stacked to one (N, sum of k, B), contiguous float32: a frame is one read."""
-    return np.ascontiguousarray(np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32)
-
-
-def _velocities(table: MotionTable) -> np.ndarray:
-    """Linear and angular velocities (N, 6, B); the simulation bone, in the world, does not come back in a loop."""
-    linear, angular = differentiate(table.positions, table), angular_velocity(table.rotations, table)
-    linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
-    angular[:, 0] = angular_velocity(table.rotations[:, 0], table, cyclic=False)
-    return _component_first(linear, angular)
-
-
-def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray, barred: np.ndarray) -> np.ndarray:
-    """Largest linear and angular acceleration (2, B) of every bone, relative to its parent, inside any range.
-
-    Frames that are `barred` (N,) have no say.
-    """
-    squares = np.diff(velocities, axis=0) ** 2
-    squares[stops[:-1] - 1] = 0
-    squares[barred[:-1] | barred[1:]] = 0
-    both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
-    return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
-
-
-def _contacts(
-    reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
-) -> np.ndarray:
-    """Contacts (N, L) of every leg's toe, each range by itself."""
-    toes = np.stack([_world_position(reel, leg.toe) for leg in roles.legs], axis=1)
-    return np.concatenate(
-        [find_contacts(toes[a:b], reel.fps, settings) for a, b in zip(starts, stops, strict=True)]
-    )
-
-
-def _world_position(clip: Clip, bone: int) -> np.ndarray:
-    position = clip.positions[:, bone].astype(np.float64)
-    for parent in clip.skeleton.ancestors(bone):
-        position = quat.mul_vec(clip.rotations[:, parent], position) + clip.positions[:, parent]
-    return position
