@@ -7,8 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..engine.errors import SettingsError
+from . import request
+from .baking import parts_of
 
 if TYPE_CHECKING:
+    import bpy
+
     from ..engine.control.ground import Ground
     from ..engine.control.performance import Performance
     from ..engine.control.settings import PerformerSettings
@@ -44,11 +48,10 @@ def source(
 
 
 def _leader(play: Any, settings: PerformerSettings, fps: float, ground: Ground) -> Input:
-    from ..engine.control import performance
     from ..live.inputs.path import Path
     from ..live.inputs.replay import Replay
     from ..live.inputs.target import Target
-    from ..scene import places, recording
+    from ..scene import places
     from ..scene.handle import Handle
 
     gait = float(play.gait == "run")
@@ -59,9 +62,23 @@ def _leader(play: Any, settings: PerformerSettings, fps: float, ground: Ground) 
     if play.steer == "target":
         target = Handle.of(play.target, "objects")
         return Target(lambda: places.place_of_object(target), settings, gait=gait, turns=True, ground=ground)
-    part = recording.recorded_parts(play.take)[0]
-    wanted = performance.from_json(part["performance"], f"The recording '{play.take.name}'")
-    return Replay(_for_features(wanted, settings.weights), fps, part["lead_in"])
+    return Replay(*_recorded(play.take, settings.weights, fps))
+
+
+def _recorded(take: bpy.types.Action, weights: tuple[float, ...] | None, fps: float) -> tuple[Performance, float, int]:
+    """All that was wanted in a recording, with what was recorded into it later, at `fps`, and the ticks that lead in."""
+    from ..engine.control import performance
+
+    first, *others = parts_of(take)
+    later = [part for part in others if part.collection == first.collection]
+    lead_in, rate = round(first.lead_in * fps / first.wanted.fps), request.scene_rate()
+    # a part may lie before the first one's frame, whose wishes then come too late
+    places = [max(lead_in + round((part.frame - first.frame) * fps / rate), 0) for part in later]
+    wanted = performance.laid_over(
+        _for_features(first.wanted, weights).at_rate(fps),
+        [(place, _for_features(part.wanted, weights), round(part.lead_in * fps / part.wanted.fps))
+         for place, part in zip(places, later, strict=True)])
+    return wanted, fps, lead_in
 
 
 def _for_features(wanted: Performance, weights: tuple[float, ...] | None) -> Performance:

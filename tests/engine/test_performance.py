@@ -153,6 +153,19 @@ def test_a_performance_is_no_longer_than_any_take(tmp_path):
     refused(file_of(tmp_path, intents=[{"ticks": 10**9}]))
 
 
+def test_performances_laid_over_each_other_are_one():
+    """The wishes of the later one from its tick on, without those that led in to it; its settings as they were there."""
+    def going(x, count, **more):
+        return Performance("", 30.0, (Intent(move=(x, 0.0)),) * count, **more)
+
+    first = going(0.1, 20, settings={"drift": 0.1}, changes=((5, {"drift": 0.2}), (12, {"drift": 0.3})))
+    second = going(0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6})))
+    whole = performance.laid_over(first, [(10, second, 4), (22, going(0.3, 3), 0)])
+    assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [0.0] * 2 + [0.3] * 3
+    assert whole.changes == ((5, {"drift": 0.2}), (10, {"drift": 0.5}), (12, {"drift": 0.6}), (22, {}))
+    assert whole.settings == first.settings
+
+
 def test_settings_beyond_reason_are_named():
     settings = PerformerSettings()
     for name in ("velocity_halflife", "rotation_halflife", "inertialization_halflife", "clamp_distance", "search_interval"):

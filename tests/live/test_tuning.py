@@ -373,11 +373,16 @@ def led(settings):
     hero.run(1)
     return hero.live
 
-# it begins as the take does, and is the first recording of it
+# it begins as the take does, and what was appended comes after it
+appended = recording.recorded_parts(first)[1]
+later = performance.from_json(appended["performance"], "the take").intents[appended["lead_in"]:]
+assert len(later) == 30
 live = led(chosen)
 for tick, pose in enumerate(poses):
     hero.run(1)
     assert np.array_equal(live.session._frame.pose, pose), tick
+hero.run(30)
+assert tuple(live.session._history.intents[-30:]) == later
 hero.run(1)
 assert performing.current is None and "no more" in live.ending
 

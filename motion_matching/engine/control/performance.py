@@ -88,6 +88,26 @@ class Performance:
         return replace(self, fps=fps, intents=tuple(picked), changes=changes)
 
 
+def laid_over(first: Performance, parts: Sequence[tuple[int, Performance, int]]) -> Performance:
+    """A performance with further ones laid over it: each from its tick on and without the ticks that led in to it.
+
+    At each part's start its settings become those of now; between two that leave a gap nothing is wanted.
+    """
+    intents, changes = list(first.intents), dict(first.changes)
+    for at, part, lead_in in parts:
+        part = part if part.fps == first.fps else part.at_rate(first.fps)  # however short it is
+        wanted, end = part.intents[lead_in:], at + len(part.intents) - lead_in
+        begin = dict(part.settings)
+        for tick, change in part.changes:
+            if tick <= lead_in:
+                begin.update(change)
+        changes = {tick: change for tick, change in changes.items() if not at <= tick < end} | {at: begin}
+        changes |= {at + tick - lead_in: change for tick, change in part.changes if tick > lead_in}
+        intents += [Intent()] * (end - len(intents))
+        intents[at:end] = wanted
+    return replace(first, intents=tuple(intents), changes=tuple(sorted(changes.items())))
+
+
 def save(performance: Performance, path: Path | str) -> None:
     """Write as JSON."""
     with files.replacing(path, SettingsError) as temporary:
