@@ -69,6 +69,8 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
         column.prop(play, "mode")
         column.prop(play, "timeline")
         column.prop(play, "view")
+        if play.steer == "devices":
+            column.prop(play, "push")
         column.prop(obj.motion_matching, "obstacles")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
 from . import layers
 from .asking import suggested
@@ -30,8 +30,8 @@ class MotionMatchingPlay(bpy.types.PropertyGroup):
         items=[("devices", "Keys and Gamepad", "Whoever holds them"),
                ("curve", "Curve", "A curve object is followed, from rest to rest or round and round"),
                ("target", "Target", "An object is gone to, also where it moves, and faced as it faces"),
-               ("take", "Recording", "What was wanted in a recording is wanted again, with its settings; of a take that was "
-                                     "recorded into again, the first recording")])
+               ("take", "Recording", "What was wanted in a recording is wanted again, with its settings, and what was "
+                                     "recorded into it later")])
     curve: PointerProperty(
         name="Curve", type=bpy.types.Object, poll=_is_curve, **OVERRIDE,
         description="Curve that is followed over the ground; the radii of its points are factors of the speed")
@@ -53,6 +53,10 @@ class MotionMatchingPlay(bpy.types.PropertyGroup):
                ("append", "Append", "The take that the armature plays, after its end"),
                ("overwrite", "Overwrite",
                 "The take that the armature plays, in place of its keys from the current frame on")])
+    push: FloatProperty(
+        name="Push", default=2.0, min=0.1, max=20.0, soft_max=5.0, precision=1, unit="VELOCITY", **OVERRIDE,
+        description="How hard a push is: the speed that it gives, and how far it bends the body of a motion field. Also "
+                    "while live, from the next push on")
     collection: StringProperty(
         name="Bones", **OVERRIDE,
         description="Bone collection that is driven, and with the hips among its bones the character's place; all else goes "

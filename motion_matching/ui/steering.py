@@ -37,10 +37,18 @@ def source(
     play: Any, keyboard: Keyboard, gamepad: Gamepad | None, settings: PerformerSettings, fps: float, ground: Ground,
 ) -> Input:
     """The input that the panel asks for. Errors as in `check`, and those of curves and recordings that make no sense."""
+    from ..live.inputs.controls import PUSH_SPEED
     from ..live.inputs.led import Led
     from ..live.inputs.steering import Steering
+    from ..scene.handle import Handle
 
-    devices = Steering(keyboard, gamepad)
+    armature = Handle.of(play.id_data, "objects")
+
+    def push_speed() -> float:
+        obj = armature.find()
+        return float(obj.motion_matching.play.push) if obj else PUSH_SPEED
+
+    devices = Steering(keyboard, gamepad, push_speed)
     check(play)
     if play.steer == "devices":
         return devices

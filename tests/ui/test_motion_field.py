@@ -276,6 +276,19 @@ assert [i.push for i in live.session._history.intents if i.push], "a recording k
 for number in range(29, 29 + 72):
     last = tick(number)
 assert live.ending is None and np.isfinite(last).all()
+performing.end()
+
+# as hard as the panel says, from the next push on
+from motion_matching.engine.control.ground import FLAT
+from motion_matching.live.inputs.base import Situation
+from motion_matching.ui import steering
+play, performer = obj.motion_matching.play, live.session.performer
+led = steering.source(play, keyboard, None, performer.settings, 24.0, FLAT)
+place = live.session._frame.character
+for play.push in (2.0, 0.5):
+    keyboard.handle("E", "PRESS")
+    keyboard.handle("E", "RELEASE")
+    assert abs(math.hypot(*led.intent(Situation(0, 1 / 24, place, place, 0.0)).push) - play.push) < 1e-6
 """
 
 

@@ -10,7 +10,7 @@ from ...engine.control.trajectory import turned
 
 Vector = tuple[float, float]
 
-PUSH_SPEED = 2.0  # m/s that a push gives
+PUSH_SPEED = 2.0  # m/s that a push gives unless told otherwise
 
 
 class Controls(NamedTuple):
@@ -25,8 +25,8 @@ class Controls(NamedTuple):
     strafe: bool = False
     push: bool = False
 
-    def intent(self, view_heading: float) -> Intent:
-        """The wish of these controls in a view that looks along a heading."""
+    def intent(self, view_heading: float, push_speed: float = PUSH_SPEED) -> Intent:
+        """The wish of these controls in a view that looks along a heading, a push giving so many m/s."""
         facing = None
         if self.face != (0.0, 0.0):
             facing = view_heading + math.atan2(*self.face)
@@ -36,7 +36,7 @@ class Controls(NamedTuple):
         if self.push:
             length = math.hypot(*self.move)
             way = (self.move[0] / length, self.move[1] / length) if length else (0.0, 1.0)
-            push = _in_world((PUSH_SPEED * way[0], PUSH_SPEED * way[1]), view_heading)
+            push = _in_world((push_speed * way[0], push_speed * way[1]), view_heading)
         return Intent(_in_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push)
 
 

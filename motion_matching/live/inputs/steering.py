@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...engine.control.intent import Intent
 from .base import Input, Situation
-from .controls import Controls
+from .controls import PUSH_SPEED, Controls
 from .gamepad import Gamepad
 from .keyboard import Keyboard
 
 
 class Steering(Input):
-    """Intents from the keyboard, and from a gamepad if there is one to be; both relative to the view."""
+    """Intents from the keyboard, and from a gamepad if there is one to be; both relative to the view.
 
-    def __init__(self, keyboard: Keyboard | None = None, gamepad: Gamepad | None = None) -> None:
+    `push_speed` tells at each push how many m/s it gives.
+    """
+
+    def __init__(self, keyboard: Keyboard | None = None, gamepad: Gamepad | None = None,
+                 push_speed: Callable[[], float] = lambda: PUSH_SPEED) -> None:
         self.keyboard = keyboard or Keyboard()
         self.gamepad = gamepad
+        self._push_speed = push_speed
 
     def open(self) -> None:
         if self.gamepad:
@@ -33,7 +40,7 @@ class Steering(Input):
         controls = self.keyboard.controls()
         if self.gamepad:
             controls = _together(self.gamepad.controls(), controls)
-        return controls.intent(situation.view_heading)
+        return controls.intent(situation.view_heading, self._push_speed() if controls.push else PUSH_SPEED)
 
     def take_commands(self) -> list[str]:
         return self.keyboard.take_commands() + (self.gamepad.take_commands() if self.gamepad else [])
