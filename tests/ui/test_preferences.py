@@ -103,7 +103,7 @@ from motion_matching.ui import layers
 obj = character()
 play = obj.motion_matching.play
 names = [name for name, *_ in layers.LAYERS]
-assert {"paths", "object", "ground", "contacts", "text", "recording", "warnings", "map"} == set(names)
+assert {"paths", "object", "ground", "contacts", "text", "recording", "warnings", "map", "ghosts"} == set(names)
 for name in names:  # quiet by default, and alike in both places
     assert getattr(chosen, f"show_{name}") == getattr(play, f"show_{name}") == (name not in ("contacts", "text", "map"))
 
