@@ -66,6 +66,11 @@ class Training:
         return len(self._states)
 
     @property
+    def residuals(self) -> np.ndarray:
+        """Those of all sweeps so far (sweeps, 3), as `ValueFunction` has them; also while it runs."""
+        return np.array(self._residuals, np.float64).reshape(-1, 3)
+
+    @property
     def part(self) -> float:
         """How much is done, 0..1."""
         tables = self._filled / len(self._states)
@@ -105,6 +110,7 @@ class Training:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
         iteration = ValueIteration(self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals)
+        self._residuals = iteration.residuals  # the same list, to be looked at meanwhile
         try:
             iteration.run(
                 self.settings.sweeps, self.settings.residual,
@@ -157,7 +163,7 @@ class Training:
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
             discount=self._discount,
-            residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
+            residuals=self.residuals,
             finished=self.finished,
             made_of=self._made_of,
         )
