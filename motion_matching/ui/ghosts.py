@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import colorsys
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
@@ -103,6 +103,7 @@ def draw(found: Ghosts) -> None:
     try:
         for points, colours, width in ((found.others, found.colours, _OTHER), (found.chosen, own, _CHOSEN)):
             shader.uniform_float("lineWidth", width * scale)
-            batch_for_shader(shader, "LINES", {"pos": points, "color": colours}).draw(shader)
+            content: Any = {"pos": points, "color": colours}
+            batch_for_shader(shader, "LINES", content).draw(shader)
     finally:
         gpu.state.blend_set("NONE")

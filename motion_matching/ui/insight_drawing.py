@@ -197,13 +197,27 @@ def _draw_pixels() -> None:
     began = time.perf_counter()
     if measured := insight.measured.get(obj.session_uid):
         _draw_labels(obj, measured)
-    is_live = trail.live is not None and trail.live.uid == obj.session_uid
-    shown = obj.motion_matching.play.show_map if is_live else obj.motion_matching.insight.show_map
-    if shown and (mapped := insight.mapped.get(obj.session_uid)):
+    is_live = _is_live(obj)
+    if mapped := _shown_map(obj):
         _draw_map(obj, mapped, _played(mapped) if is_live else _inspected(obj, mapped),
                   _blended(mapped) if is_live else ())
     if spent:
         spent[-1] += time.perf_counter() - began
+
+
+def _is_live(obj: bpy.types.Object) -> bool:
+    return trail.live is not None and trail.live.uid == obj.session_uid
+
+
+def _shown_map(obj: bpy.types.Object) -> insight.Mapped | None:
+    """The map of an armature, if it is to be shown."""
+    shown = obj.motion_matching.play.show_map if _is_live(obj) else obj.motion_matching.insight.show_map
+    return insight.mapped.get(obj.session_uid) if shown else None
+
+
+def height_of_map(obj: bpy.types.Object) -> float:
+    """What the map takes of the corner of the view, in pixels at a scale of 1."""
+    return _MAP + _EDGE if _shown_map(obj) else 0.0
 
 
 def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int], around: Sequence[int]) -> None:

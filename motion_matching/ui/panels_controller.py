@@ -200,6 +200,7 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
             told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
         if stands == "fresh" and (others := fields.others_than_trained(obj)):
             told(layout, context, others, "INFO")
+        split(layout).prop(training, "show_residuals")
 
 
 class MOTION_MATCHING_PT_displacement(_Part, bpy.types.Panel):

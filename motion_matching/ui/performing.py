@@ -152,7 +152,7 @@ class Live:
         frame = standpoint.seen(report.frame, self.standpoint)
         self.place = frame.character[:2]
         if self.database:
-            around = self.decision.frames if self.decision else ()
+            around = self.decision.frames.tolist() if self.decision else ()
             trail.follow(self.armature.uid, frame.character, self._built, frame.frame, around)
         obj = self.armature.find()
         if self._alerts and self._asking:

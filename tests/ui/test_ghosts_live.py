@@ -65,3 +65,77 @@ assert live.ending is None and hud._shown.around is None and live.decision is No
 
 def test_neighbours_are_drawn_where_they_lead(run_in_blender):
     run_in_blender(DRAWN)
+
+
+FORCED = BEGIN + """
+obj = begin("walk_curves", "run_curves")
+controller = obj.motion_matching.controller
+live, keyboard = live_on(obj, "W")
+field = live.session.performer.method
+now = 0.0
+def decisions(count):
+    global now
+    found = []
+    for _ in range(count):
+        now += 1 / 24
+        live.tick(now, 0.0)
+        found.append(field.decision)
+    return found
+decisions(10)
+assert ops.favour(number=5) == {"FINISHED"} and controller.favour == 5 and controller.preset == ""
+live.toggle_recording()
+assert {d.chosen for d in decisions(30)[8:]} == {4}, "another one is noticed within a quarter of a second"
+assert ops.favour(number=2) == {"FINISHED"}
+assert {d.chosen for d in decisions(30)[8:]} == {1}
+assert ops.favour(number=2) == {"FINISHED"} and controller.favour == 0
+freed = decisions(30)[8:]
+assert all(d.chosen == d.scores.argmax() for d in freed) and len({d.chosen for d in freed}) > 2
+live.toggle_recording()
+performing.end()
+
+# the take holds what was forced when
+from motion_matching.ui.baking import parts_of
+take = bpy.data.actions[live.takes[0]]
+[part] = parts_of(take)
+changes = [change["favour"] for tick, change in part.wanted.changes if "favour" in change]
+assert changes[-2:] == [2, 0], changes
+"""
+
+
+def test_a_neighbour_is_forced_and_freed_while_it_plays(run_in_blender):
+    run_in_blender(FORCED)
+
+
+LEARNT = BEGIN + """
+from motion_matching.ui import learning
+obj = begin("walk_curves")
+training = obj.motion_matching.training
+training.quality = 1
+status.refresh(obj)
+assert learning.of(fields.key_of(obj)) is None
+lengths = []
+for stage, part in fields.trained(obj):
+    found = learning.of(fields.key_of(obj)) if obj.motion_matching.built_key else None
+    if found:
+        lengths.append(len(found.lines["most"]))
+        assert found.sweeps >= lengths[-1] and len(found.lines["promised"]) == found.sweeps
+assert len(set(lengths)) > 3 and lengths == sorted(lengths), "it grows while it is trained"
+status.refresh(obj)
+status.forget()
+whole = learning.of(fields.key_of(obj))
+assert len(whole.lines["most"]) == whole.sweeps >= lengths[-1], "read from the file that is left"
+most, promised = whole.lines["most"], whole.lines["promised"]
+assert (most[:, 1] <= promised[:, 1] + 1e-6).all()
+
+# of other tasks there is none yet, and none once it is cleared
+training.speed = False
+assert learning.of(fields.key_of(obj)) is None
+training.speed = True
+assert ops.clear_cache() == {"FINISHED"}
+status.refresh(obj)
+assert learning.of(fields.key_of(obj)) is None
+"""
+
+
+def test_how_a_training_goes_is_known_while_it_goes_and_afterwards(run_in_blender):
+    run_in_blender(LEARNT)
