@@ -11,8 +11,9 @@ from . import fields, insight_drawing, learning, request
 if TYPE_CHECKING:
     from ..engine.field.residual_plot import Curves
 
-_SIZE = (220.0, 110.0)
-_EDGE, _FOOT, _LINE = 20.0, 24.0, 15.0  # from the corner of the view, of the paper below the curves, and of a line of text
+_PLOT = (220.0, 110.0)
+_EDGE = 20.0  # from the corner of the view
+_SIDE, _FOOT, _LINE = 34.0, 24.0, 15.0  # of the paper beside and below the curves, and of a line of text
 _PAPER, _GRID = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.15)
 _KINDS = {"promised": ("", "Promised"), "least": ("bone_solid", "Least"), "mean": ("bone_pose_active", "Mean"),
           "most": ("object_active", "Largest")}
@@ -57,19 +58,19 @@ def _draw_curves(found: Curves, above: float) -> None:
     context = bpy.context
     scale = context.preferences.system.ui_scale
     sidebar = next((region.width for region in context.area.regions if region.type == "UI"), 0)
-    width, height = _SIZE
+    width, height = _PLOT
     gpu.state.blend_set("ALPHA")
     gpu.matrix.push()
     try:
-        corner = context.region.width - max(sidebar, 1) - (width + _EDGE) * scale, (_EDGE + above) * scale
+        corner = context.region.width - max(sidebar, 1) - (_SIDE + width + _EDGE) * scale, (_EDGE + above) * scale
         gpu.matrix.multiply_matrix(Matrix.Translation((*corner, 0.0)) @ Matrix.Scale(scale, 4))
-        _fill((0.0, 0.0, width, height + _FOOT + 2 * _LINE), _PAPER)
+        _fill((0.0, 0.0, _SIDE + width, _FOOT + height + 3 * _LINE), _PAPER)
         for place, _ in found.scale:
-            _line([(0.0, _FOOT + height * place), (width, _FOOT + height * place)], _GRID, 1.0)
+            _line([(_SIDE, _FOOT + height * place), (_SIDE + width, _FOOT + height * place)], _GRID, 1.0)
         theme = context.preferences.themes[0].view_3d
         colors = {kind: (*getattr(theme, name)[:3], 1.0) if name else _WHITE for kind, (name, _) in _KINDS.items()}
         for kind, color in colors.items():
-            points = found.lines[kind] * (width, height) + (0.0, _FOOT)
+            points = found.lines[kind] * (width, height) + (_SIDE, _FOOT)
             _line(points.tolist(), color, 1.0 if kind == "promised" else 2.0)
     finally:
         gpu.matrix.pop()
@@ -108,7 +109,7 @@ def _write(found: Curves, corner: tuple[float, float], scale: float, colors: dic
     """What the curves are, and their scale."""
     import blf
 
-    (width, height), (x, y) = _SIZE, corner
+    (width, height), (x, y) = _PLOT, corner
     blf.size(0, 11.0 * scale)
 
     def write(text: str, a: float, b: float, color: tuple[float, ...]) -> None:
@@ -116,11 +117,11 @@ def _write(found: Curves, corner: tuple[float, float], scale: float, colors: dic
         blf.color(0, *color)
         blf.draw(0, text)
 
-    write("Change of Values by Sweep", 6.0, _FOOT + height + _LINE + 4.0, _WHITE)
+    write("Change of Values by Sweep", 6.0, _FOOT + height + 2 * _LINE, _WHITE)
     for number, (kind, (_, name)) in enumerate(reversed(_KINDS.items())):
-        write(name, 6.0 + 54.0 * number, _FOOT + height + 4.0, colors[kind])
+        write(name, 6.0 + 60.0 * number, _FOOT + height + 0.8 * _LINE, colors[kind])
     for place, label in found.scale:
-        write(label, 4.0, _FOOT + height * place + 2.0, _WHITE)
-    write("1", 4.0, 6.0, _WHITE)
+        write(label, 6.0, _FOOT + height * place - 4.0, _WHITE)
+    write("1", _SIDE, 6.0, _WHITE)
     last = f"{found.sweeps}"
-    write(last, width - 6.0 - blf.dimensions(0, last)[0] / scale, 6.0, _WHITE)
+    write(last, _SIDE + width - 6.0 - blf.dimensions(0, last)[0] / scale, 6.0, _WHITE)

@@ -153,17 +153,17 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
     for frame, weight, score in itertools.islice(of_each, _MOST_ACTIONS):
         source = database.source_of(frame)
         name = f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
-        table.append((name, f"{weight:.1%}", f"{score:.3f}"))
-    cells = layout.split(factor=0.6)
-    first, others = cells.column(align=True), cells.split(factor=0.5)
-    rest = others.column(align=True), others.column(align=True)
-    for number, (name, *figures) in enumerate(table):
-        row = first.row(align=True)
+        table.append((name, f"{weight:.0%}", f"{score:.3f}"))
+    cells = layout.split(factor=0.58)
+    names, figures = cells.column(align=True), cells.split(factor=0.45)
+    columns = figures.column(align=True), figures.column(align=True)
+    for number, (name, *of_it) in enumerate(table):
+        row = names.row(align=True)
         if number:
-            forced = number == favour
-            row.operator(Favour.bl_idname, text="", icon="PINNED" if forced else "UNPINNED", depress=forced).number = number
-        row.label(text=name, icon="PLAY" if number == decision.chosen + 1 else "BLANK1")
-        for column, figure in zip(rest, figures, strict=True):
+            icon: Any = "PINNED" if number == favour else "PLAY" if number == decision.chosen + 1 else "UNPINNED"
+            row.operator(Favour.bl_idname, text="", icon=icon, depress=number == favour).number = number
+        row.label(text=name)
+        for column, figure in zip(columns, of_it, strict=True):
             column.label(text=figure)
     if count > _MOST_ACTIONS:
         layout.label(text=f"and {count - _MOST_ACTIONS} more")
