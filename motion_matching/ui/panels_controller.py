@@ -154,8 +154,8 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
         source = database.source_of(frame)
         name = f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
         table.append((name, f"{weight:.0%}", f"{score:.3f}"))
-    cells = layout.split(factor=0.58)
-    names, figures = cells.column(align=True), cells.split(factor=0.45)
+    cells = layout.split(factor=0.54)
+    names, figures = cells.column(align=True), cells.split(factor=0.48)
     columns = figures.column(align=True), figures.column(align=True)
     for number, (name, *of_it) in enumerate(table):
         row = names.row(align=True)

@@ -171,7 +171,8 @@ def picture() -> Iterator[float]:
     def note() -> None:
         region = bpy.context.region
         colors = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "UBYTE")
-        shots.append(np.array(colors, np.int16))
+        colors.dimensions = region.height * region.width * 4  # Blender 4 mixes up rows and columns
+        shots.append(np.array(colors, np.int16).reshape(region.height, region.width, 4))
 
     handle = bpy.types.SpaceView3D.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
     try:
