@@ -149,7 +149,7 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
     what was done, and what its action was worth. Its button forces it."""
     count = len(decision.scores)
     of_each = zip(decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True)
-    table = [("Nearest", "Weight", "Value")]
+    table = [("Nearest", "Share", "Value")]
     for frame, weight, score in itertools.islice(of_each, _MOST_ACTIONS):
         source = database.source_of(frame)
         name = f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
