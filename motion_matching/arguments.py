@@ -126,6 +126,8 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     train.add_argument("--metric", choices=("default", "notebook"), default="default",
                        help="how states are compared: with the root's velocity and turn, or as the notebook does without "
                             "(default: default)")
+    train.add_argument("--plot", type=Path, metavar="FILE.svg",
+                       help="a picture of how much each sweep changed the values, beside what the discount promises")
     quality = train.add_argument_group("quality and time")
     quality.add_argument("--quality", choices=tuple(QUALITIES), default="normal",
                          help="from draft, for a first look, to full, with every frame as a state (default: normal)")

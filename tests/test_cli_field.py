@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -60,6 +61,18 @@ def test_a_field_is_trained_and_told(walk: Path, tmp_path: Path, capsys: pytest.
     assert function.tasks.tags == ("walk",)
     assert function.tasks.speeds == ()
     assert function.values.shape == (len(function.frames), 1, 2, 5)
+
+
+def test_a_training_is_drawn(walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also of what is trained already; another kind of file is refused before the work."""
+    command = ("train", walk, *QUICK, "-o", tmp_path / "field.npz")
+    assert run(*command, "--plot", tmp_path / "plot.png") != 0
+    assert ".svg" in sentence(capsys)
+    assert run(*command) == 0
+    assert run(*command, "--plot", tmp_path / "plot.svg") == 0
+    assert "plot.svg" in capsys.readouterr().out
+    [most] = re.findall(r'id="most".*?points="(.*?)"', (tmp_path / "plot.svg").read_text())
+    assert len(most.split()) == 10
 
 
 def test_speed_is_a_task_up_to_that_of_the_data(field: Path) -> None:

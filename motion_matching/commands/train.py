@@ -26,6 +26,7 @@ TASKS = ("direction", "speed")
 
 def train_command(arguments: argparse.Namespace, out: Output) -> None:
     """Train and write what was learnt. Where that is stopped or fails, what is done is kept, to be taken up again."""
+    from ..engine.field import residual_plot
     from ..engine.field.playing import METRICS, summary
     from ..engine.field.training import Training
 
@@ -36,19 +37,23 @@ def train_command(arguments: argparse.Namespace, out: Output) -> None:
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:
-        training.run(out.progress)
+        function = training.run(out.progress)
         training.save(arguments.output)
     except BaseException:
         if training.part > 0:
             _keep(training, unfinished, out)
         raise
     unfinished.unlink(missing_ok=True)
-    out.say(f"{arguments.output}: {summary(training.value_function())}.")
+    out.say(f"{arguments.output}: {summary(function)}.")
+    if arguments.plot:
+        residual_plot.save(function.residuals, function.discount, arguments.plot)
+        out.say(f"Written: {arguments.plot}.")
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Say what is wrong with the arguments before anything is loaded."""
     check_target(arguments.output, ".npz")
+    check_target(arguments.plot, ".svg")
     if arguments.output.resolve() == arguments.database.resolve():
         raise SettingsError(f"-o names {arguments.output}, the database itself; choose another name.")
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import asking, request, status
+from . import asking, learning, request, status
 from .operators_build import built
 from .preferences import library
 from .work import Steps, in_background
@@ -162,8 +162,8 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
     database = yield from built(obj)
     key = asked.key(request.held(uid).motion_matching.built_key)
     try:
-        function, words = yield from in_background(
-            lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training")
+        function, words = yield from learning.followed(in_background(
+            lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training"))
         kept.make_room(key)
     finally:
         with _one_at_a_time:  # what is given up is kept before anything else happens
@@ -189,8 +189,18 @@ def _train(
                 with suppress(SettingsError):  # what is damaged is made anew
                     training.resume(before)
         is_there = training.finished and file.exists()
+
+        noted = -1.0
+
+        def told(stage: str, part: float) -> None:
+            nonlocal noted
+            if noted != training.part:
+                noted = training.part
+                learning.note(file.stem, training.residuals, training.discount, training.settings.sweeps)
+            tell(stage, part)
+
         try:
-            function = training.run(tell)
+            function = training.run(told)
             if not is_there:
                 training.save(file)
         except BaseException:
@@ -210,13 +220,18 @@ def _train(
 def standing(obj: bpy.types.Object) -> str:
     """How the values stand that an armature asks for: 'fresh', 'stopped' half-way, 'stale' where others were trained,
     'missing', or 'unknown' while the database is looked at."""
-    settings, found = obj.motion_matching, status.shown(obj)
-    if found.kind == "unknown":
+    if status.shown(obj).kind == "unknown":
         return "unknown"
-    had, database = settings.training.trained_key, settings.built_key if found.kind == "elsewhere" else found.key
-    key = Asked.of(obj).key(database)
-    stands = _on_disk(key) if database else "missing"
+    had, key = obj.motion_matching.training.trained_key, key_of(obj)
+    stands = _on_disk(key) if key else "missing"
     return "stale" if stands == "missing" and had and had != key else stands
+
+
+def key_of(obj: bpy.types.Object) -> str:
+    """What the values that an armature asks for are known by, or nothing while there is no database to train with."""
+    found = status.shown(obj)
+    database = obj.motion_matching.built_key if found.kind == "elsewhere" else found.key
+    return Asked.of(obj).key(database) if database else ""
 
 
 def others_than_trained(obj: bpy.types.Object) -> str:

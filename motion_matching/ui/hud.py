@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
-from . import status
+from . import ghosts, status
 
 if TYPE_CHECKING:
     from ..engine.control.performer import Frame, Placement
@@ -47,6 +47,7 @@ class Snapshot(NamedTuple):
     texts: tuple[str, ...]
     warnings: tuple[str, ...]
     recorded: float | None  # seconds
+    around: ghosts.Ghosts | None = None
 
 
 class Pace:
@@ -98,7 +99,9 @@ def snapshot(live: Live, obj: bpy.types.Object, frame: Frame) -> Snapshot:
         lines += _contacts(live, obj, frame)
     texts = _texts(live, frame) if play.show_text else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
-    return Snapshot(tuple(lines), texts, live.warnings if play.show_warnings else (), recorded)
+    method: Any = session.performer.method
+    around = ghosts.of(method, frame) if play.show_ghosts and live.field else None
+    return Snapshot(tuple(lines), texts, live.warnings if play.show_warnings else (), recorded, around)
 
 
 def _on_ground(points: Sequence[Sequence[float]], height: float) -> tuple[Point, ...]:
@@ -165,7 +168,11 @@ def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
     if live.field is None:
         return (f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",)
     plans = "planning ahead" if live.field.function else "greedy"
-    return (f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}",)
+    nearest = f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
+    if (decision := live.decision) is None:
+        return (nearest,)
+    scores = decision.scores
+    return nearest, f"Value  {scores[decision.chosen]:.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
 
 
 # ---------------------------------------------------------------- drawing
@@ -206,6 +213,8 @@ def _draw_lines() -> None:
     began = time.perf_counter()
     if _shown.lines:
         _draw(_shown.lines)
+    if _shown.around:
+        ghosts.draw(_shown.around)
     spent.append(time.perf_counter() - began)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -196,15 +197,30 @@ def _draw_pixels() -> None:
     began = time.perf_counter()
     if measured := insight.measured.get(obj.session_uid):
         _draw_labels(obj, measured)
-    is_live = trail.live is not None and trail.live.uid == obj.session_uid
-    shown = obj.motion_matching.play.show_map if is_live else obj.motion_matching.insight.show_map
-    if shown and (mapped := insight.mapped.get(obj.session_uid)):
-        _draw_map(obj, mapped, _played(mapped) if is_live else _inspected(obj, mapped))
+    is_live = _is_live(obj)
+    if mapped := _shown_map(obj):
+        _draw_map(obj, mapped, _played(mapped) if is_live else _inspected(obj, mapped),
+                  _blended(mapped) if is_live else ())
     if spent:
         spent[-1] += time.perf_counter() - began
 
 
-def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int]) -> None:
+def _is_live(obj: bpy.types.Object) -> bool:
+    return trail.live is not None and trail.live.uid == obj.session_uid
+
+
+def _shown_map(obj: bpy.types.Object) -> insight.Mapped | None:
+    """The map of an armature, if it is to be shown."""
+    shown = obj.motion_matching.play.show_map if _is_live(obj) else obj.motion_matching.insight.show_map
+    return insight.mapped.get(obj.session_uid) if shown else None
+
+
+def height_of_map(obj: bpy.types.Object) -> float:
+    """What the map takes of the corner of the view, in pixels at a scale of 1."""
+    return _MAP + _EDGE if _shown_map(obj) else 0.0
+
+
+def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int], around: Sequence[int]) -> None:
     import gpu
     from mathutils import Matrix
 
@@ -218,6 +234,8 @@ def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int]) -
         corner = (context.region.width - max(sidebar, 1) - (_MAP + _EDGE) * scale, _EDGE * scale, 0.0)
         gpu.matrix.multiply_matrix(Matrix.Translation(corner) @ Matrix.Scale(_MAP * scale, 4))
         _flat(_batch("map", places, lambda: _dots(places, found.colours)))
+        if len(around):
+            _draw_around(places[around])
         if marked:
             _draw_way(places[marked])
     finally:
@@ -228,6 +246,11 @@ def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int]) -
 def _played(found: insight.Mapped) -> list[int]:
     """The frames that were played last, if the map is of the data that they are from."""
     return list(trail.frames) if trail.live and trail.live.key == found.key else []
+
+
+def _blended(found: insight.Mapped) -> Sequence[int]:
+    """The frames of the neighbours that a motion field has blended last, if the map is of the data that they are from."""
+    return trail.around if trail.live and trail.live.key == found.key else ()
 
 
 def _inspected(obj: bpy.types.Object, found: insight.Mapped) -> list[int]:
@@ -279,6 +302,14 @@ def _flat(batch: Any) -> None:
     shader = gpu.shader.from_builtin("FLAT_COLOR")
     shader.bind()
     batch.draw(shader)
+
+
+def _draw_around(places: np.ndarray) -> None:
+    """Where the neighbours lie on the map."""
+    import numpy as np
+
+    color = (*bpy.context.preferences.themes[0].view_3d.object_active[:3], 1.0)
+    _flat(_squares(places, np.full(len(places), 2.0 * _DOT), np.full((len(places), 4), color)))
 
 
 def _draw_way(places: np.ndarray) -> None:

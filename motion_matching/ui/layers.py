@@ -18,7 +18,10 @@ LAYERS = (
      "Say when a speed is asked for that the clips do not have, and when a tick takes longer than the preferences allow"),
     ("map", "Map of Poses", False,
      "Draw all poses as a flat map into the corner of the view, and the way that the motion takes over it"),
-    ("text", "Figures", False, "Write clip, frame, tags, cost, times and rate into the corner of the view"),
+    ("ghosts", "Neighbours", False,
+     "Draw where each neighbour of a motion field would lead, as skeletons over the character: the brighter, the more it "
+     "counts; thick is the chosen one; the colour is that of the heading or the tag that is asked for"),
+    ("text", "Figures", False, "Write clip, frame, tags, cost or value, times and rate into the corner of the view"),
 )
 PROPERTIES = tuple(f"show_{name}" for name, *_ in LAYERS)
 

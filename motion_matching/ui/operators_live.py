@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import IntProperty, StringProperty
 
 from ..engine.errors import MotionMatchingError
 from . import asking, callbacks, navigation, performing, polls, preferences, recordings, request, steering, tuning
@@ -247,6 +247,25 @@ class MOTION_MATCHING_OT_ask_for_tag(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class MOTION_MATCHING_OT_favour(bpy.types.Operator):
+    """Have the motion field always take the action of this neighbour, or choose again; while live, at once"""
+
+    bl_idname = "motion_matching.favour"
+    bl_label = "Favour Neighbour"
+    bl_options = {"REGISTER", "UNDO"}
+
+    number: IntProperty(name="Neighbour", default=1, min=1, max=100, description="Which one, 1 being the nearest")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polls.has_armature_also_live(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        controller = request.armature_of(context).motion_matching.controller
+        controller.favour = 0 if controller.favour == self.number else self.number
+        return {"FINISHED"}
+
+
 def _has_left(cls: Any) -> bool:
     if performing.current:
         cls.poll_message_set("Stop the live session first")
@@ -302,6 +321,7 @@ CLASSES = (
     MOTION_MATCHING_OT_stop,
     MOTION_MATCHING_OT_record,
     MOTION_MATCHING_OT_ask_for_tag,
+    MOTION_MATCHING_OT_favour,
     MOTION_MATCHING_OT_recover_take,
     MOTION_MATCHING_OT_discard_recording,
 )

@@ -31,11 +31,16 @@ def _choose_shown(context: bpy.types.Context) -> Any:
     return active_source(context)
 
 
+def color_of(name: str) -> tuple[float, float, float]:
+    """The colour that ranges of a name have unless they are given another."""
+    return colorsys.hsv_to_rgb(sum(name.encode()) * 0.618 % 1.0, 0.55, 0.85)
+
+
 def add_range(source: Any, name: str, kind: str, start: int, end: int) -> Any:
     """A new range at the end of a source's tags, chosen, of a colour that its name decides."""
     tag = items.added(source.tag_ranges, "Range")
     tag.kind, tag.label, tag.frame_start, tag.frame_end = kind, name, start, end
-    tag.color = colorsys.hsv_to_rgb(sum(name.encode()) * 0.618 % 1.0, 0.55, 0.85)
+    tag.color = color_of(name)
     source.tag_index = len(source.tag_ranges) - 1
     return tag
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import fields, status
+from . import fields, performing, status
+from .operators_live import MOTION_MATCHING_OT_favour as Favour
 from .operators_training import MOTION_MATCHING_OT_train as Train
 from .panels import ArmaturePanel, header, preset_row, progress, split, told
 from .request import armature_of
+
+if TYPE_CHECKING:
+    from ..engine.field.method import Decision
+
+_MOST_ACTIONS = 20  # that are listed
 
 # by how the values of a field stand: icon, two words, and what that means
 _STANDING = {
@@ -123,7 +130,7 @@ class MOTION_MATCHING_PT_neighbours(_OpenPart, bpy.types.Panel):
     """How a motion field blends poses that are alike"""
 
     bl_label = "Neighbours"
-    names = ("neighbours", "drift", "planted_share", "lookahead")
+    names = ("neighbours", "drift", "planted_share", "lookahead", "favour")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -131,7 +138,35 @@ class MOTION_MATCHING_PT_neighbours(_OpenPart, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         super().draw(context)
-        split(self.layout).prop(armature_of(context).motion_matching.training, "metric")
+        obj, live = armature_of(context), performing.current
+        split(self.layout).prop(obj.motion_matching.training, "metric")
+        if live and live.decision and live.armature.uid == obj.session_uid:
+            _actions(self.layout.box(), live.database, live.decision, obj.motion_matching.controller.favour)
+
+
+def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favour: int) -> None:
+    """The actions of the last tick, one for each neighbour from the nearest on: where it is from, how much it counted in
+    what was done, and what its action was worth. Its button forces it."""
+    count = len(decision.scores)
+    of_each = zip(decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True)
+    table = [("Nearest", "Share", "Value")]
+    for frame, weight, score in itertools.islice(of_each, _MOST_ACTIONS):
+        source = database.source_of(frame)
+        name = f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+        table.append((name, f"{weight:.0%}", f"{score:.3f}"))
+    cells = layout.split(factor=0.54)
+    names, figures = cells.column(align=True), cells.split(factor=0.48)
+    columns = figures.column(align=True), figures.column(align=True)
+    for number, (name, *of_it) in enumerate(table):
+        row = names.row(align=True)
+        if number:
+            icon: Any = "PINNED" if number == favour else "PLAY" if number == decision.chosen + 1 else "UNPINNED"
+            row.operator(Favour.bl_idname, text="", icon=icon, depress=number == favour).number = number
+        row.label(text=name)
+        for column, figure in zip(columns, of_it, strict=True):
+            column.label(text=figure)
+    if count > _MOST_ACTIONS:
+        layout.label(text=f"and {count - _MOST_ACTIONS} more")
 
 
 class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
@@ -165,6 +200,7 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
             told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
         if stands == "fresh" and (others := fields.others_than_trained(obj)):
             told(layout, context, others, "INFO")
+        split(layout).prop(training, "show_residuals")
 
 
 class MOTION_MATCHING_PT_displacement(_Part, bpy.types.Panel):

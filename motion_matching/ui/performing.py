@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..engine.control.ground import Ground, Wall
     from ..engine.control.method import Method
     from ..engine.control.settings import PerformerSettings
+    from ..engine.field.method import Decision
     from ..engine.field.playing import FieldController
     from ..engine.matching.database import Database
     from ..live.inputs.base import Input
@@ -151,7 +152,8 @@ class Live:
         frame = standpoint.seen(report.frame, self.standpoint)
         self.place = frame.character[:2]
         if self.database:
-            trail.follow(self.armature.uid, frame.character, self._built, frame.frame)
+            around = self.decision.frames.tolist() if self.decision else ()
+            trail.follow(self.armature.uid, frame.character, self._built, frame.frame, around)
         obj = self.armature.find()
         if self._alerts and self._asking:
             self.warnings = self._asking.warnings + self._not_trained() + self._alerts.of(
@@ -160,6 +162,12 @@ class Live:
         hud.show(hud.snapshot(self, obj, frame))
         if report.is_finished:
             self._trouble = "The input has no more to give."
+
+    @property
+    def decision(self) -> Decision | None:
+        """The last choice of the field, where it plays by one."""
+        method: Any = self.session.performer.method
+        return method.decision if self.field else None
 
     def _not_trained(self) -> tuple[str, ...]:
         """What to say of tags that are asked for and that the field was not trained for."""

@@ -114,6 +114,7 @@ class MotionMatchingPreferences(bpy.types.AddonPreferences):
     show_recording: layers.toggle("recording")
     show_warnings: layers.toggle("warnings")
     show_map: layers.toggle("map")
+    show_ghosts: layers.toggle("ghosts")
     show_text: layers.toggle("text")
     tick_budget: FloatProperty(
         name="Tick Budget", default=TICK_BUDGET, min=1e-5, max=10.0, soft_min=0.001, soft_max=0.05, precision=3, step=0.1,

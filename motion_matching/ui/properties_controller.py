@@ -149,6 +149,10 @@ class MotionMatchingController(bpy.types.PropertyGroup):
                            "Weight of the neighbours from which on a toe is planted; lower: held longer")
     lookahead: _seconds("Look Ahead", "lookahead", "How far is looked along the neighbours' clips while nothing is trained; "
                                                    "longer: calmer, answers later")
+    favour: IntProperty(
+        name="Favour", default=DEFAULTS.favour, min=0, max=100, soft_max=30, update=_tuned,
+        description="Neighbour whose action is taken whatever it is worth, 1 being the nearest pose; 0 leaves the choice to "
+                    "the field", **OVERRIDE)
     preset: StringProperty(
         name="Preset", default="balanced", description="Preset that these settings come from", **OVERRIDE)
 

@@ -78,6 +78,7 @@ class MotionMatchingPlay(bpy.types.PropertyGroup):
     show_recording: layers.toggle("recording", **OVERRIDE)
     show_warnings: layers.toggle("warnings", **OVERRIDE)
     show_map: layers.toggle("map", **OVERRIDE)
+    show_ghosts: layers.toggle("ghosts", **OVERRIDE)
     show_text: layers.toggle("text", **OVERRIDE)
 
 

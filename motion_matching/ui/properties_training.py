@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from . import status
 from .asking import suggested
 from .property_options import OVERRIDE, suggesting
+
+
+def _seen(self: Any, context: bpy.types.Context) -> None:
+    status.redraw("WINDOW")
 
 
 class MotionMatchingTraining(bpy.types.PropertyGroup):
@@ -27,6 +34,10 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         name="Tags", **suggesting(suggested), **OVERRIDE,
         description="Tags that can be asked for afterwards, separated by commas, each by itself; a field that knows walk "
                     "and run but no speeds walks and runs as the gait says")
+    show_residuals: BoolProperty(
+        name="Learning Curve", default=False, update=_seen, **OVERRIDE,
+        description="Draw how much each sweep of the training changed the values into the corner of the view, on a "
+                    "logarithmic scale, beside what the discount promises of the largest change")
     trained_key: StringProperty(
         name="Trained Key", options={"HIDDEN"}, description="Content that the last training was of", **OVERRIDE)
 

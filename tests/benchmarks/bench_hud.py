@@ -10,6 +10,8 @@ import numpy as np
 
 import motion_matching
 from motion_matching.engine import takes
+from motion_matching.engine.control.method import Method
+from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.keyboard import Keyboard
@@ -23,17 +25,21 @@ REACH = 1_000.0  # microseconds
 
 
 def run(database: Database, quick: bool) -> list[Row]:
-    """The row of a snapshot, for a character that runs with every layer shown."""
-    motion_matching.register()
-    try:
-        spent = _snapshots(database, 200 if quick else 1_000)
-    finally:
-        motion_matching.unregister()
-    bones = f"{database.skeleton.bone_count} bones"
-    return [Row(bones, database.frame_count, "HUD", float(np.median(spent)), float(np.percentile(spent, 99)), REACH)]
+    """Rows of a snapshot, for a character that runs with every layer shown: by motion matching, and by a motion field."""
+    rows, settings = [], takes.default_settings(database)
+    for item, kind in (("HUD", MotionMatching), ("HUD, field", MotionField)):
+        method = kind(database, settings)
+        motion_matching.register()
+        try:
+            spent = _snapshots(database, method, 200 if quick else 1_000)
+        finally:
+            motion_matching.unregister()
+        bones = f"{database.skeleton.bone_count} bones"
+        rows.append(Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), REACH))
+    return rows
 
 
-def _snapshots(database: Database, count: int) -> list[float]:
+def _snapshots(database: Database, method: Method, count: int) -> list[float]:
     """Microseconds that each snapshot takes."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obj = create_armature(database.skeleton, "Bench HUD")
@@ -48,7 +54,7 @@ def _snapshots(database: Database, count: int) -> list[float]:
         spent.append(1e6 * (time.perf_counter() - start))
         return found
 
-    live = performing.start(obj, database, MotionMatching(database, settings), settings, keyboard, Steering(keyboard), 0.0)
+    live = performing.start(obj, database, method, settings, keyboard, Steering(keyboard), 0.0)
     hud.snapshot = timed
     try:
         for key in ("W", "R"):

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
+import gpu
+import numpy as np
 from traces import TRACES
 
 Scenario = Iterator[float]
@@ -76,13 +78,17 @@ def choose(menu: str, letter: str) -> Scenario:
     yield 0.2
 
 
-def click(operator: str) -> Scenario:
-    """Find the button of an operator, such as 'motion_matching.start', in the sidebar, and click it."""
+def click(operator: str, at: int | None = None) -> Scenario:
+    """Find the button of an operator, such as 'motion_matching.start', in the sidebar, and click it.
+
+    Buttons that reach not so far to the right are `at` so many pixels from the left.
+    """
+    dx = 0 if at is None else at - region_of(view()[1], "UI").width // 3
     command = bpy.ops.ui.copy_python_command_button
-    y = yield from found(operator, lambda: _told_by(command).startswith(f"bpy.ops.{operator}("))
-    in_sidebar(y, "LEFTMOUSE", "PRESS")
+    y = yield from found(operator, lambda: _told_by(command).startswith(f"bpy.ops.{operator}("), dx)
+    in_sidebar(y, "LEFTMOUSE", "PRESS", dx)
     yield 0.0
-    in_sidebar(y, "LEFTMOUSE", "RELEASE")
+    in_sidebar(y, "LEFTMOUSE", "RELEASE", dx)
     yield 0.0
 
 
@@ -156,6 +162,25 @@ def redrawn(kind: str = "WINDOW") -> Scenario:
     before = drawn[kind]
     region_of(view()[1], kind).tag_redraw()
     yield from until(lambda: drawn[kind] > before)
+
+
+def picture() -> Iterator[float]:
+    """Wait until the 3D view is drawn anew; the value is its colours (H, W, 4)."""
+    shots: list[Any] = []
+
+    def note() -> None:
+        region = bpy.context.region
+        colors = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "UBYTE")
+        colors.dimensions = region.height * region.width * 4  # Blender 4 mixes up rows and columns
+        shots.append(np.array(colors, np.int16).reshape(region.height, region.width, 4))
+
+    handle = bpy.types.SpaceView3D.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
+    try:
+        yield from redrawn()
+        yield from until(lambda: shots)
+    finally:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    return shots[-1]
 
 
 def worked() -> Scenario:

@@ -1,4 +1,7 @@
-"""A motion field is chosen in the panel, trained by its button, stopped by Esc and gone on with, and steered and pushed."""
+"""A motion field is chosen in the panel, trained by its button, stopped by Esc and gone on with, and steered and pushed.
+
+Its neighbours are seen, and one of them is forced; so is how the training goes.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import sys
 
 import bpy
+import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
@@ -16,16 +20,17 @@ from drive import (
     event,
     module,
     performer,
+    picture,
     run,
     started,
     tap,
     ticked,
     traces,
     until,
-    worked,
 )
 
-TRAIN = "motion_matching.train"
+TRAIN, FAVOUR = "motion_matching.train", "motion_matching.favour"
+MUCH = 300  # pixels that a thick line over the character takes at least
 
 
 def open_controller():
@@ -41,7 +46,8 @@ def open_controller():
 
 def trains(obj):
     """Stopped by Esc, and gone on with to the end."""
-    fields, work = module("ui.fields"), module("ui.work")
+    fields, work, drawing = module("ui.fields"), module("ui.work"), module("ui.learning_drawing")
+    obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
     yield from until(lambda: work.running and "actions" in work.running[0] and work.running[1] > 0.1)
     before = work.running[1]
@@ -51,7 +57,18 @@ def trains(obj):
     yield from click(TRAIN)
     yield from until(lambda: work.running and "actions" in work.running[0])
     assert work.running[1] >= before, "it began anew"
-    yield from worked()
+    seen = set()
+
+    def looks():
+        seen.update(len(found.lines["most"]) for found in drawing.drawn)
+        return not work.running
+
+    yield from until(looks)
+    yield 0.5
+    looks()
+    print(f"the curve was drawn with {sorted(seen)} sweeps")
+    assert len(seen) > 2, "it grows while it is trained"
+    assert max(seen) == drawing.drawn[0].sweeps, "and is there afterwards"
     yield from until(lambda: fields.standing(obj) == "fresh")
     assert obj.motion_matching.controller.neighbours == 9
 
@@ -72,6 +89,45 @@ def goes_and_is_pushed(live):
     assert any(intent.push for intent in live.session._history.intents[intents:])
 
 
+def in_color(shot, color):
+    """How many pixels are of a theme's colour."""
+    return int((np.abs(shot[..., :3] - 255.0 * np.array(color[:3])) < 6).all(axis=-1).sum())
+
+
+def shows_its_neighbours(live):
+    """The chosen one in the theme's colour of the chosen motion, the others as what is asked for: seen, and gone again."""
+    play, hud = bpy.context.object.motion_matching.play, module("ui.hud")
+    play.show_paths = False  # has that colour too
+    chosen, counts = bpy.context.preferences.themes[0].view_3d.bone_pose_active, []
+    for shown in (False, True, False):
+        play.show_ghosts = shown
+        yield from ticked(live, 3)
+        counts.append(in_color((yield from picture()), chosen))
+        if shown:
+            assert len(hud._shown.around.others) > 8 * len(hud._shown.around.chosen) - 12
+            print(f"drawing took {1000 * float(np.median(hud.spent)):.2f} ms with them")
+    print(f"the chosen neighbour takes {counts[1]} pixels, {counts[0]} and {counts[2]} without")
+    assert counts[1] > MUCH + max(counts[0], counts[2])
+    play.show_paths = True
+
+
+def obeys(live):
+    """The button of a neighbour has it chosen at every tick, and once more pressed it is free again."""
+    controller = bpy.context.object.motion_matching.controller
+    yield from click(FAVOUR, at=22)
+    yield from until(lambda: controller.favour)
+    yield from ticked(live, 12)
+    chosen = set()
+    for _ in range(8):
+        yield from ticked(live, 1)
+        chosen.add(live.decision.chosen)
+    assert chosen == {controller.favour - 1}, chosen
+    yield from click(FAVOUR, at=22)
+    yield from until(lambda: not controller.favour)
+    yield from ticked(live, 12)
+    assert live.decision.chosen == live.decision.scores.argmax()
+
+
 def play():
     open_controller()
     yield from performer()
@@ -84,6 +140,8 @@ def play():
     before = traces()
     live = yield from started()
     yield from goes_and_is_pushed(live)
+    yield from shows_its_neighbours(live)
+    yield from obeys(live)
     tap("ESC")
     yield from check_left_nothing(live, before)
 

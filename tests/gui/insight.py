@@ -7,7 +7,6 @@ import sys
 from itertools import pairwise
 
 import bpy
-import gpu
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -20,6 +19,7 @@ from drive import (
     event,
     look_at_performer,
     module,
+    picture,
     redrawn,
     run,
     started,
@@ -39,24 +39,6 @@ def settings():
 
 
 # ---------------------------------------------------------------- in the view
-
-
-def picture():
-    """The colours of the 3D view when it is drawn anew (H, W, 4)."""
-    shots = []
-
-    def note():
-        region = bpy.context.region
-        colors = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "UBYTE")
-        shots.append(np.array(colors, np.int16))
-
-    handle = bpy.types.SpaceView3D.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
-    try:
-        yield from redrawn()
-        yield from until(lambda: shots)
-    finally:
-        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-    return shots[-1]
 
 
 def drawn_by(owner, name):

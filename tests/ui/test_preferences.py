@@ -103,9 +103,10 @@ from motion_matching.ui import layers
 obj = character()
 play = obj.motion_matching.play
 names = [name for name, *_ in layers.LAYERS]
-assert {"paths", "object", "ground", "contacts", "text", "recording", "warnings", "map"} == set(names)
+assert {"paths", "object", "ground", "contacts", "text", "recording", "warnings", "map", "ghosts"} == set(names)
 for name in names:  # quiet by default, and alike in both places
-    assert getattr(chosen, f"show_{name}") == getattr(play, f"show_{name}") == (name not in ("contacts", "text", "map"))
+    is_quiet = name in ("contacts", "text", "map", "ghosts")
+    assert getattr(chosen, f"show_{name}") == getattr(play, f"show_{name}") == (not is_quiet)
 
 # the preferences speak where a character was not told otherwise
 chosen.show_text, chosen.show_paths, chosen.show_object = True, False, False

@@ -49,6 +49,7 @@ class PerformerSettings:
     Motion fields: actions blend the `neighbours` nearest states, and `drift` is how much of each tick leads to where the
     nearest goes; a toe is planted where neighbours with `planted_share` of the weight have it so. Without a value
     function an action is judged by where its neighbours' clips lead within `lookahead` seconds; 0: by its own tick.
+    `favour` has the action of that neighbour taken whatever it is worth, counted from 1, the nearest; 0 leaves it open.
     `weights` replaces those of the features, one each; None keeps the schema's.
     """
 
@@ -88,6 +89,7 @@ class PerformerSettings:
     drift: float = 0.1
     planted_share: float = 0.9
     lookahead: float = 0.3
+    favour: int = 0
     weights: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -115,9 +117,11 @@ class PerformerSettings:
         for name in ("synchronization", "drift", "planted_share"):
             if getattr(self, name) > 1:
                 raise SettingsError(f"The setting '{name}' is {getattr(self, name)}; it lies between 0 and 1.")
-        if not (is_number(self.neighbours) and self.neighbours == int(self.neighbours) and 1 <= self.neighbours <= 100):
-            raise SettingsError(f"The setting 'neighbours' is {reprlib.repr(self.neighbours)}; give a whole number from 1 "
-                                "to 100.")
+        for name, fewest in {"neighbours": 1, "favour": 0}.items():
+            value = getattr(self, name)
+            if not (is_number(value) and value == int(value) and fewest <= value <= 100):
+                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from "
+                                    f"{fewest} to 100.")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -13,16 +13,17 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..control.method import Explanation, Goal, Motion
+from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, WALK_TO_RUN, PerformerSettings
 from ..control.trajectory import turned, wrap
 from ..matching.database import Database, legs_of
+from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .actions import action_weights
 from .integration import Step, step
 from .neighbours import Metric, Neighbours, similarity_weights
 from .push import Shove
-from .states import MotionStates
+from .states import MotionStates, root_step
 from .tasks import Tasks, Wish
 
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
@@ -78,8 +79,8 @@ class MotionField:
         self.foresight = foresight
         self.metric = metric or Metric.default(database)
         self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
-        features = self.metric.of_states(self.states)
-        self._fields = fields_of(features, gaits(database)[1][:, self.states.frames])
+        self._features = self.metric.of_states(self.states)
+        self._fields = fields_of(self._features, gaits(database)[1][:, self.states.frames])
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
@@ -99,6 +100,7 @@ class MotionField:
     def apply(self, settings: PerformerSettings) -> None:
         self._found = None
         self._k, self._drift, self._planted = int(settings.neighbours), settings.drift, settings.planted_share
+        self._favour = int(settings.favour)
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
             soon = travel(self.database, settings.lookahead)
@@ -120,7 +122,9 @@ class MotionField:
         self._pose, self._velocity = self.states.poses[state].copy(), self.states.velocities[state].copy()
 
     def advance(self, goal: Goal) -> Motion:
-        """One tick on, by the best action among the neighbours. DatabaseError for a tag that no frame has."""
+        """One tick on, by the best action among the neighbours or that of the favoured one. DatabaseError for a tag that no
+        frame has."""
+        jump = None if goal.jump_to is None else self._jump(goal.jump_to)
         if goal.push is not None:
             self._shove.push(*goal.push)
         pose, velocity = self._shove.apply(self._pose, self._velocity)
@@ -134,7 +138,7 @@ class MotionField:
         actions = action_weights(similarity_weights(distances))
         led = step(self.states, pose, around, actions, self._drift)
         scores = self._scores(field, wish, way, led, around, actions)
-        chosen = int(scores.argmax())
+        chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
         self._pose, self._velocity = led.pose[chosen], led.velocity[chosen]
@@ -143,7 +147,20 @@ class MotionField:
         self.decision = Decision(around, self.states.frames[around], weights, led, scores, chosen, wish)
         contacts = weights @ self._contacts[around] >= self._planted
         favoured = int(weights.argmax())
-        return Motion(self._pose, root, contacts, None, int(self.states.frames[around[favoured]]), float(distances[0]))
+        return Motion(self._pose, root, contacts, jump, int(self.states.frames[around[favoured]]), float(distances[0]))
+
+    def _jump(self, tag: str) -> Jump | None:
+        """Go on from the nearest state that carries a tag; None where none does. DatabaseError where the tag is unknown."""
+        if tag not in self._known_tags:
+            self.database.tag_mask({tag})  # tells which there are
+        there = np.flatnonzero(self.states.tag_masks[tag])
+        if not len(there):
+            return None
+        left = _instant(self._pose, self._velocity, self.fps)
+        here = self.metric.features(self._pose[None], self._velocity[None])
+        nearest, _ = Neighbours(self._features[there]).nearest(here, 1)
+        self.enter(int(there[nearest.item()]))
+        return Jump(*left, *_instant(self._pose, self._velocity, self.fps))
 
     def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Indices and distances (k,) of the states around a pose; what foresight has found is not looked for again."""
@@ -178,6 +195,12 @@ def _wish(goal: Goal) -> tuple[Wish, tuple[float, float]]:
     # further round it would be as well to turn to the other side, against the simulation object
     direction = max(-_ABOUT, min(_ABOUT, wrap(ahead.yaw)))
     return Wish(direction, speed, goal.tags), way
+
+
+def _instant(pose: np.ndarray, velocity: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A state (7, B) as jumps have it: its pose, and per second the velocities (6, B) and those of the root (3,)."""
+    turning = quat.mul_vec(pose[3:].T, quat.to_scaled_angle_axis(velocity[3:].T)).T
+    return pose, np.concatenate([velocity[:3], turning]) * np.float32(fps), root_step(velocity) * np.float32(fps)
 
 
 def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:

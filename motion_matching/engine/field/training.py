@@ -42,7 +42,7 @@ class Training:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
-        self._discount = settings.discount_of_tick(database.fps)
+        self.discount = settings.discount_of_tick(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
@@ -64,6 +64,11 @@ class Training:
     @property
     def state_count(self) -> int:
         return len(self._states)
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """Those of all sweeps so far (sweeps, 3), as `ValueFunction` has them; also while it runs."""
+        return np.array(self._residuals, np.float64).reshape(-1, 3)
 
     @property
     def part(self) -> float:
@@ -96,7 +101,7 @@ class Training:
             done = files.expect_array(arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError)
             table[:filled] = done
         self._filled = filled
-        is_same = (function.tasks, function.discount) == (self.tasks, self._discount)
+        is_same = (function.tasks, function.discount) == (self.tasks, self.discount)
         if is_same and len(function.residuals) > len(self._residuals):
             self._values, self._residuals = function.values, [Residual(*row) for row in function.residuals.tolist()]
         return True
@@ -104,7 +109,8 @@ class Training:
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
-        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals)
+        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self.discount, self._values, self._residuals)
+        self._residuals = iteration.residuals  # the same list, to be looked at meanwhile
         try:
             iteration.run(
                 self.settings.sweeps, self.settings.residual,
@@ -156,8 +162,8 @@ class Training:
             tagged=self._tagged,
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
-            discount=self._discount,
-            residuals=np.array(self._residuals, np.float64).reshape(-1, 3),
+            discount=self.discount,
+            residuals=self.residuals,
             finished=self.finished,
             made_of=self._made_of,
         )

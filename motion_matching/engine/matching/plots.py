@@ -6,7 +6,7 @@ vs Data Driven Displacement", section "Simulation Bone").
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -35,19 +35,26 @@ def save(
     """Write the pictures of a database, with what was measured of it; SettingsError where that fails."""
     pictures = [_strands(database), _map(covered), *(_poses(database, poses, name) for name in ("mds", "pca")),
                 *(_histogram(name, table) for name, table in tables.items())]
-    rows = -(-len(pictures) // 2)
+    write(pictures, path)
+
+
+def write(pictures: Sequence[str], path: Path | str) -> None:
+    """Write pictures as one file, two in a row; SettingsError where that fails."""
+    columns = min(len(pictures), 2)
+    rows = -(-len(pictures) // columns)
     body = [
-        f'<g transform="translate({_WIDTH * (k % 2):g} {_HEIGHT * (k // 2):g})">{picture}</g>'
+        f'<g transform="translate({_WIDTH * (k % columns):g} {_HEIGHT * (k // columns):g})">{picture}</g>'
         for k, picture in enumerate(pictures)
     ]
-    size = f"{2 * _WIDTH:g} {rows * _HEIGHT:g}"
-    text = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{2 * _WIDTH:g}"><style>{_STYLE}</style>'
-            f'<rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n')
+    size = f"{columns * _WIDTH:g} {rows * _HEIGHT:g}"
+    text = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{columns * _WIDTH:g}">'
+            f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n')
     with files.replacing(path, SettingsError) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _picture(name: str, title: str, parts: Iterable[str]) -> str:
+def picture(name: str, title: str, parts: Iterable[str]) -> str:
+    """One of them, of 560 by 520 units."""
     return f'<text class="big" x="{_MARGIN:g}" y="28">{escape(title)}</text><g id="{name}">{"".join(parts)}</g>'
 
 
@@ -68,7 +75,7 @@ def _strands(database: Database) -> str:
     rule = (f'<line x1="{_MARGIN:g}" y1="{_HEIGHT - 20:g}" x2="{_MARGIN + scale:g}" y2="{_HEIGHT - 20:g}" stroke="#222"/>'
             f'<text class="small" x="{_MARGIN:g}" y="{_HEIGHT - 24:g}">1 m; dark stands, light goes {strands.FASTEST:g} m/s'
             f'</text>')
-    return _picture("strands", f"Where {len(found.ways)} frames lead within a second, facing up", [*lines, rule])
+    return picture("strands", f"Where {len(found.ways)} frames lead within a second, facing up", [*lines, rule])
 
 
 def _map(covered: Coverage) -> str:
@@ -95,7 +102,7 @@ def _map(covered: Coverage) -> str:
     parts += [f'<text class="small" x="{_MARGIN + (columns - 1 - k) * width:.1f}" y="{_HEIGHT - 40:g}">{turn:+.0f}</text>'
               for k, turn in enumerate(turns)]
     parts.append(f'<text class="small" x="{_MARGIN:g}" y="{_HEIGHT - 24:g}">°/s, + to the left; red: a hole</text>')
-    return _picture("coverage", "Frames by speed and turn rate over a second", parts)
+    return picture("coverage", "Frames by speed and turn rate over a second", parts)
 
 
 def _histogram(name: str, table: dict[str, Any]) -> str:
@@ -112,7 +119,7 @@ def _histogram(name: str, table: dict[str, Any]) -> str:
         parts.append(f'<text class="small" x="{x:.1f}" y="{bottom + 14:.1f}">{edge:g}</text>')
     label = f"{name.replace('_', ' ').capitalize()} in {table['unit']}: data, and the simulation object in orange"
     parts.append(f'<text class="small" x="{_MARGIN:g}" y="{bottom + 32:.1f}">they overlap by {table["overlap"]:.0%}</text>')
-    return _picture(f"histogram {name}", label, parts)
+    return picture(f"histogram {name}", label, parts)
 
 
 def _poses(database: Database, poses: PoseMap, name: str) -> str:
@@ -128,4 +135,4 @@ def _poses(database: Database, poses: PoseMap, name: str) -> str:
         dots.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2" fill="{colour}"><title>{escape(source.clip)}:{source.frame}'
                     f'</title></circle>')
     by = "dissimilarity" if name == "mds" else "principal components"
-    return _picture(f"poses {name}", f"Poses by {by}, stress {poses.stress[name]:.2f}", dots)
+    return picture(f"poses {name}", f"Poses by {by}, stress {poses.stress[name]:.2f}", dots)
