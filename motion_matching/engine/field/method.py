@@ -9,7 +9,10 @@ those that soon come to it: where no clip leads from one gait to another, no cha
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 
@@ -43,17 +46,23 @@ class Foresight(Protocol):
     ) -> np.ndarray: ...
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True)
+class Decision:
     """The last choice, for those who look: neighbours (k,) as states and frames, their weights in what was done, what all
-    actions led to and were worth, which was chosen, and for what."""
+    actions were worth, which was chosen, and for what."""
 
     states: np.ndarray
     frames: np.ndarray
     weights: np.ndarray
-    led: Step
     scores: np.ndarray
     chosen: int
     wish: Wish
+    lead: Callable[[], Step]
+
+    @cached_property
+    def led(self) -> Step:
+        """What all actions led to."""
+        return self.lead()
 
 
 class MotionField:
@@ -132,17 +141,24 @@ class MotionField:
         field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
         around, distances = self._neighbours_of(field, pose, velocity)
         actions = action_weights(similarity_weights(distances))
-        led = step(self.states, pose, around, actions, self._drift)
-        scores = self._scores(field, wish, way, led, around, actions)
+        lead = partial(step, self.states, pose, around, actions, self._drift)
+        led = None if self.foresight is None else lead()
+        if led is None:
+            scores = self._served(field, wish, way, lead, around, actions)
+        else:
+            scores = self._foreseen(field, wish, way, led)
         chosen = int(scores.argmax())
         self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
-        self._pose, self._velocity = led.pose[chosen], led.velocity[chosen]
-        root = led.root[chosen] * np.float32(self.fps)
-        self._shove.turned(float(led.root[chosen, 2]))
-        self.decision = Decision(around, self.states.frames[around], weights, led, scores, chosen, wish)
+        if led is None:
+            self._pose, self._velocity, root = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
+        else:
+            self._pose, self._velocity, root = (part[chosen] for part in led)
+        self._shove.turned(float(root[2]))
+        self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish, lead)
         contacts = weights @ self._contacts[around] >= self._planted
         favoured = int(weights.argmax())
+        root = root * np.float32(self.fps)
         return Motion(self._pose, root, contacts, None, int(self.states.frames[around[favoured]]), float(distances[0]))
 
     def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -152,18 +168,22 @@ class MotionField:
         indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), self._k)
         return indices[0], distances[0]
 
-    def _scores(
-        self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step, around: np.ndarray, actions: np.ndarray
+    def _served(
+        self, field: Neighbours, wish: Wish, way: tuple[float, float], lead: Callable[[], Step], around: np.ndarray,
+        actions: np.ndarray,
     ) -> np.ndarray:
-        """How much each action (A,) is worth."""
-        if self.foresight is not None:
-            indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
-            speed = pace(led.root, way) * np.float32(self.fps)
-            return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
+        """How much each action (A,) is rewarded for where it leads soon."""
         # a body that is to stand has to do so now
         soon = None if field is self._fields[STANDING] else self._soon
-        root = led.root * self._per_second if soon is None else actions @ soon[around]
+        root = lead().root * self._per_second if soon is None else actions @ soon[around]
         return self.tasks.reward(wish, root[:, 2], pace(root, way), actions @ self._tagged[around])
+
+    def _foreseen(self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step) -> np.ndarray:
+        """How much each action (A,) is worth by what it is rewarded and where it leads."""
+        assert self.foresight is not None
+        indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
+        speed = pace(led.root, way) * np.float32(self.fps)
+        return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
 
     def explain(self, count: int) -> Explanation | None:
         """Nothing: a field has no search whose candidates have costs; see `decision`."""

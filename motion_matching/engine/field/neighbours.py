@@ -10,7 +10,6 @@ import numpy as np
 from ..matching.database import Database
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from .poses import add_joints
 from .states import MotionStates, root_step
 
 _RATE = 30.0  # velocities count in metres per 1/30 s, whatever the frame rate
@@ -20,6 +19,18 @@ _LEG = {"thigh": 0.2, "shin": 0.5, "foot": 1.0, "toe": 1.0}
 _REACH = 4  # bones from the chest to a hand, or past the head: fingers say nothing about a motion
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
+# a rotation matrix, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
+_OF_PRODUCTS = np.array([
+    [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
+    [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1],
+    [0, -2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+    [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
+], np.float32)
 
 
 @dataclass(frozen=True)
@@ -59,16 +70,18 @@ class Metric:
         """Features (Q, F), three for each term of the distance, of states (Q, 7, B) whose bone 0 rests at the origin."""
         count, rate = len(poses), self.fps / _RATE
         (placed, of_place), (moving, of_motion) = self._terms
-        joints = self._joints(np.concatenate([poses, add_joints(poses, velocities)]))
-        here, there = joints[:, :count], joints[:, count:]
-        terms = [here[placed] * of_place, (there[moving] - here[moving]) * (of_motion * rate)]
+        joints = self._joints(poses, velocities)
+        here, there = joints[..., :count], joints[..., count:]
+        motion = there.take(moving, axis=1)
+        motion -= here.take(moving, axis=1)
+        terms = [here.take(placed, axis=1) * of_place, motion * (of_motion * rate)]
         if self.root_velocity > 0 or self.turn > 0:
-            root = np.zeros((2, count, 3), np.float32)
-            x, y, turn = np.moveaxis(root_step(velocities), -1, 0)
-            root[0, :, 0], root[0, :, 1] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
-            root[1, :, 0] = turn * (self.turn * rate)
+            root = np.zeros((3, 2, count), np.float32)
+            x, y, turn = root_step(velocities).T
+            root[0, 0], root[1, 0] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
+            root[0, 1] = turn * (self.turn * rate)
             terms.append(root)
-        return np.concatenate(terms).transpose(1, 0, 2).reshape(count, -1)
+        return np.concatenate(terms, axis=1).transpose(2, 1, 0).reshape(count, -1)
 
     def of_states(self, states: MotionStates) -> np.ndarray:
         """Features (S, F) of a field's own states."""
@@ -96,34 +109,38 @@ class Metric:
 
     @cached_property
     def _terms(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1, 1)."""
+        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1)."""
         bones = self._order[0]
 
         def counted(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             chosen = np.flatnonzero(weights[bones] > 0)
-            return chosen, weights[bones[chosen], None, None].astype(np.float32)
+            return chosen, weights[bones[chosen], None].astype(np.float32)
 
         return counted(self.positions * np.float32(_POSITIONS)), counted(self.velocities)
 
-    def _joints(self, poses: np.ndarray) -> np.ndarray:
-        """Places (n, Q, 3) of the ordered bones in the frame that bone 0 is in, which may turn but stays where it is."""
+    def _joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Places (3, n, 2 Q) of the ordered bones of poses and, behind them, of those that they are led to, in the frame
+        that bone 0 is in, which may turn but stays where it is."""
         bones, levels = self._order
-        x, y, z, w, i, j, k = poses.transpose(1, 2, 0)[:, bones]
-        if self.places is not None:
-            x, y, z = self.places[:, bones, None]
-        world = np.zeros((len(bones), len(poses), 4, 4), np.float32)
-        i2, j2, k2 = i + i, j + j, k + k
-        ii, jj, kk, ij, ik, jk = i * i2, j * j2, k * k2, i * j2, i * k2, j * k2
-        wi, wj, wk = w * i2, w * j2, w * k2
-        rows = (1 - jj - kk, ij - wk, ik + wj, x), (ij + wk, 1 - ii - kk, jk - wi, y), (ik - wj, jk + wi, 1 - ii - jj, z)
-        for r, row in enumerate(rows):
-            for c, value in enumerate(row):
-                world[:, :, r, c] = value
-        world[:, :, 3, 3] = 1
-        world[0, :, :3, 3] = 0
+        count = len(poses)
+        parts = np.concatenate([poses, velocities]).transpose(1, 2, 0).take(bones, axis=1)
+        world = np.zeros((4, 4, len(bones), 2 * count), np.float32)
+        world[:3, :3] = _matrices(parts[3:])
+        world[:3, :3, :, count:] = np.einsum("ijbq,jkbq->ikbq", world[:3, :3, :, :count], world[:3, :3, :, count:])
+        world[:3, 3] = parts[:3] if self.places is None else self.places[:, bones, None]
+        if self.places is None:
+            world[:3, 3, :, count:] += parts[:3, :, :count]
+        world[:3, 3, 0] = 0
+        world[3, 3] = 1
         for level, parents in levels:
-            world[level] = np.matmul(world[parents], world[level])
-        return world[:, :, :3, 3]
+            world[:3, :, level] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(parents, axis=2), world[:, :, level])
+        return world[:3, 3]
+
+
+def _matrices(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (3, 3, ...) of unit quaternions (4, ...)."""
+    products = q[:, None] * q
+    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(3, 3, *q.shape[1:])
 
 
 def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
