@@ -87,7 +87,7 @@ class PerformerSettings:
     neighbours: int = 15
     drift: float = 0.1
     planted_share: float = 0.9
-    lookahead: float = 0.3
+    lookahead: float = 0.6
     weights: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:

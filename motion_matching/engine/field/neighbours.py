@@ -177,15 +177,24 @@ class Neighbours:
     are alike are best asked together. One thread at a time: a query works in arrays kept for it.
     """
 
+    _WIDER = 3  # times as many states as are asked for are looked at where these are to be of different stretches
     _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
     _SEEDS = 96  # states that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
     _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
     _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
 
-    def __init__(self, features: np.ndarray, among: np.ndarray | None = None) -> None:
-        """Of all states, or only those `among` (S,) which neighbours are to be found."""
+    def __init__(
+        self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
+    ) -> None:
+        """Of all states, or only those `among` (S,) which neighbours are to be found.
+
+        `followed` (S,) says of which states the next one is that of the next tick; see `nearest`.
+        """
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
+        if followed is not None and self._ids is not None:
+            followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
+        self._followed = followed
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
         self._order = _by_contribution(terms)
         first = min(self._FIRST, len(self._order))
@@ -200,7 +209,9 @@ class Neighbours:
     def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
 
-        Where there are fewer states than k, these are all.
+        Where it is known which states follow one another, then of the 3 k nearest first come those that are nearer than the
+        state before and the one after, and then the others: the more frames there are, the more of the nearest are a tick
+        apart, and lead to the same. Where there are fewer states than k, these are all.
         """
         k = min(k, len(self._whole))
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
@@ -212,18 +223,32 @@ class Neighbours:
 
     def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
         """The same for queries (Q, 3, terms) that lie around one place."""
-        left = self._around(queries, k)
+        left = self._around(queries, k if self._followed is None else min(self._WIDER * k, len(self._whole)))
         if left is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
             return
         exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
-        order = exact.argsort(axis=1, kind="stable")[:, :k]
+        rank = exact if self._followed is None else self._ranked(exact, left, k)
+        order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
         distances[:] = exact[np.arange(len(queries))[:, None], order]
 
+    def _ranked(self, exact: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
+        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first."""
+        assert self._followed is not None
+        apart = ~(self._followed[left[:-1]] & (np.diff(left) == 1))
+        nearer = exact[:, 1:] < exact[:, :-1]
+        last = np.ones((len(exact), len(left)), bool)
+        first = last.copy()
+        np.logical_or(apart, nearer, out=first[:, 1:])
+        np.logical_or(apart, ~nearer, out=last[:, :-1])
+        wide = min(self._WIDER * k, len(left))
+        reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
+        return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
+
     def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
-        """States (n,) among which the k nearest of all queries (Q, 3, terms) are; None where the queries are unlike."""
+        """States (n,) among which the k nearest of all queries (Q, 3, terms) are, ascending; None where these are unlike."""
         alone = len(queries) == 1
         middle = queries[0] if alone else queries.mean(axis=0)
         bounds = self._lower_bounds(middle)
