@@ -261,12 +261,17 @@ def gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fields_of(
-    features: np.ndarray, masks: np.ndarray, fewest: int = 1, followed: np.ndarray | None = None
+    features: np.ndarray, masks: np.ndarray, fewest: int = 1, followed: np.ndarray | None = None,
+    told: Callable[[], None] = lambda: None,
 ) -> list[Neighbours]:
-    """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all."""
+    """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all.
+
+    `told` is called before each, and may raise to stop.
+    """
     goes = masks[WALKING] | masks[RUNNING]
     result = []
     for gait, mask in enumerate(masks):
+        told()
         kinds = (mask,) if gait == STANDING else (mask, goes)
         result.append(Neighbours(features, next((kind for kind in kinds if kind.sum() >= fewest), None), followed))
     return result

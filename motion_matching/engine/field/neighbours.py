@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,7 @@ _HIPS, _SPINE, _CHEST, _BEYOND = 0.3, 0.1, 0.5, 0.01
 _LEG = {"thigh": 0.2, "shin": 0.5, "foot": 1.0, "toe": 1.0}
 _REACH = 4  # bones from the chest to a hand, or past the head: fingers say nothing about a motion
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
+_CHUNK = 2048  # states whose features are found together
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
 # a rotation matrix, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
 _OF_PRODUCTS = np.array([
@@ -83,11 +85,14 @@ class Metric:
             terms.append(root)
         return np.concatenate(terms, axis=1).transpose(2, 1, 0).reshape(count, -1)
 
-    def of_states(self, states: MotionStates) -> np.ndarray:
-        """Features (S, F) of a field's own states."""
-        chunk = 2048
-        parts = [slice(i, i + chunk) for i in range(0, len(states), chunk)]
-        return np.concatenate([self.features(states.poses[part], states.velocities[part]) for part in parts])
+    def of_states(self, states: MotionStates, told: Callable[[], None] = lambda: None) -> np.ndarray:
+        """Features (S, F) of a field's own states; `told` is called now and then, and may raise to stop."""
+        parts = []
+        for start in range(0, len(states), _CHUNK):
+            told()
+            part = slice(start, start + _CHUNK)
+            parts.append(self.features(states.poses[part], states.velocities[part]))
+        return np.concatenate(parts)
 
     @cached_property
     def _order(self) -> tuple[np.ndarray, list[tuple[slice, np.ndarray]]]:
@@ -198,9 +203,9 @@ class Neighbours:
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
         self._order = _by_contribution(terms)
         first = min(self._FIRST, len(self._order))
-        self._coarse = np.ascontiguousarray(terms[:, self._order[:first]].transpose(2, 1, 0))
         # components before terms, so that one row is one read
-        self._whole = np.ascontiguousarray(terms[:, self._order].transpose(0, 2, 1))
+        self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
+        self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
         self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
         self._differences = np.empty_like(self._coarse)
         self._squares = np.empty_like(self._coarse[0])

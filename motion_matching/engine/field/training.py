@@ -29,7 +29,7 @@ from .value_function import Ingredients, ValueFunction, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are looked at together
-_RATE = 30.0  # ticks a second that a discount is told for
+_RATE = 30.0  # ticks a second that a discount and sweeps are told for
 _TABLES_SHARE = 0.8  # of the time, for progress
 Progress = Callable[[str, float], None]
 
@@ -40,7 +40,8 @@ class TrainingSettings:
 
     About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
     correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
-    most `sweeps`, and no more once the largest change of a value is `residual` or less.
+    most `sweeps`, each of which looks a thirtieth of a second further, and no more once the largest change of a value is
+    `residual` or less.
     """
 
     states: int = 8000
@@ -65,6 +66,10 @@ class TrainingSettings:
         """How much a tick counts against the one before it, at so many a second."""
         return float(self.discount ** (_RATE / fps))
 
+    def sweeps_at(self, fps: float) -> int:
+        """How many sweeps it takes at so many ticks a second, each of which looks one tick further."""
+        return max(round(self.sweeps * fps / _RATE), 1)
+
 
 # from quick to good: settings of training, and directions of tasks
 QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
@@ -85,7 +90,7 @@ class Training:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
-        self._discount = settings.discount_of_tick(database.fps)
+        self._discount, self._sweeps = settings.discount_of_tick(database.fps), settings.sweeps_at(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
@@ -112,14 +117,14 @@ class Training:
     def part(self) -> float:
         """How much is done, 0..1."""
         tables = self._filled / len(self._states)
-        sweeps = 1.0 if self.finished else len(self._residuals) / self.settings.sweeps
+        sweeps = 1.0 if self.finished else len(self._residuals) / self._sweeps
         return _TABLES_SHARE * tables + (1 - _TABLES_SHARE) * sweeps
 
     @property
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         enough = self._residuals and self._residuals[-1].most <= self.settings.residual
-        return bool(enough) or len(self._residuals) >= self.settings.sweeps
+        return bool(enough) or len(self._residuals) >= self._sweeps
 
     def resume(self, path: Path | str) -> bool:
         """Take over what a file holds of this training: its tables, and values of the same tasks.
@@ -147,12 +152,17 @@ class Training:
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
-        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals)
+
+        def trained(part: float) -> None:
+            if progress:
+                progress("Training", part)
+
+        iteration = ValueIteration(
+            self.tables, self._tagged, self.tasks, self._discount, self._values, self._residuals,
+            lambda: trained(len(self._residuals) / self._sweeps),
+        )
         try:
-            iteration.run(
-                self.settings.sweeps, self.settings.residual,
-                (lambda part: progress("Training", part)) if progress else None,
-            )
+            iteration.run(self._sweeps, self.settings.residual, trained)
         finally:
             self._values, self._residuals = iteration.values, iteration.residuals
         return self.value_function()
@@ -162,12 +172,15 @@ class Training:
         states = self._states
         if self._filled == len(states):
             return
-        features = self._metric.of_states(states)
-        k = self.tables.turn.shape[1]
-        fields = fields_of(features, self._gaits, fewest=k)
-        while self._filled < len(states):
+
+        def told() -> None:
             if progress:
                 progress("Looking where actions lead", self._filled / len(states))
+
+        features = self._metric.of_states(states, told)
+        fields = fields_of(features, self._gaits, fewest=self.tables.turn.shape[1], told=told)
+        while self._filled < len(states):
+            told()
             part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
             for gait, neighbours in enumerate(fields):
                 if (own := part[self._gait[part] == gait]).size:
