@@ -196,7 +196,7 @@ def _train(
             nonlocal noted
             if noted != training.part:
                 noted = training.part
-                learning.note(file.stem, training.residuals, training.discount, training.settings.sweeps)
+                learning.note(file.stem, training.residuals, training.discount, training.sweeps)
             tell(stage, part)
 
         try:

@@ -73,6 +73,16 @@ def test_a_desired_heading_is_reached(performer, degrees):
     assert abs(np.degrees(amiss.mean())) < 3
 
 
+@pytest.mark.parametrize("script, gait", [("square", "walk"), ("figure_eight", "run")])
+def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, script, gait):
+    """Rather than to be led into a motion that is always about to turn, or that has no other around it."""
+    performer = Performer(field, settings)
+    wanted = takes.performance_for(demo_database, settings, script, gait=gait, seconds=25.0, seed=0)
+    frames = [performer.step(intent) for intent in wanted.intents]
+    behind = [abs(math.remainder(frame.character.yaw - frame.desired_yaw, math.tau)) for frame in frames[-450:]]
+    assert math.degrees(np.mean(behind)) < 30
+
+
 def test_it_sets_out_keeps_the_speed_and_stops(performer):
     """From standing and back: standing is no trap, and the data itself leads, not the simulation object alone."""
     performer.reset((0.0, 0.0), 0.0)

@@ -204,6 +204,28 @@ def test_neighbours_are_those_of_brute_force(demo_database, states, preset, k):
     np.testing.assert_array_equal(one[0], indices[3])
 
 
+def test_neighbours_of_different_stretches_come_first(states, demo_database):
+    """Of the 3 k nearest, those nearer than the state before and the one after in their clip, then the others."""
+    features = Metric.default(demo_database).of_states(states)
+    among = np.ones(len(states), bool)
+    among[1000:9000] = False
+    neighbours = Neighbours(features, among, states.followed(demo_database))
+    terms = features.reshape(len(features), -1, 3).astype(np.float64)
+    place = {int(frame): n for n, frame in enumerate(states.frames)}
+    queries = np.array([0, 500, 12000, 20000])
+    for query, found in zip(queries, neighbours.nearest(features[queries], K)[0], strict=True):
+        distances = np.linalg.norm(terms - terms[query], axis=-1).sum(axis=-1)
+        distances[~among] = np.inf
+        nearest = distances.argsort()[: 3 * K]
+
+        def comes_first(state):
+            beside = [place.get(int(states.frames[state]) + way) for way in (-1, 1)]
+            return all(other is None or distances[other] >= distances[state] for other in beside)
+
+        expected = sorted(nearest, key=lambda state: (not comes_first(state), distances[state]))[:K]
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_a_field_smaller_than_k_gives_all_it_has(states, demo_database):
     features = Metric.default(demo_database).of_states(states)[:4]
     indices, _ = Neighbours(features).nearest(features, K)

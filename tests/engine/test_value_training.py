@@ -129,14 +129,16 @@ def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_lea
 
 
 def test_the_discount_means_the_same_at_any_frame_rate():
-    """What comes a second later counts alike however many ticks that is, and a clip is worth as much per second."""
+    """What comes a second later counts alike however many ticks that is, and a clip is worth as much per second, also where
+    the sweeps look no further than five seconds."""
     rewards = {}
     for fps in (30.0, 60.0):
         clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name == CLIPS[0]]
         database = build(clips, BuildSettings(fps=fps))[0]
-        settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=round(10 * fps), discount=0.98)
+        settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=150, discount=0.98)
         function = quick(database, Tasks(directions=5), settings).run()
         assert function.discount**fps == pytest.approx(0.98**30)
+        assert len(function.residuals) == 5 * fps
         rewards[fps] = (1 - function.discount) * function.values.mean()
     assert rewards[60.0] == pytest.approx(rewards[30.0], rel=0.1)
 
@@ -235,6 +237,22 @@ def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(databa
     np.testing.assert_array_equal(finished.values, whole.values)
     np.testing.assert_array_equal(finished.residuals, whole.residuals)
     assert finished.finished
+
+
+def test_a_training_can_be_stopped_at_any_moment(database):
+    """Progress is told as often while features and tables are made ready as while they are used."""
+    training, moments = quick(database, settings=replace(QUICK, states=0, sweeps=2)), []
+
+    def told(stage: str, part: float) -> None:
+        moments.append((stage, part))
+
+    training.run(told)
+    assert moments == sorted(moments)
+    states = training.state_count
+    before = [stage for stage, part in moments if stage == "Looking where actions lead" and part == 0]
+    assert len(before) > states / 2048 + 3
+    ready = [stage for stage, part in moments if stage == "Training" and part == 0]
+    assert len(ready) > states / 1024
 
 
 def test_a_value_function_survives_its_file(database, tmp_path):

@@ -88,7 +88,7 @@ class PerformerSettings:
     neighbours: int = 15
     drift: float = 0.1
     planted_share: float = 0.9
-    lookahead: float = 0.3
+    lookahead: float = 0.6
     favour: int = 0
     weights: tuple[float, ...] | None = field(default=None)
 

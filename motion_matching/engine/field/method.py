@@ -1,15 +1,19 @@
 """Motion fields as a method: each tick blends the motion states around the one that is, as serves the wish best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control, control by a value
-function, feet locked by blended contacts, and pushes. Two things are added for data of all kinds of motion: greedy control
-looks a little ahead along the clips, and only states of the gait that is wanted count, of standing, walking or running, with
-those that soon come to it: where no clip leads from one gait to another, no chain of neighbours does.
+function, feet locked by blended contacts, and pushes. Two things are added for data of all kinds of motion: only states of
+the gait that is wanted count, of standing, walking or running, with those that soon come to it, as where no clip leads from
+one gait to another, no chain of neighbours does; and greedy control looks a little ahead along the clips and aside to states
+that are not much further, for the more data there is, the more the nearest are all of one kind and lead to the same.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +33,10 @@ from .tasks import Tasks, Wish
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
 STANDING, WALKING, RUNNING = range(3)
 _SOON = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}  # seconds within which a state that comes to a gait counts as of it
+_WIDE = 4  # times as many states as count are looked at by greedy control
+_SERVING, _FURTHER = 1 / 3, 1.5  # share of those that count which may be further, and times how far
+_BETWEEN = 0.6  # of the way to those that count, up to which a pose lies among them, not off the field
+_LOOKS = 4  # times within the lookahead at which actions are rewarded
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
 _ABOUT = math.radians(150.0)  # the furthest heading that is asked for: straight back both ways round are alike
@@ -44,17 +52,23 @@ class Foresight(Protocol):
     ) -> np.ndarray: ...
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True)
+class Decision:
     """The last choice, for those who look: neighbours (k,) as states and frames, their weights in what was done, what all
-    actions led to and were worth, which was chosen, and for what."""
+    actions were worth, which was chosen, and for what."""
 
     states: np.ndarray
     frames: np.ndarray
     weights: np.ndarray
-    led: Step
     scores: np.ndarray
     chosen: int
     wish: Wish
+    lead: Callable[[], Step]
+
+    @cached_property
+    def led(self) -> Step:
+        """What all actions led to."""
+        return self.lead()
 
 
 class MotionField:
@@ -80,7 +94,9 @@ class MotionField:
         self.metric = metric or Metric.default(database)
         self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
         self._features = self.metric.of_states(self.states)
-        self._fields = fields_of(self._features, gaits(database)[1][:, self.states.frames])
+        # values are those of the nearest states of all
+        followed = None if foresight else self.states.followed(database)
+        self._fields = fields_of(self._features, gaits(database)[1][:, self.states.frames], followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
@@ -131,22 +147,31 @@ class MotionField:
         if not goal.tags <= self._known_tags:
             self.database.tag_mask(goal.tags)  # tells which there are
         wish, way = _wish(goal)
+        if self.foresight is None:
+            # one that faces elsewhere would run away from where it is wanted: it has to turn first, and then to go
+            wish = wish._replace(speed=wish.speed * max(math.cos(wish.direction), 0.0))
         # states of standing are so many and so alike that no neighbour leads away from there
         stands = wish.speed < _SLOW and abs(wish.direction) < _ASTRAY
         field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
         around, distances = self._neighbours_of(field, pose, velocity)
+        if self.foresight is None:
+            around, distances = self._serving(field, wish, way, around, distances)
         actions = action_weights(similarity_weights(distances))
-        led = step(self.states, pose, around, actions, self._drift)
-        scores = self._scores(field, wish, way, led, around, actions)
+        lead = partial(step, self.states, pose, around, actions, self._drift)
+        led = None if self.foresight is None else lead()
+        scores = self._served(field, wish, way, around, actions, lead) if led is None else self._foreseen(field, wish, way, led)
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
-        self._pose, self._velocity = led.pose[chosen], led.velocity[chosen]
-        root = led.root[chosen] * np.float32(self.fps)
-        self._shove.turned(float(led.root[chosen, 2]))
-        self.decision = Decision(around, self.states.frames[around], weights, led, scores, chosen, wish)
+        if led is None:
+            self._pose, self._velocity, root = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
+        else:
+            self._pose, self._velocity, root = (part[chosen] for part in led)
+        self._shove.turned(float(root[2]))
+        self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish, lead)
         contacts = weights @ self._contacts[around] >= self._planted
         favoured = int(weights.argmax())
+        root = root * np.float32(self.fps)
         return Motion(self._pose, root, contacts, jump, int(self.states.frames[around[favoured]]), float(distances[0]))
 
     def _jump(self, tag: str) -> Jump | None:
@@ -166,21 +191,55 @@ class MotionField:
         """Indices and distances (k,) of the states around a pose; what foresight has found is not looked for again."""
         if self._found is not None and self._found[0] is field and pose is self._pose:
             return self._found[1], self._found[2]
-        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), self._k)
+        count = self._k if self.foresight else _WIDE * self._k
+        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), count)
         return indices[0], distances[0]
 
-    def _scores(
-        self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step, around: np.ndarray, actions: np.ndarray
+    def _serving(
+        self, field: Neighbours, wish: Wish, way: tuple[float, float], around: np.ndarray, distances: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of the states around and their distances (n,) the k that count: the nearest, and those that serve best of others
+        that are not much further. Where all of the nearest are as wrong, these lead out of there.
+
+        A pose off the field is to come back first: those around it hold it there, the further the more.
+        """
+        near = self._k - int(_SERVING * self._k)
+        reach = distances[: self._k].max()
+        astray = distances[0] > _BETWEEN * reach
+        if self._soon is None or field is self._fields[STANDING] or near == self._k or astray:
+            return around[: self._k], distances[: self._k]
+        others = near + np.flatnonzero(distances[near:] <= _FURTHER * reach)
+        found = around[others]
+        best = others[np.argsort(-self._reward(wish, way, self._soon[found], self._tagged[found]), kind="stable")]
+        kept = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
+        return around[kept], distances[kept]
+
+    def _served(
+        self, field: Neighbours, wish: Wish, way: tuple[float, float], around: np.ndarray, actions: np.ndarray,
+        lead: Callable[[], Step],
     ) -> np.ndarray:
-        """How much each action (A,) is worth."""
-        if self.foresight is not None:
-            indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
-            speed = pace(led.root, way) * np.float32(self.fps)
-            return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
-        # a body that is to stand has to do so now
-        soon = None if field is self._fields[STANDING] else self._soon
-        root = led.root * self._per_second if soon is None else actions @ soon[around]
-        return self.tasks.reward(wish, root[:, 2], pace(root, way), actions @ self._tagged[around])
+        """How much each action (A,) is rewarded on the way to where it leads soon."""
+        if self._soon is None or field is self._fields[STANDING]:
+            # a body that is to stand has to do so now
+            root = (lead().root * self._per_second)[:, None]
+        else:
+            soon = self._soon[around]
+            root = (actions @ soon.reshape(len(soon), -1)).reshape(len(actions), *soon.shape[1:])
+        return self._reward(wish, way, root, actions @ self._tagged[around])
+
+    def _reward(self, wish: Wish, way: tuple[float, float], root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
+        """What it brings (A,) to go as `root` (A, T, 3) does at some times, among states with these shares of tags.
+
+        What counts is the whole way: by its end alone, one that is about to set out would never do so.
+        """
+        return self.tasks.reward(wish, root[..., 2], pace(root, way), tagged[:, None]).mean(axis=1)
+
+    def _foreseen(self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step) -> np.ndarray:
+        """How much each action (A,) is worth by what it is rewarded and where it leads."""
+        assert self.foresight is not None
+        indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
+        speed = pace(led.root, way) * np.float32(self.fps)
+        return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
 
     def explain(self, count: int) -> Explanation | None:
         """Nothing: a field has no search whose candidates have costs; see `decision`."""
@@ -224,30 +283,37 @@ def gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     return gait, count
 
 
-def fields_of(features: np.ndarray, masks: np.ndarray, fewest: int = 1) -> list[Neighbours]:
-    """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all."""
+def fields_of(
+    features: np.ndarray, masks: np.ndarray, fewest: int = 1, followed: np.ndarray | None = None,
+    told: Callable[[], None] = lambda: None,
+) -> list[Neighbours]:
+    """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all.
+
+    `told` is called before each, and may raise to stop.
+    """
     goes = masks[WALKING] | masks[RUNNING]
     result = []
     for gait, mask in enumerate(masks):
+        told()
         kinds = (mask,) if gait == STANDING else (mask, goes)
-        result.append(Neighbours(features, next((kind for kind in kinds if kind.sum() >= fewest), None)))
+        result.append(Neighbours(features, next((kind for kind in kinds if kind.sum() >= fewest), None), followed))
     return result
 
 
 def travel(database: Database, seconds: float) -> np.ndarray | None:
-    """Where each frame's clip leads within some time (N, 3): the mean velocity in the frame's axes, and the turn as a whole.
+    """Where each frame's clip leads up to some times within `seconds` (N, T, 3): the mean velocity in the axes that the
+    character has then, and the turn as a whole.
 
-    Where a clip ends before, it is taken to go on as it did; None where the time is less than a frame.
+    Where a clip ends before, it is taken to go straight on; None where the time is less than a frame.
     """
-    count = round(seconds * database.fps)
-    if count < 1:
+    ticks = np.unique(np.ceil(seconds * database.fps * np.linspace(0, 1, _LOOKS + 1)[1:] - 0.5).astype(int))
+    ticks = ticks[ticks > 0]
+    if not len(ticks):
         return None
-    frames = np.arange(database.frame_count)
-    last = database.stops[database.range_of_frame] - 1
-    first = np.minimum(frames, last - 1)
-    end = np.minimum(first + count, last)
-    share = (database.fps / (end - first))[:, None]
-    way = (database.track[end] - database.track[first]) * share
-    c, s = np.cos(database.track[first, 2]), np.sin(database.track[first, 2])
-    x, y = c * way[:, 0] + s * way[:, 1], c * way[:, 1] - s * way[:, 0]
-    return np.stack([x, y, way[:, 2] * seconds], axis=1).astype(np.float32)
+    last = (database.stops[database.range_of_frame] - 1)[:, None]
+    first = np.minimum(np.arange(database.frame_count)[:, None], last - 1)
+    end = np.minimum(first + ticks, last)
+    steps = np.concatenate([np.zeros((1, 2)), np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)])
+    way = (steps[end] - steps[first]) / (end - first)[..., None]
+    turn = database.track[end, 2] - database.track[first, 2]
+    return np.concatenate([way, turn[..., None]], axis=-1).astype(np.float32)

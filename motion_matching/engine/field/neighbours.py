@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,6 @@ import numpy as np
 from ..matching.database import Database
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from .poses import add_joints
 from .states import MotionStates, root_step
 
 _RATE = 30.0  # velocities count in metres per 1/30 s, whatever the frame rate
@@ -19,7 +19,20 @@ _HIPS, _SPINE, _CHEST, _BEYOND = 0.3, 0.1, 0.5, 0.01
 _LEG = {"thigh": 0.2, "shin": 0.5, "foot": 1.0, "toe": 1.0}
 _REACH = 4  # bones from the chest to a hand, or past the head: fingers say nothing about a motion
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
+_CHUNK = 2048  # states whose features are found together
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
+# a rotation matrix, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
+_OF_PRODUCTS = np.array([
+    [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
+    [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1],
+    [0, -2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+    [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
+], np.float32)
 
 
 @dataclass(frozen=True)
@@ -59,22 +72,27 @@ class Metric:
         """Features (Q, F), three for each term of the distance, of states (Q, 7, B) whose bone 0 rests at the origin."""
         count, rate = len(poses), self.fps / _RATE
         (placed, of_place), (moving, of_motion) = self._terms
-        joints = self._joints(np.concatenate([poses, add_joints(poses, velocities)]))
-        here, there = joints[:, :count], joints[:, count:]
-        terms = [here[placed] * of_place, (there[moving] - here[moving]) * (of_motion * rate)]
+        joints = self._joints(poses, velocities)
+        here, there = joints[..., :count], joints[..., count:]
+        motion = there.take(moving, axis=1)
+        motion -= here.take(moving, axis=1)
+        terms = [here.take(placed, axis=1) * of_place, motion * (of_motion * rate)]
         if self.root_velocity > 0 or self.turn > 0:
-            root = np.zeros((2, count, 3), np.float32)
-            x, y, turn = np.moveaxis(root_step(velocities), -1, 0)
-            root[0, :, 0], root[0, :, 1] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
-            root[1, :, 0] = turn * (self.turn * rate)
+            root = np.zeros((3, 2, count), np.float32)
+            x, y, turn = root_step(velocities).T
+            root[0, 0], root[1, 0] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
+            root[0, 1] = turn * (self.turn * rate)
             terms.append(root)
-        return np.concatenate(terms).transpose(1, 0, 2).reshape(count, -1)
+        return np.concatenate(terms, axis=1).transpose(2, 1, 0).reshape(count, -1)
 
-    def of_states(self, states: MotionStates) -> np.ndarray:
-        """Features (S, F) of a field's own states."""
-        chunk = 2048
-        parts = [slice(i, i + chunk) for i in range(0, len(states), chunk)]
-        return np.concatenate([self.features(states.poses[part], states.velocities[part]) for part in parts])
+    def of_states(self, states: MotionStates, told: Callable[[], None] = lambda: None) -> np.ndarray:
+        """Features (S, F) of a field's own states; `told` is called now and then, and may raise to stop."""
+        parts = []
+        for start in range(0, len(states), _CHUNK):
+            told()
+            part = slice(start, start + _CHUNK)
+            parts.append(self.features(states.poses[part], states.velocities[part]))
+        return np.concatenate(parts)
 
     @cached_property
     def _order(self) -> tuple[np.ndarray, list[tuple[slice, np.ndarray]]]:
@@ -96,34 +114,38 @@ class Metric:
 
     @cached_property
     def _terms(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1, 1)."""
+        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1)."""
         bones = self._order[0]
 
         def counted(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             chosen = np.flatnonzero(weights[bones] > 0)
-            return chosen, weights[bones[chosen], None, None].astype(np.float32)
+            return chosen, weights[bones[chosen], None].astype(np.float32)
 
         return counted(self.positions * np.float32(_POSITIONS)), counted(self.velocities)
 
-    def _joints(self, poses: np.ndarray) -> np.ndarray:
-        """Places (n, Q, 3) of the ordered bones in the frame that bone 0 is in, which may turn but stays where it is."""
+    def _joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Places (3, n, 2 Q) of the ordered bones of poses and, behind them, of those that they are led to, in the frame
+        that bone 0 is in, which may turn but stays where it is."""
         bones, levels = self._order
-        x, y, z, w, i, j, k = poses.transpose(1, 2, 0)[:, bones]
-        if self.places is not None:
-            x, y, z = self.places[:, bones, None]
-        world = np.zeros((len(bones), len(poses), 4, 4), np.float32)
-        i2, j2, k2 = i + i, j + j, k + k
-        ii, jj, kk, ij, ik, jk = i * i2, j * j2, k * k2, i * j2, i * k2, j * k2
-        wi, wj, wk = w * i2, w * j2, w * k2
-        rows = (1 - jj - kk, ij - wk, ik + wj, x), (ij + wk, 1 - ii - kk, jk - wi, y), (ik - wj, jk + wi, 1 - ii - jj, z)
-        for r, row in enumerate(rows):
-            for c, value in enumerate(row):
-                world[:, :, r, c] = value
-        world[:, :, 3, 3] = 1
-        world[0, :, :3, 3] = 0
+        count = len(poses)
+        parts = np.concatenate([poses, velocities]).transpose(1, 2, 0).take(bones, axis=1)
+        world = np.zeros((4, 4, len(bones), 2 * count), np.float32)
+        world[:3, :3] = _matrices(parts[3:])
+        world[:3, :3, :, count:] = np.einsum("ijbq,jkbq->ikbq", world[:3, :3, :, :count], world[:3, :3, :, count:])
+        world[:3, 3] = parts[:3] if self.places is None else self.places[:, bones, None]
+        if self.places is None:
+            world[:3, 3, :, count:] += parts[:3, :, :count]
+        world[:3, 3, 0] = 0
+        world[3, 3] = 1
         for level, parents in levels:
-            world[level] = np.matmul(world[parents], world[level])
-        return world[:, :, :3, 3]
+            world[:3, :, level] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(parents, axis=2), world[:, :, level])
+        return world[:3, 3]
+
+
+def _matrices(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (3, 3, ...) of unit quaternions (4, ...)."""
+    products = q[:, None] * q
+    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(3, 3, *q.shape[1:])
 
 
 def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
@@ -160,21 +182,30 @@ class Neighbours:
     are alike are best asked together. One thread at a time: a query works in arrays kept for it.
     """
 
+    _WIDER = 3  # times as many states as are asked for are looked at where these are to be of different stretches
     _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
     _SEEDS = 96  # states that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
     _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
     _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
 
-    def __init__(self, features: np.ndarray, among: np.ndarray | None = None) -> None:
-        """Of all states, or only those `among` (S,) which neighbours are to be found."""
+    def __init__(
+        self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
+    ) -> None:
+        """Of all states, or only those `among` (S,) which neighbours are to be found.
+
+        `followed` (S,) says of which states the next one is that of the next tick; see `nearest`.
+        """
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
+        if followed is not None and self._ids is not None:
+            followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
+        self._followed = followed
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
         self._order = _by_contribution(terms)
         first = min(self._FIRST, len(self._order))
-        self._coarse = np.ascontiguousarray(terms[:, self._order[:first]].transpose(2, 1, 0))
         # components before terms, so that one row is one read
-        self._whole = np.ascontiguousarray(terms[:, self._order].transpose(0, 2, 1))
+        self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
+        self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
         self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
         self._differences = np.empty_like(self._coarse)
         self._squares = np.empty_like(self._coarse[0])
@@ -183,7 +214,9 @@ class Neighbours:
     def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
 
-        Where there are fewer states than k, these are all.
+        Where it is known which states follow one another, then of the 3 k nearest first come those that are nearer than the
+        state before and the one after, and then the others: the more frames there are, the more of the nearest are a tick
+        apart, and lead to the same. Where there are fewer states than k, these are all.
         """
         k = min(k, len(self._whole))
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
@@ -195,18 +228,32 @@ class Neighbours:
 
     def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
         """The same for queries (Q, 3, terms) that lie around one place."""
-        left = self._around(queries, k)
+        left = self._around(queries, k if self._followed is None else min(self._WIDER * k, len(self._whole)))
         if left is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
             return
         exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
-        order = exact.argsort(axis=1, kind="stable")[:, :k]
+        rank = exact if self._followed is None else self._ranked(exact, left, k)
+        order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
         distances[:] = exact[np.arange(len(queries))[:, None], order]
 
+    def _ranked(self, exact: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
+        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first."""
+        assert self._followed is not None
+        apart = ~(self._followed[left[:-1]] & (np.diff(left) == 1))
+        nearer = exact[:, 1:] < exact[:, :-1]
+        last = np.ones((len(exact), len(left)), bool)
+        first = last.copy()
+        np.logical_or(apart, nearer, out=first[:, 1:])
+        np.logical_or(apart, ~nearer, out=last[:, :-1])
+        wide = min(self._WIDER * k, len(left))
+        reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
+        return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
+
     def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
-        """States (n,) among which the k nearest of all queries (Q, 3, terms) are; None where the queries are unlike."""
+        """States (n,) among which the k nearest of all queries (Q, 3, terms) are, ascending; None where these are unlike."""
         alone = len(queries) == 1
         middle = queries[0] if alone else queries.mean(axis=0)
         bounds = self._lower_bounds(middle)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..control.settings import is_number
 from ..errors import SettingsError
 
-_RATE = 30.0  # ticks a second that a discount is told for
+_RATE = 30.0  # ticks a second that a discount and sweeps are told for
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class TrainingSettings:
 
     About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
     correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
-    most `sweeps`, and no more once the largest change of a value is `residual` or less.
+    most `sweeps`, each of which looks a thirtieth of a second further, and no more once the largest change of a value is
+    `residual` or less.
     """
 
     states: int = 8000
@@ -41,6 +42,10 @@ class TrainingSettings:
     def discount_of_tick(self, fps: float) -> float:
         """How much a tick counts against the one before it, at so many a second."""
         return float(self.discount ** (_RATE / fps))
+
+    def sweeps_at(self, fps: float) -> int:
+        """How many sweeps it takes at so many ticks a second, each of which looks one tick further."""
+        return max(round(self.sweeps * fps / _RATE), 1)
 
 
 # from quick to good: settings of training, and directions of tasks

@@ -79,6 +79,12 @@ class MotionStates:
         """What the simulation bone does in each state's tick (S, 3): x, y in its own axes, and its turn in radians."""
         return root_step(self.velocities)
 
+    def followed(self, database: Database) -> np.ndarray:
+        """Of which states (S,) the next one is where their clip leads to."""
+        result = np.zeros(len(self), bool)
+        result[:-1] = database.successors[self.frames[:-1]] == self.frames[1:]
+        return result
+
 
 def root_step(velocity: np.ndarray) -> np.ndarray:
     """Ground motion (..., 3) of a velocity (..., 7, B): metres to x and y in the character's axes, radians of turn."""

@@ -100,8 +100,8 @@ class Tasks:
         return asked / asked.sum()
 
     def reward(self, wish: Wish, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray) -> np.ndarray:
-        """What actions (A,) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
-        share `tagged` (A, tags) carries each of the tags."""
+        """What actions (...) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
+        share `tagged` (..., tags) carries each of the tags."""
         reward = -np.abs(wrapped(wish.direction - turn))
         if self.tags:
             reward += self.tag_reward * (tagged @ self.tag_shares(wish.tags)[1:])

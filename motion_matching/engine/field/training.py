@@ -42,7 +42,7 @@ class Training:
         """SettingsError where a tag is on no state."""
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
-        self.discount = settings.discount_of_tick(database.fps)
+        self.discount, self.sweeps = settings.discount_of_tick(database.fps), settings.sweeps_at(database.fps)
         self._states = thinned(MotionStates.from_database(database), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
@@ -74,14 +74,14 @@ class Training:
     def part(self) -> float:
         """How much is done, 0..1."""
         tables = self._filled / len(self._states)
-        sweeps = 1.0 if self.finished else len(self._residuals) / self.settings.sweeps
+        sweeps = 1.0 if self.finished else len(self._residuals) / self.sweeps
         return _TABLES_SHARE * tables + (1 - _TABLES_SHARE) * sweeps
 
     @property
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         enough = self._residuals and self._residuals[-1].most <= self.settings.residual
-        return bool(enough) or len(self._residuals) >= self.settings.sweeps
+        return bool(enough) or len(self._residuals) >= self.sweeps
 
     def resume(self, path: Path | str) -> bool:
         """Take over what a file holds of this training: its tables, and values of the same tasks.
@@ -109,13 +109,18 @@ class Training:
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
-        iteration = ValueIteration(self.tables, self._tagged, self.tasks, self.discount, self._values, self._residuals)
+
+        def trained(part: float) -> None:
+            if progress:
+                progress("Training", part)
+
+        iteration = ValueIteration(
+            self.tables, self._tagged, self.tasks, self.discount, self._values, self._residuals,
+            lambda: trained(len(self._residuals) / self.sweeps),
+        )
         self._residuals = iteration.residuals  # the same list, to be looked at meanwhile
         try:
-            iteration.run(
-                self.settings.sweeps, self.settings.residual,
-                (lambda part: progress("Training", part)) if progress else None,
-            )
+            iteration.run(self.sweeps, self.settings.residual, trained)
         finally:
             self._values, self._residuals = iteration.values, iteration.residuals
         return self.value_function()
@@ -125,12 +130,15 @@ class Training:
         states = self._states
         if self._filled == len(states):
             return
-        features = self._metric.of_states(states)
-        k = self.tables.turn.shape[1]
-        fields = fields_of(features, self._gaits, fewest=k)
-        while self._filled < len(states):
+
+        def told() -> None:
             if progress:
                 progress("Looking where actions lead", self._filled / len(states))
+
+        features = self._metric.of_states(states, told)
+        fields = fields_of(features, self._gaits, fewest=self.tables.turn.shape[1], told=told)
+        while self._filled < len(states):
+            told()
             part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
             for gait, neighbours in enumerate(fields):
                 if (own := part[self._gait[part] == gait]).size:

@@ -49,16 +49,18 @@ class ValueIteration:
 
     def __init__(
         self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float,
-        values: np.ndarray | None = None, residuals: list[Residual] | None = None,
+        values: np.ndarray | None = None, residuals: list[Residual] | None = None, told: Callable[[], None] = lambda: None,
     ) -> None:
+        """`told` is called now and then while all is made ready, and may raise to stop."""
         count = len(transitions.indices)
         shape = (count, *tasks.shape)
         self.values = np.zeros(shape, np.float32) if values is None else np.array(values, np.float32).reshape(shape)
         self.residuals = list(residuals or [])
-        self._blocks = [
-            _Block(Transitions(*(a[start : start + _BLOCK] for a in transitions)), tagged, tasks, discount)
-            for start in range(0, count, _BLOCK)
-        ]
+        self._blocks = []
+        for start in range(0, count, _BLOCK):
+            told()
+            part = Transitions(*(a[start : start + _BLOCK] for a in transitions))
+            self._blocks.append(_Block(part, tagged, tasks, discount))
 
     def sweep(self, progress: Progress | None = None) -> Residual:
         """Renew every value once from those before; `progress` may raise, and then nothing has changed."""
