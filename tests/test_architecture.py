@@ -15,11 +15,12 @@ PACKAGE = ROOT / "motion_matching"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Each station, and the stations it may import from (itself included). Everything else is an arrow the wrong way.
-BASE = {"engine.errors", "engine.files", "engine.presets"}
+BASE = {"engine.errors", "engine.files", "engine.pictures", "engine.presets"}
 ENGINE: dict[str, set[str]] = {
     "engine.errors": set(),
     "engine.files": {"engine.errors"},
     "engine.silence": set(),
+    "engine.pictures": {"engine.errors", "engine.files"},
     "engine.presets": {"engine.errors", "engine.files"},
     "engine.maths": {*BASE, "engine.maths"},
     "engine.motion": {*BASE, "engine.maths", "engine.motion"},

@@ -69,7 +69,7 @@ def _brightness(decision: Decision) -> np.ndarray:
 
 
 def color_of_task(wish: Wish) -> Rgb:
-    """The colour of what is asked for: of its tag, as ranges of that name have it, or of the heading."""
+    """The colour of what is asked for: of its tag, as new ranges of that name have it, or of the heading."""
     if wish.tags:
         return color_of(min(wish.tags))
     return colorsys.hsv_to_rgb((1.0 / 3.0 - wish.direction / math.tau) % 1.0, 0.75, 0.95)

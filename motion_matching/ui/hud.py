@@ -167,7 +167,8 @@ def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
     performer: Any = live.session.performer
     if live.field is None:
         return (f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",)
-    plans = "planning ahead" if live.field.function else "greedy"
+    favour = performer.settings.favour
+    plans = f"number {favour} forced" if favour else "planning ahead" if live.field.function else "greedy"
     nearest = f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
     if (decision := live.decision) is None:
         return (nearest,)

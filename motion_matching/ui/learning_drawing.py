@@ -19,7 +19,6 @@ _KINDS = {"promised": ("", "Promised"), "least": ("bone_solid", "Least"), "mean"
           "most": ("object_active", "Largest")}
 _WHITE = (1.0, 1.0, 1.0, 0.7)
 
-drawn: list[Curves] = []  # what the last drawing of a view showed
 _handle: Any = None
 
 
@@ -41,14 +40,11 @@ def stop() -> None:
 
 
 def _draw() -> None:
-    drawn.clear()
     obj = request.armature_of(bpy.context)
     if obj is None or not obj.motion_matching.training.show_residuals or fields.asked_of(obj) is None:
         return
-    found = learning.of(fields.key_of(obj))
-    if found:
+    if found := learning.of(fields.key_of(obj)):
         _draw_curves(found, insight_drawing.height_of_map(obj))
-        drawn.append(found)
 
 
 def _draw_curves(found: Curves, above: float) -> None:

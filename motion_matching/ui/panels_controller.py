@@ -166,7 +166,7 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
         for column, figure in zip(columns, of_it, strict=True):
             column.label(text=figure)
     if count > _MOST_ACTIONS:
-        layout.label(text=f"and {count - _MOST_ACTIONS} more")
+        layout.label(text=f"{count - _MOST_ACTIONS} More")
 
 
 class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):

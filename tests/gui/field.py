@@ -21,6 +21,7 @@ from drive import (
     module,
     performer,
     picture,
+    redrawn,
     run,
     started,
     tap,
@@ -46,7 +47,7 @@ def open_controller():
 
 def trains(obj):
     """Stopped by Esc, and gone on with to the end."""
-    fields, work, drawing = module("ui.fields"), module("ui.work"), module("ui.learning_drawing")
+    fields, work, learning = module("ui.fields"), module("ui.work"), module("ui.learning")
     obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
     yield from until(lambda: work.running and "actions" in work.running[0] and work.running[1] > 0.1)
@@ -60,17 +61,24 @@ def trains(obj):
     seen = set()
 
     def looks():
-        seen.update(len(found.lines["most"]) for found in drawing.drawn)
+        if found := learning.of(fields.key_of(obj)):
+            seen.add(len(found.lines["most"]))
         return not work.running
 
     yield from until(looks)
-    yield 0.5
-    looks()
-    print(f"the curve was drawn with {sorted(seen)} sweeps")
+    print(f"the curve was seen with {sorted(seen)} sweeps")
     assert len(seen) > 2, "it grows while it is trained"
-    assert max(seen) == drawing.drawn[0].sweeps, "and is there afterwards"
+    assert learning.of(fields.key_of(obj)), "and is there afterwards"
     yield from until(lambda: fields.standing(obj) == "fresh")
     assert obj.motion_matching.controller.neighbours == 9
+    shots = []
+    for shown in (True, False):
+        obj.motion_matching.training.show_residuals = shown
+        yield from redrawn()
+        shots.append((yield from picture()))
+    count = int((np.abs(shots[0] - shots[1]).max(axis=-1) > 8).sum())
+    print(f"the curve takes {count} pixels")
+    assert count > 100 * 100
 
 
 def goes_and_is_pushed(live):

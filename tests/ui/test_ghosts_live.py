@@ -85,6 +85,8 @@ decisions(10)
 assert ops.favour(number=5) == {"FINISHED"} and controller.favour == 5 and controller.preset == ""
 live.toggle_recording()
 assert {d.chosen for d in decisions(30)[8:]} == {4}, "another one is noticed within a quarter of a second"
+from motion_matching.ui import hud
+assert any("number 5 forced" in line for line in hud._shown.texts), hud._shown.texts
 assert ops.favour(number=2) == {"FINISHED"}
 assert {d.chosen for d in decisions(30)[8:]} == {1}
 assert ops.favour(number=2) == {"FINISHED"} and controller.favour == 0

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import pictures
 from ..errors import SettingsError
-from ..matching import plots
 
 KINDS = {"most": "largest change", "mean": "mean change", "least": "least change", "promised": "what the discount promises"}
 _DECADES = 6.0  # at most; what is smaller lies on the ground
@@ -74,4 +74,4 @@ def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
                  f'<text class="small" x="{_LEFT + _WIDTH:g}" y="{_TOP + _HEIGHT + 18:g}" text-anchor="end">'
                  f'{found.sweeps}</text>')
     title = f"How much each sweep changes the values, discount {discount:.4g}"
-    plots.write([plots.picture("residuals", title, parts)], path)
+    pictures.write([pictures.picture("residuals", title, parts)], path)

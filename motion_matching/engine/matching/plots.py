@@ -6,15 +6,13 @@ vs Data Driven Displacement", section "Simulation Bone").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import files
-from ..errors import SettingsError
+from ..pictures import HEIGHT, MARGIN, WIDTH, picture, write
 from . import strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
 from .database import Database
@@ -23,10 +21,6 @@ from .pose_map import PoseMap
 Array = np.ndarray
 METRE = 60.0  # units of the picture
 MOST_STRANDS, MOST_POSES = 800, 2000
-_WIDTH, _HEIGHT, _MARGIN = 560.0, 520.0, 50.0
-_STYLE = ("text{font:12px sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}.small{font-size:10px}"
-          "polyline{fill:none;stroke-width:1;opacity:.5}.hole{fill:none;stroke:#d33;stroke-width:2}"
-          ".data{fill:#3b6ea8}.simulation{fill:none;stroke:#e08a1e;stroke-width:2}")
 
 
 def save(
@@ -38,26 +32,6 @@ def save(
     write(pictures, path)
 
 
-def write(pictures: Sequence[str], path: Path | str) -> None:
-    """Write pictures as one file, two in a row; SettingsError where that fails."""
-    columns = min(len(pictures), 2)
-    rows = -(-len(pictures) // columns)
-    body = [
-        f'<g transform="translate({_WIDTH * (k % columns):g} {_HEIGHT * (k // columns):g})">{picture}</g>'
-        for k, picture in enumerate(pictures)
-    ]
-    size = f"{columns * _WIDTH:g} {rows * _HEIGHT:g}"
-    text = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{columns * _WIDTH:g}">'
-            f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n')
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def picture(name: str, title: str, parts: Iterable[str]) -> str:
-    """One of them, of 560 by 520 units."""
-    return f'<text class="big" x="{_MARGIN:g}" y="28">{escape(title)}</text><g id="{name}">{"".join(parts)}</g>'
-
-
 def _colours(speeds: Array) -> list[str]:
     rgb = (255.0 * strands.colours(speeds)).round().astype(int)
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb.tolist()]
@@ -66,14 +40,14 @@ def _colours(speeds: Array) -> list[str]:
 def _strands(database: Database) -> str:
     found = strands.of_database(database, MOST_STRANDS)
     left, ahead = found.ways[..., 0], found.ways[..., 1]
-    scale = min(METRE, 0.5 * (_HEIGHT - 2 * _MARGIN) / max(found.reach, 1.0))
-    x, y = 0.5 * _WIDTH - scale * left, 0.5 * _HEIGHT - scale * ahead
+    scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(found.reach, 1.0))
+    x, y = 0.5 * WIDTH - scale * left, 0.5 * HEIGHT - scale * ahead
     lines = [
         f'<polyline stroke="{colour}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*line, strict=True))}"/>'
         for colour, *line in zip(_colours(found.speeds), x.tolist(), y.tolist(), strict=True)
     ]
-    rule = (f'<line x1="{_MARGIN:g}" y1="{_HEIGHT - 20:g}" x2="{_MARGIN + scale:g}" y2="{_HEIGHT - 20:g}" stroke="#222"/>'
-            f'<text class="small" x="{_MARGIN:g}" y="{_HEIGHT - 24:g}">1 m; dark stands, light goes {strands.FASTEST:g} m/s'
+    rule = (f'<line x1="{MARGIN:g}" y1="{HEIGHT - 20:g}" x2="{MARGIN + scale:g}" y2="{HEIGHT - 20:g}" stroke="#222"/>'
+            f'<text class="small" x="{MARGIN:g}" y="{HEIGHT - 24:g}">1 m; dark stands, light goes {strands.FASTEST:g} m/s'
             f'</text>')
     return picture("strands", f"Where {len(found.ways)} frames lead within a second, facing up", [*lines, rule])
 
@@ -81,14 +55,14 @@ def _strands(database: Database) -> str:
 def _map(covered: Coverage) -> str:
     shown = 1 + int(np.flatnonzero((covered.frames > 0).any(axis=1) | covered.holes.any(axis=1)).max(initial=0))
     columns = covered.frames.shape[1]
-    width, height = (_WIDTH - 1.5 * _MARGIN) / columns, (_HEIGHT - 2.4 * _MARGIN) / shown
+    width, height = (WIDTH - 1.5 * MARGIN) / columns, (HEIGHT - 2.4 * MARGIN) / shown
     most = np.log1p(covered.frames.max(initial=1))
     parts = []
     for row in range(shown):
-        y = _HEIGHT - 1.2 * _MARGIN - (row + 1) * height
+        y = HEIGHT - 1.2 * MARGIN - (row + 1) * height
         parts.append(f'<text class="small" x="8" y="{y + height:.1f}">{SPEED_EDGES[row]:g} m/s</text>')
         for column in range(columns):
-            x = _MARGIN + (columns - 1 - column) * width
+            x = MARGIN + (columns - 1 - column) * width
             place = f'x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" height="{height - 1:.1f}"'
             count = int(covered.frames[row, column])
             if count:
@@ -99,35 +73,35 @@ def _map(covered: Coverage) -> str:
                 parts.append(f'<rect class="hole" {place}><title>{count} frames, wanted for '
                              f'{100 * covered.wanted[row, column]:.1f} % of the time</title></rect>')
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]) / 2
-    parts += [f'<text class="small" x="{_MARGIN + (columns - 1 - k) * width:.1f}" y="{_HEIGHT - 40:g}">{turn:+.0f}</text>'
+    parts += [f'<text class="small" x="{MARGIN + (columns - 1 - k) * width:.1f}" y="{HEIGHT - 40:g}">{turn:+.0f}</text>'
               for k, turn in enumerate(turns)]
-    parts.append(f'<text class="small" x="{_MARGIN:g}" y="{_HEIGHT - 24:g}">°/s, + to the left; red: a hole</text>')
+    parts.append(f'<text class="small" x="{MARGIN:g}" y="{HEIGHT - 24:g}">°/s, + to the left; red: a hole</text>')
     return picture("coverage", "Frames by speed and turn rate over a second", parts)
 
 
 def _histogram(name: str, table: dict[str, Any]) -> str:
     edges, most = table["edges"], max(*table["data"], *table["simulation"], 1e-6)
-    width, height = (_WIDTH - 2 * _MARGIN) / (len(edges) - 1), _HEIGHT - 3 * _MARGIN
-    bottom = _HEIGHT - 1.4 * _MARGIN
+    width, height = (WIDTH - 2 * MARGIN) / (len(edges) - 1), HEIGHT - 3 * MARGIN
+    bottom = HEIGHT - 1.4 * MARGIN
     parts = []
     for k, edge in enumerate(edges[:-1]):
-        x = _MARGIN + k * width
+        x = MARGIN + k * width
         for kind in ("data", "simulation"):
             tall = height * table[kind][k] / most
             parts.append(f'<rect class="{kind}" x="{x + 1:.1f}" y="{bottom - tall:.1f}" width="{width - 2:.1f}" '
                          f'height="{tall:.1f}"><title>{kind} {100 * table[kind][k]:.1f} %</title></rect>')
         parts.append(f'<text class="small" x="{x:.1f}" y="{bottom + 14:.1f}">{edge:g}</text>')
     label = f"{name.replace('_', ' ').capitalize()} in {table['unit']}: data, and the simulation object in orange"
-    parts.append(f'<text class="small" x="{_MARGIN:g}" y="{bottom + 32:.1f}">they overlap by {table["overlap"]:.0%}</text>')
+    parts.append(f'<text class="small" x="{MARGIN:g}" y="{bottom + 32:.1f}">they overlap by {table["overlap"]:.0%}</text>')
     return picture(f"histogram {name}", label, parts)
 
 
 def _poses(database: Database, poses: PoseMap, name: str) -> str:
     frames = np.arange(0, database.frame_count, max(-(-database.frame_count // MOST_POSES), 1))
     places = getattr(poses, name)[frames]
-    room = np.array([_WIDTH - 2 * _MARGIN, _HEIGHT - 2.5 * _MARGIN])
+    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2.5 * MARGIN])
     scale = float((room / np.maximum(np.ptp(places, axis=0), 1e-6)).min())
-    x, y = (_MARGIN + scale * (places - places.min(axis=0))).T
+    x, y = (MARGIN + scale * (places - places.min(axis=0))).T
     speeds = np.linalg.norm(database.root_motion[frames, :2], axis=1)
     dots = []
     for frame, colour, a, b in zip(frames.tolist(), _colours(speeds), x.tolist(), y.tolist(), strict=True):
