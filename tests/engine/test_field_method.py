@@ -73,7 +73,7 @@ def test_a_desired_heading_is_reached(performer, degrees):
     assert abs(np.degrees(amiss.mean())) < 3
 
 
-@pytest.mark.parametrize("script, gait", [("square", "walk"), ("figure_eight", "run")])
+@pytest.mark.parametrize(("script", "gait"), [("square", "walk"), ("figure_eight", "run")])
 def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, script, gait):
     """Rather than to be led into a motion that is always about to turn, or that has no other around it."""
     performer = Performer(field, settings)

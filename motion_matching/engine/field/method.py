@@ -155,14 +155,18 @@ class MotionField:
         actions = action_weights(similarity_weights(distances))
         lead = partial(step, self.states, pose, around, actions, self._drift)
         led = None if self.foresight is None else lead()
-        scores = self._served(field, wish, way, around, actions, lead) if led is None else self._foreseen(field, wish, way, led)
+        if led is None:
+            scores = self._served(field, wish, way, around, actions, lead)
+        else:
+            scores = self._foreseen(field, wish, way, led)
         chosen = int(scores.argmax())
         self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
         if led is None:
-            self._pose, self._velocity, root = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
+            done = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
         else:
-            self._pose, self._velocity, root = (part[chosen] for part in led)
+            done = (part[chosen] for part in led)
+        self._pose, self._velocity, root = done
         self._shove.turned(float(root[2]))
         self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish, lead)
         contacts = weights @ self._contacts[around] >= self._planted

@@ -182,7 +182,7 @@ class Neighbours:
     are alike are best asked together. One thread at a time: a query works in arrays kept for it.
     """
 
-    _WIDER = 3  # times as many states as are asked for are looked at where these are to be of different stretches
+    _WIDER = 1.5  # times as many states as are asked for are looked at where these are to be of different stretches
     _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
     _SEEDS = 96  # states that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
@@ -206,7 +206,7 @@ class Neighbours:
         # components before terms, so that one row is one read
         self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
         self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
-        self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
+        self._part = np.ascontiguousarray(self._whole[:, :, first : self._SECOND])
         self._differences = np.empty_like(self._coarse)
         self._squares = np.empty_like(self._coarse[0])
         self._bounds = np.empty(len(terms), np.float32)
@@ -214,7 +214,7 @@ class Neighbours:
     def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
 
-        Where it is known which states follow one another, then of the 3 k nearest first come those that are nearer than the
+        Where it is known which states follow one another, those of the 3 k / 2 nearest come first that are nearer than the
         state before and the one after, and then the others: the more frames there are, the more of the nearest are a tick
         apart, and lead to the same. Where there are fewer states than k, these are all.
         """
@@ -228,7 +228,7 @@ class Neighbours:
 
     def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
         """The same for queries (Q, 3, terms) that lie around one place."""
-        left = self._around(queries, k if self._followed is None else min(self._WIDER * k, len(self._whole)))
+        left = self._around(queries, k if self._followed is None else min(int(self._WIDER * k), len(self._whole)))
         if left is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
@@ -248,7 +248,7 @@ class Neighbours:
         first = last.copy()
         np.logical_or(apart, nearer, out=first[:, 1:])
         np.logical_or(apart, ~nearer, out=last[:, :-1])
-        wide = min(self._WIDER * k, len(left))
+        wide = min(int(self._WIDER * k), len(left))
         reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
         return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
 
@@ -269,7 +269,8 @@ class Neighbours:
             reach += aside
         most = reach.max() * self._SLACK
         left = np.flatnonzero(bounds <= most)
-        left = left[_distances(self._part.take(left, axis=0), middle[:, : self._SECOND]) <= most]
+        further = _distances(self._part.take(left, axis=0), middle[:, self._coarse.shape[1] : self._SECOND])
+        left = left[bounds.take(left) + further <= most]
         if not alone:
             left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
         return left if alone or len(queries) * len(left) <= self._MOST else None
