@@ -36,7 +36,8 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     rows = []
     for name in ("6.4k",) if quick else SIZES:
         database = _database(recordings, SIZES[name])
-        queries, ticks = _played(database, 3.0 if quick else 20.0)
+        seconds = 3.0 if quick else 20.0
+        queries, ticks = _played(database, seconds, lookahead=0.0)[0], _played(database, seconds)[1]
         states = MotionStates.from_database(database)
         features = Metric.default(database).of_states(states)
         single, together, tick = REACH[name]
@@ -59,12 +60,13 @@ def _database(recordings: Recordings, frames: int) -> Database:
     return build([Source(clip=clip) for clip in clips], settings)[0]
 
 
-def _played(database: Database, seconds: float) -> tuple[list[np.ndarray], list[float]]:
+def _played(database: Database, seconds: float, **changes: float) -> tuple[list[np.ndarray], list[float]]:
     """Features (k, F) of what all actions led to at every tick of a character that is steered, and its microseconds.
 
-    What is measured is the method's tick, without the springs and feet that any method has.
+    What is measured is the method's tick, without the springs and feet that any method has. Without `lookahead` the actions
+    are those of the nearest states alone, as control by values has them.
     """
-    settings = takes.default_settings(database)
+    settings = takes.default_settings(database).changed(changes)
     field = MotionField(database, settings)
     performer = Performer(field, settings)
     advance, spent, queries = field.advance, [], []

@@ -142,6 +142,21 @@ def test_contacts_are_those_of_the_most_weight(field, settings):
         np.testing.assert_array_equal(motion.contacts[~unclear], (share >= settings.planted_share)[~unclear])
 
 
+def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
+    """As in the notebook, and none that are further, however well these would serve."""
+    neighbours = Neighbours(field.metric.of_states(field.states))
+    state = int(np.flatnonzero(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED) < 0.05)[0])
+    turning = Goal([TrajectoryPoint(0.0, 0.0, math.pi / 2, 0.1, 0.0)])
+    try:
+        field.apply(replace(settings, lookahead=0.0))
+        field.enter(state)
+        features = field.metric.features(field.states.poses[[state]], field.states.velocities[[state]])
+        field.advance(turning)
+        assert set(field.decision.states) == set(neighbours.nearest(features, settings.neighbours)[0][0])
+    finally:
+        field.apply(settings)
+
+
 def test_neighbours_and_drift_change_while_it_plays(field, settings):
     field.enter(5000)
     field.advance(ahead(SPEED))

@@ -213,7 +213,7 @@ def test_neighbours_of_different_stretches_come_first(states, demo_database):
     terms = features.reshape(len(features), -1, 3).astype(np.float64)
     after = states.followed(demo_database)[:-1] & among[1:] & among[:-1]
     queries = np.array([0, 500, 12000, 20000])
-    for query, found in zip(queries, neighbours.nearest(features[queries], K)[0], strict=True):
+    for query, found in zip(queries, neighbours.nearest(features[queries], K, apart=True)[0], strict=True):
         distances = np.linalg.norm(terms - terms[query], axis=-1).sum(axis=-1)
         nearer = np.diff(distances) < 0
         later = np.zeros(len(states), bool)
