@@ -142,7 +142,7 @@ class MotionField:
         if not goal.tags <= self._known_tags:
             self.database.tag_mask(goal.tags)  # tells which there are
         wish, way = _wish(goal)
-        if self.foresight is None:
+        if self.foresight is None and self._soon is not None:
             # one that faces elsewhere would run away from where it is wanted: it has to turn first, and then to go
             wish = wish._replace(speed=wish.speed * max(math.cos(wish.direction), 0.0))
         # states of standing are so many and so alike that no neighbour leads away from there
