@@ -11,8 +11,10 @@ import numpy as np
 from motion_matching.engine import takes
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.field.actions import action_weights
+from motion_matching.engine.field.integration import Step, step
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Metric, Neighbours
+from motion_matching.engine.field.neighbours import Metric, Neighbours, similarity_weights
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
@@ -60,13 +62,15 @@ def _database(recordings: Recordings, frames: int) -> Database:
 
 
 def _played(database: Database, seconds: float) -> tuple[list[np.ndarray], list[float]]:
-    """Features (k, F) of what all actions led to at every tick of a character that is steered, and its microseconds.
+    """Features (k, F) of what all actions among the nearest lead to from the state that is played at every tick of a
+    character that is steered, and its microseconds.
 
     What is measured is the method's tick, without the springs and feet that any method has.
     """
     settings = takes.default_settings(database)
     field = MotionField(database, settings)
     performer = Performer(field, settings)
+    neighbours = Neighbours(field.metric.of_states(field.states))
     advance, spent, queries = field.advance, [], []
 
     def timed(goal: Goal) -> Motion:
@@ -74,7 +78,7 @@ def _played(database: Database, seconds: float) -> tuple[list[np.ndarray], list[
         motion = advance(goal)
         spent.append((time.perf_counter() - start) * 1e6)
         assert field.decision is not None
-        led = field.decision.led
+        led = _led(field, neighbours, int(field.decision.states[0]))
         queries.append(field.metric.features(led.pose, led.velocity))
         return motion
 
@@ -83,6 +87,14 @@ def _played(database: Database, seconds: float) -> tuple[list[np.ndarray], list[
         for intent in takes.performance_for(database, settings, script, gait="walk", seconds=seconds, seed=1).intents:
             performer.step(intent)
     return queries, spent
+
+
+def _led(field: MotionField, neighbours: Neighbours, state: int) -> Step:
+    """What all actions among the nearest lead to from a state."""
+    states = field.states
+    features = field.metric.features(states.poses[[state]], states.velocities[[state]])
+    around, distances = (found[0] for found in neighbours.nearest(features, K))
+    return step(states, states.poses[state], around, action_weights(similarity_weights(distances)), 0.1)
 
 
 def _neighbours(name: str, features: np.ndarray, queries: list[np.ndarray], single: float, together: float) -> list[Row]:

@@ -73,7 +73,7 @@ def test_a_desired_heading_is_reached(performer, degrees):
     assert abs(np.degrees(amiss.mean())) < 3
 
 
-@pytest.mark.parametrize("script, gait", [("square", "walk"), ("figure_eight", "run")])
+@pytest.mark.parametrize(("script", "gait"), [("square", "walk"), ("figure_eight", "run")])
 def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, script, gait):
     """Rather than to be led into a motion that is always about to turn, or that has no other around it."""
     performer = Performer(field, settings)
@@ -140,6 +140,21 @@ def test_contacts_are_those_of_the_most_weight(field, settings):
         share = decision.weights @ field.database.contacts[after].astype(np.float64)
         unclear = np.abs(share - settings.planted_share) < 1e-5
         np.testing.assert_array_equal(motion.contacts[~unclear], (share >= settings.planted_share)[~unclear])
+
+
+def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
+    """As in the notebook, and none that are further, however well these would serve."""
+    neighbours = Neighbours(field.metric.of_states(field.states))
+    state = int(np.flatnonzero(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED) < 0.05)[0])
+    turning = Goal([TrajectoryPoint(0.0, 0.0, math.pi / 2, 0.1, 0.0)])
+    try:
+        field.apply(replace(settings, lookahead=0.0))
+        field.enter(state)
+        features = field.metric.features(field.states.poses[[state]], field.states.velocities[[state]])
+        field.advance(turning)
+        assert set(field.decision.states) == set(neighbours.nearest(features, settings.neighbours)[0][0])
+    finally:
+        field.apply(settings)
 
 
 def test_neighbours_and_drift_change_while_it_plays(field, settings):

@@ -32,7 +32,8 @@ def step(states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: n
     """
     motion = algebra.blend(states.motions.take(indices, axis=0), weights)
     if drift > 0.0:
-        favoured = np.take_along_axis(indices, weights.argmax(axis=-1), axis=-1)
+        most = weights.argmax(axis=-1)
+        favoured = indices[most] if indices.ndim == 1 else np.take_along_axis(indices, most, axis=-1)
         pull = states.motions.take(favoured, axis=0)
         pull[..., 0, :, :] = algebra.subtract_joints(states.next_poses.take(favoured, axis=0), pose[..., None, :, :])
         motion = algebra.interpolate(motion, pull, drift)

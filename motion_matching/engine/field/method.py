@@ -94,9 +94,8 @@ class MotionField:
         self.metric = metric or Metric.default(database)
         self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
         self._features = self.metric.of_states(self.states)
-        # values are those of the nearest states of all
-        followed = None if foresight else self.states.followed(database)
-        self._fields = fields_of(self._features, gaits(database)[1][:, self.states.frames], followed=followed)
+        masks, followed = gaits(database)[1][:, self.states.frames], self.states.followed(database)
+        self._fields = fields_of(self._features, masks, followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
@@ -147,26 +146,32 @@ class MotionField:
         if not goal.tags <= self._known_tags:
             self.database.tag_mask(goal.tags)  # tells which there are
         wish, way = _wish(goal)
-        if self.foresight is None:
+        if self.foresight is None and self._soon is not None:
             # one that faces elsewhere would run away from where it is wanted: it has to turn first, and then to go
             wish = wish._replace(speed=wish.speed * max(math.cos(wish.direction), 0.0))
         # states of standing are so many and so alike that no neighbour leads away from there
         stands = wish.speed < _SLOW and abs(wish.direction) < _ASTRAY
         field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
         around, distances = self._neighbours_of(field, pose, velocity)
-        if self.foresight is None:
-            around, distances = self._serving(field, wish, way, around, distances)
+        soon = self._soon_in(field)
+        if soon is not None:
+            around, distances = self._serving(soon, wish, way, around, distances)
         actions = action_weights(similarity_weights(distances))
         lead = partial(step, self.states, pose, around, actions, self._drift)
         led = None if self.foresight is None else lead()
-        scores = self._served(field, wish, way, around, actions, lead) if led is None else self._foreseen(field, wish, way, led)
+        if led is None:
+            root = (lead().root * self._per_second)[:, None] if soon is None else _blended(actions, soon[around])
+            scores = self._reward(wish, way, root, actions @ self._tagged[around])
+        else:
+            scores = self._foreseen(field, wish, way, led)
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
         if led is None:
-            self._pose, self._velocity, root = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
+            done = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
         else:
-            self._pose, self._velocity, root = (part[chosen] for part in led)
+            done = (part[chosen] for part in led)
+        self._pose, self._velocity, root = done
         self._shove.turned(float(root[2]))
         self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish, lead)
         contacts = weights @ self._contacts[around] >= self._planted
@@ -191,12 +196,17 @@ class MotionField:
         """Indices and distances (k,) of the states around a pose; what foresight has found is not looked for again."""
         if self._found is not None and self._found[0] is field and pose is self._pose:
             return self._found[1], self._found[2]
-        count = self._k if self.foresight else _WIDE * self._k
-        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), count)
+        aside = self._soon_in(field) is not None
+        count = _WIDE * self._k if aside else self._k
+        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), count, apart=aside)
         return indices[0], distances[0]
 
+    def _soon_in(self, field: Neighbours) -> np.ndarray | None:
+        """Where clips lead from all states (S, T, 3), if actions are judged by that; a body that is to stand has to now."""
+        return None if self.foresight or field is self._fields[STANDING] else self._soon
+
     def _serving(
-        self, field: Neighbours, wish: Wish, way: tuple[float, float], around: np.ndarray, distances: np.ndarray
+        self, soon: np.ndarray, wish: Wish, way: tuple[float, float], around: np.ndarray, distances: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Of the states around and their distances (n,) the k that count: the nearest, and those that serve best of others
         that are not much further. Where all of the nearest are as wrong, these lead out of there.
@@ -205,27 +215,13 @@ class MotionField:
         """
         near = self._k - int(_SERVING * self._k)
         reach = distances[: self._k].max()
-        astray = distances[0] > _BETWEEN * reach
-        if self._soon is None or field is self._fields[STANDING] or near == self._k or astray:
+        if near == self._k or distances[0] > _BETWEEN * reach:
             return around[: self._k], distances[: self._k]
         others = near + np.flatnonzero(distances[near:] <= _FURTHER * reach)
         found = around[others]
-        best = others[np.argsort(-self._reward(wish, way, self._soon[found], self._tagged[found]), kind="stable")]
+        best = others[np.argsort(-self._reward(wish, way, soon[found], self._tagged[found]), kind="stable")]
         kept = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[kept], distances[kept]
-
-    def _served(
-        self, field: Neighbours, wish: Wish, way: tuple[float, float], around: np.ndarray, actions: np.ndarray,
-        lead: Callable[[], Step],
-    ) -> np.ndarray:
-        """How much each action (A,) is rewarded on the way to where it leads soon."""
-        if self._soon is None or field is self._fields[STANDING]:
-            # a body that is to stand has to do so now
-            root = (lead().root * self._per_second)[:, None]
-        else:
-            soon = self._soon[around]
-            root = (actions @ soon.reshape(len(soon), -1)).reshape(len(actions), *soon.shape[1:])
-        return self._reward(wish, way, root, actions @ self._tagged[around])
 
     def _reward(self, wish: Wish, way: tuple[float, float], root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
         """What it brings (A,) to go as `root` (A, T, 3) does at some times, among states with these shares of tags.
@@ -260,6 +256,11 @@ def _instant(pose: np.ndarray, velocity: np.ndarray, fps: float) -> tuple[np.nda
     """A state (7, B) as jumps have it: its pose, and per second the velocities (6, B) and those of the root (3,)."""
     turning = quat.mul_vec(pose[3:].T, quat.to_scaled_angle_axis(velocity[3:].T)).T
     return pose, np.concatenate([velocity[:3], turning]) * np.float32(fps), root_step(velocity) * np.float32(fps)
+
+
+def _blended(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Means (A, T, 3) of parts (K, T, 3) by weights (A, K)."""
+    return (weights @ parts.reshape(len(parts), -1)).reshape(len(weights), *parts.shape[1:])
 
 
 def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:

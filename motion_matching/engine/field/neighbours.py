@@ -182,7 +182,7 @@ class Neighbours:
     are alike are best asked together. One thread at a time: a query works in arrays kept for it.
     """
 
-    _WIDER = 3  # times as many states as are asked for are looked at where these are to be of different stretches
+    _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
     _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
     _SEEDS = 96  # states that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
@@ -206,41 +206,43 @@ class Neighbours:
         # components before terms, so that one row is one read
         self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
         self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
-        self._part = np.ascontiguousarray(self._whole[:, :, : self._SECOND])
+        self._part = np.ascontiguousarray(self._whole[:, :, first : self._SECOND])
         self._differences = np.empty_like(self._coarse)
         self._squares = np.empty_like(self._coarse[0])
         self._bounds = np.empty(len(terms), np.float32)
 
-    def nearest(self, features: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, features: np.ndarray, k: int, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
 
-        Where it is known which states follow one another, then of the 3 k nearest first come those that are nearer than the
-        state before and the one after, and then the others: the more frames there are, the more of the nearest are a tick
-        apart, and lead to the same. Where there are fewer states than k, these are all.
+        With `apart` those of the 3 k / 2 nearest come first that are nearer than the state before and the one after, and
+        then the others: the more frames there are, the more of the nearest are a tick apart, and lead to the same. Where
+        there are fewer states than k, these are all.
         """
         k = min(k, len(self._whole))
+        wide = min(int(self._WIDER * k), len(self._whole)) if apart else k
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
             part = slice(start, start + self._TOGETHER)
-            self._nearest(queries[part], k, indices[part], distances[part])
+            self._nearest(queries[part], wide, indices[part], distances[part])
         return indices if self._ids is None else self._ids[indices], distances
 
-    def _nearest(self, queries: np.ndarray, k: int, indices: np.ndarray, distances: np.ndarray) -> None:
-        """The same for queries (Q, 3, terms) that lie around one place."""
-        left = self._around(queries, k if self._followed is None else min(self._WIDER * k, len(self._whole)))
+    def _nearest(self, queries: np.ndarray, wide: int, indices: np.ndarray, distances: np.ndarray) -> None:
+        """The same for queries (Q, 3, terms) that lie around one place, of the `wide` nearest."""
+        left = self._around(queries, wide)
         if left is None:
             for q in range(len(queries)):
-                self._nearest(queries[q : q + 1], k, indices[q : q + 1], distances[q : q + 1])
+                self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
             return
         exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
-        rank = exact if self._followed is None else self._ranked(exact, left, k)
+        k = indices.shape[1]
+        rank = self._ranked(exact, left, wide) if wide > k else exact
         order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
         distances[:] = exact[np.arange(len(queries))[:, None], order]
 
-    def _ranked(self, exact: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
-        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first."""
+    def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
+        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
         assert self._followed is not None
         apart = ~(self._followed[left[:-1]] & (np.diff(left) == 1))
         nearer = exact[:, 1:] < exact[:, :-1]
@@ -248,7 +250,6 @@ class Neighbours:
         first = last.copy()
         np.logical_or(apart, nearer, out=first[:, 1:])
         np.logical_or(apart, ~nearer, out=last[:, :-1])
-        wide = min(self._WIDER * k, len(left))
         reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
         return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
 
@@ -269,7 +270,8 @@ class Neighbours:
             reach += aside
         most = reach.max() * self._SLACK
         left = np.flatnonzero(bounds <= most)
-        left = left[_distances(self._part.take(left, axis=0), middle[:, : self._SECOND]) <= most]
+        further = _distances(self._part.take(left, axis=0), middle[:, self._coarse.shape[1] : self._SECOND])
+        left = left[bounds.take(left) + further <= most]
         if not alone:
             left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
         return left if alone or len(queries) * len(left) <= self._MOST else None

@@ -39,7 +39,8 @@ class Ingredients:
     measures: np.ndarray
 
     @classmethod
-    def of(cls, database: Database, metric: Metric) -> Ingredients:
+    def of(cls, database: Database, metric: Metric, poses: np.ndarray | None = None) -> Ingredients:
+        """Of a database whose `poses` were measured already, if they are given."""
         digest = hashlib.blake2b(digest_size=16)
         settings = metric.fps, metric.root_velocity, metric.turn
         described = (database.fps, database.tag_names, database.skeleton.names, *settings)
@@ -48,7 +49,8 @@ class Ingredients:
             digest.update(repr((array.dtype.str, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).data)
         places = np.zeros(0) if metric.places is None else metric.places.ravel()
-        measures = (metric.positions, metric.velocities, places, _measures(database))
+        poses = _measures(database) if poses is None else poses
+        measures = (metric.positions, metric.velocities, places, poses)
         return cls(digest.hexdigest(), np.concatenate(measures).astype(np.float32))
 
     def are(self, others: Ingredients) -> bool:
@@ -127,8 +129,9 @@ class ValueFunction:
         """The metric that the values were trained by; DatabaseError where they are of other data or not finished."""
         if not self.finished:
             raise DatabaseError("The training of the value function was stopped before its end; train it again to go on.")
+        poses = _measures(database)
         for metric in (Metric.default(database), Metric.notebook(database)):
-            if self.made_of.are(Ingredients.of(database, metric)):
+            if self.made_of.are(Ingredients.of(database, metric, poses)):
                 return metric
         raise DatabaseError(_OTHER_DATA)
 
