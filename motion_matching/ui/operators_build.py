@@ -172,24 +172,21 @@ class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        try:
-            filled = library().size() > 0
-        except MotionMatchingError as error:
-            cls.poll_message_set(str(error).rstrip("."))
-            return False
-        if not filled:
-            cls.poll_message_set("The cache is empty: there is nothing to clear")
-        return filled
+        return polls.is_idle(cls)  # panels ask at every redraw, which is no time to look at the disk
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_confirm(self, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        freed, kept = library().clear()
+        try:
+            freed, kept = library().clear()
+        except MotionMatchingError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         status.forget()
         if kept:
             self.report({"WARNING"}, f"{kept} files are in use and stay; clear again after a restart")
-        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB")
+        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear")
         return {"FINISHED"}
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ..engine.motion.simulation_bone import SimulationBoneSettings
     from ..scene.root_target import RootTarget
 
-_OWN = {"walk", "run", "turn_limit", "weights"}  # settings of a performer that are not taken over one by one
+# settings of a performer that are taken over one by one
+_TAKEN_OVER = tuple(f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "turn_limit", "weights"))
 
 
 def armature_of(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -361,7 +362,7 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
 
 def controller_data(controller: Any) -> dict[str, Any]:
     """The controller's settings but for speeds, by the engine's names."""
-    return {f.name: _plain(getattr(controller, f.name)) for f in fields(PerformerSettings) if f.name not in _OWN}
+    return {name: _plain(getattr(controller, name)) for name in _TAKEN_OVER}
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:
@@ -375,12 +376,16 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
     controller.preset = preset
 
 
+def speeds_of(controller: Any) -> tuple[Any, ...]:
+    """Full speeds and fastest turns as they are set."""
+    return controller.speeds_from_data, tuple(controller.walk), tuple(controller.run), controller.turn_limit
+
+
 def tuning(obj: bpy.types.Object) -> tuple[Any, ...]:
     """All that `performer_settings` looks at, to see cheaply whether it has changed."""
     settings = obj.motion_matching
     controller, features = settings.controller, settings.features
-    speeds = controller.speeds_from_data, tuple(controller.walk), tuple(controller.run), controller.turn_limit
-    return (controller_data(controller), speeds, features.responsiveness, features.continuity,
+    return (controller_data(controller), speeds_of(controller), features.responsiveness, features.continuity,
             tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in features.items),
             features.normalization, features.beyond_range)
 
