@@ -376,16 +376,17 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
     controller.preset = preset
 
 
-def speeds_of(controller: Any) -> tuple[Any, ...]:
-    """Full speeds and fastest turns as they are set."""
-    return controller.speeds_from_data, tuple(controller.walk), tuple(controller.run), controller.turn_limit
+def state_of(controller: Any) -> tuple[Any, ...]:
+    """All of the controller's settings, to see cheaply whether one has changed."""
+    speeds = controller.speeds_from_data, *controller.walk, *controller.run, controller.turn_limit
+    return *speeds, *(getattr(controller, name) for name in _TAKEN_OVER)
 
 
 def tuning(obj: bpy.types.Object) -> tuple[Any, ...]:
     """All that `performer_settings` looks at, to see cheaply whether it has changed."""
     settings = obj.motion_matching
-    controller, features = settings.controller, settings.features
-    return (controller_data(controller), speeds_of(controller), features.responsiveness, features.continuity,
+    features = settings.features
+    return (state_of(settings.controller), features.responsiveness, features.continuity,
             tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in features.items),
             features.normalization, features.beyond_range)
 
