@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..scene.sampling import Sampled
 
 _MOST_NOTES = 4
-_PIECE = 60  # frames that Blender evaluates between two redraws
 
 
 def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
@@ -77,21 +76,22 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
 
 
 def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | None]:
-    """Work that reads the action of a source, in pieces where Blender has to evaluate it; None for a file."""
-    from ..scene.sampling import joined, sample
+    """Work that reads the action of a source, in pieces; None for a file."""
+    from ..scene.sampling import reading
 
-    pieces: list[Sampled] = []
-    while True:
-        obj, source = request.source_at(uid, place)  # what was held before a yield may be gone
-        if source.kind != "ACTION":
-            return None
-        limits = (source.frame_start, source.frame_end) if source.use_range else None
-        if pieces:
-            limits = pieces[-1].first + pieces[-1].clip.frame_count, pieces[0].last
-        pieces += sample(obj, [source.action], bones=_bones(obj), frames=limits, at_most=_PIECE)
-        if pieces[-1].first + pieces[-1].clip.frame_count > pieces[0].last:
-            return joined(pieces)
-        yield told
+    obj, source = request.source_at(uid, place)
+    if source.kind != "ACTION":
+        return None
+    limits = (source.frame_start, source.frame_end) if source.use_range else None
+    work = reading(obj, source.action, bones=_bones(obj), frames=limits)
+    rest = None
+    while rest is None:
+        try:
+            next(work)
+            yield told
+        except StopIteration as done:
+            rest = done.value
+    return (yield from in_background(lambda tell: rest(), told[0]))
 
 
 def _bones(obj: bpy.types.Object) -> str | None:

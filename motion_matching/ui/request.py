@@ -137,7 +137,7 @@ def key(obj: bpy.types.Object) -> str:
 
 
 def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
-    """Work that gives the same, with one source looked at between two yields."""
+    """Work that gives the same, with one source, or a part of it, looked at between two yields."""
     from ..scene import library
     from ..scene.bake import scene_fps
 
@@ -150,7 +150,8 @@ def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
     for number, place in enumerate(places, 1):
         obj, source = source_at(uid, place)  # what was held before a yield may be gone
         action = source.action if source.kind == "ACTION" else None
-        made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj)
+        for _ in made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj):
+            yield "Looking at sources", (number - 1) / len(places)
         yield "Looking at sources", number / len(places)
     return made.key
 
