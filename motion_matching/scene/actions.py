@@ -231,7 +231,9 @@ def in_turn(
         if spent > _MOST_KEYS:
             yield None
             action, obj = (handle.find() for handle in found)
-            count, curves, spent = len(curves), _sorted_curves(action, obj) if action and obj else [], 0
+            if obj is None:
+                raise RigError(f"armature '{found[1].name}' was deleted while its motion was read; start again.")
+            count, curves, spent = len(curves), _sorted_curves(action, obj) if action else [], 0
             if len(curves) != count:
                 raise MotionDataError(f"action '{name}' changed while it was read; try again.")
         spent += max(frames, len(curves[place].keyframe_points))

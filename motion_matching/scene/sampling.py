@@ -92,7 +92,7 @@ def reading(
         yield
         began, obj, there = time.perf_counter(), owner.find(), slice(done, done + count)
         if obj is None:
-            raise RigError(f"armature '{target.name}' was deleted while it was read; try again.")
+            raise RigError(f"armature '{target.name}' was deleted while its motion was read; start again.")
         # an action of the piece alone: Blender copies all keys of what it is to evaluate anew
         with (evaluation.stage(obj) as scene, actions.undisturbed(obj), evaluation.at_rest(obj),
               actions.playing(obj, job.channels.held(there), job.channels.frames[there])):

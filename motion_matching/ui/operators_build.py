@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..engine.errors import MotionMatchingError
+from ..engine.errors import MotionMatchingError, SettingsError
 from . import polls, request, status
 from .preferences import library
 from .work import Steps, Working, in_background
@@ -38,6 +38,8 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
+    if (yield from request.key_steps(uid)) != key:
+        raise SettingsError("The sources or the settings changed while the sources were read; build again.")
 
     def build(tell: Any) -> tuple[Database, Any]:
         from ..engine.matching import build as builder
@@ -49,7 +51,7 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     obj = request.held(uid)
     notes = _notes([*broken, *report.skipped], report.warnings)
     obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes
-    status.note_built(obj, key, database)
+    yield from status.look(uid)  # it may be stale already: what changed after the reading is not in it
     return database
 
 

@@ -69,6 +69,14 @@ def refresh(obj: bpy.types.Object) -> Status:
             return _note(obj, done.value)
 
 
+def look(uid: int) -> Generator[tuple[str, float], None, Status]:
+    """Work that finds out the same of the armature object of that session_uid."""
+    from . import request
+
+    found = yield from _look(uid)
+    return _note(request.held(uid), found)
+
+
 def _note(obj: bpy.types.Object, found: Status) -> Status:
     """Keep what was found out of an armature object, and follow what it is made of."""
     uid = obj.session_uid

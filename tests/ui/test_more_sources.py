@@ -180,6 +180,12 @@ for file, tolerance in (("walk.bvh", 1e-3), ("walk.fbx", 0.01), ("walk.glb", 1e-
     stone.location.x = 0.0
     stone.keyframe_insert("location", frame=1)
     stone.location.x = 5.0
+    obj.animation_data.action = None
+    bpy.context.view_layer.update()
+    # posed by hand, and not keyed yet: a bone that the files move, and the object itself
+    obj.pose.bones["Head"].rotation_mode = "XYZ"
+    obj.pose.bones["Head"].rotation_euler.x = 0.5
+    obj.location.z = 0.25
     bpy.context.view_layer.update()
     before, actions = traces(), set(bpy.data.actions)
     assert ops.import_motion(filepath=str(folder / file)) == {"FINISHED"}
@@ -188,6 +194,9 @@ for file, tolerance in (("walk.bvh", 1e-3), ("walk.fbx", 0.01), ("walk.glb", 1e-
     assert all(after[name] == before[name] for name in ("frame", "active", "selected", "assigned"))
     bpy.context.view_layer.update()
     assert stone.location.x == 5.0, "what is posed and not keyed yet stays"
+    assert abs(obj.pose.bones["Head"].rotation_euler.x - 0.5) < 1e-6, (file, obj.pose.bones["Head"].rotation_euler)
+    assert abs(obj.location.z - 0.25) < 1e-6, (file, obj.location)
+    obj.location.z = 0.0
     stone.animation_data_clear()
     made = set(bpy.data.actions) - actions
     assert made and {source.action for source in settings.sources} == made and all(a.use_fake_user for a in made)
