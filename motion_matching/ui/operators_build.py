@@ -47,7 +47,13 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
         return builder.build(sources, settings, tell, skip_broken=True)
 
     made, report = yield from in_background(build, "Building")
-    database = yield from in_background(lambda tell: databases.store(key, made), "Saving")
+
+    def save(tell: Any) -> Database:
+        stored = databases.store(key, made)
+        status.describe(key, stored)
+        return stored
+
+    database = yield from in_background(save, "Saving")
     obj = request.held(uid)
     notes = _notes([*broken, *report.skipped], report.warnings)
     obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes

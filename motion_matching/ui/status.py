@@ -127,6 +127,11 @@ def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
     return Status("elsewhere" if built_key == key else "stale")
 
 
+def describe(key: str, database: Any) -> None:
+    """Have what panels show of a database known before they do: it takes a while, and may run in a thread."""
+    _of(key, lambda: database)
+
+
 def _of(key: str, database: Callable[[], Any]) -> Status:
     """The status of a database by its key; it is asked for where that is not known yet."""
     if key not in _databases:
