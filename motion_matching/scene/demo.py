@@ -42,7 +42,8 @@ def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.
 def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:
     """Clips of the demo as new actions for its armature, kept in the file, from frame 1 at the scene's frame rate.
 
-    What the armature plays stays as it was, and how it is posed. RigError where the armature does not fit; nothing is left behind then.
+    What the armature plays stays as it was, and how it is posed. RigError where the armature does not fit; nothing is left
+    behind then.
     """
     made: list[bpy.types.Action] = []
     try:
