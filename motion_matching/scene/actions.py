@@ -15,13 +15,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..engine.errors import RigError
+from ..engine.errors import MotionDataError, RigError
 from .handle import Handle
 
 _LINEAR = 1  # the number of that interpolation, as foreach_set wants it
 _SLOTS = bpy.app.version >= (4, 4, 0)
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 _TWEAKED = "The NLA strip of '{}' is being tweaked; leave tweak mode (Tab in the NLA editor) first."
+_MOST_KEYS = 40_000  # that are read between two pauses: some milliseconds
 ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
 
 
@@ -154,17 +155,18 @@ def write_channel(
     """
     bag = _bag(action)
     folder = bag.groups.get(group) or bag.groups.new(group)
-    keys = np.empty((len(frames), 2), dtype=np.float32)
-    keys[:, 0] = frames
-    linear = np.full(len(frames), _LINEAR, dtype=np.uint8)  # bytes are copied as they are, other types one by one
     for component in range(len(values)) if components is None else components:
-        curve = bag.fcurves.new(data_path, index=component)
-        curve.group = folder
-        keys[:, 1] = values[component]
-        curve.keyframe_points.add(len(frames))
-        curve.keyframe_points.foreach_set("co", keys.ravel())
-        # also spares `update()`: sorted linear keys need no handles
-        curve.keyframe_points.foreach_set("interpolation", linear)
+        _new_curve(bag, data_path, component, frames, values[component]).group = folder
+
+
+def _new_curve(bag: Any, data_path: str, component: int, frames: np.ndarray, values: np.ndarray) -> bpy.types.FCurve:
+    """A new linear curve with `values` (F,) at rising `frames` (F,)."""
+    curve = bag.fcurves.new(data_path, index=component)
+    curve.keyframe_points.add(len(frames))
+    curve.keyframe_points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+    # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are, other types one by one
+    curve.keyframe_points.foreach_set("interpolation", np.full(len(frames), _LINEAR, dtype=np.uint8))
+    return curve
 
 
 def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
@@ -214,6 +216,32 @@ def curves_of(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:
         return curve.mute or bool(not _SLOTS and curve.group and curve.group.mute)
 
     return [curve for curve in (bag.fcurves if bag else ()) if not (curve.is_empty or is_muted(curve))]
+
+
+def in_turn(
+    action: bpy.types.Action, obj: bpy.types.Object, frames: int = 0
+) -> Iterator[bpy.types.FCurve | None]:
+    """The curves of an action that move an armature, one after the other, and None now and then for a pause, after which
+    all is found again, because Blender may have moved it. Each takes as long as its keys do, or as so many frames.
+    MotionDataError where the action or the armature has gone, or curves have come or gone.
+    """
+    name, found = action.name, (Handle.of(action, "actions"), Handle.of(obj, "objects"))
+    curves, spent = _sorted_curves(action, obj), 0
+    for place in range(len(curves)):
+        if spent > _MOST_KEYS:
+            yield None
+            action, obj = (handle.find() for handle in found)
+            if obj is None:
+                raise RigError(f"armature '{found[1].name}' was deleted while its motion was read; start again.")
+            count, curves, spent = len(curves), _sorted_curves(action, obj) if action else [], 0
+            if len(curves) != count:
+                raise MotionDataError(f"action '{name}' changed while it was read; try again.")
+        spent += max(frames, len(curves[place].keyframe_points))
+        yield curves[place]
+
+
+def _sorted_curves(action: bpy.types.Action, obj: bpy.types.Object) -> list[bpy.types.FCurve]:
+    return sorted(curves_of(action, slot_for(action, obj)), key=lambda curve: (curve.data_path, curve.array_index))
 
 
 def assigned_curves(obj: bpy.types.Object) -> list[bpy.types.FCurve]:
@@ -312,6 +340,21 @@ def undisturbed(obj: bpy.types.Object) -> Iterator[None]:
             data.use_nla, data.use_tweak_mode = nla, tweaked
         else:
             obj.animation_data_clear()
+
+
+@contextmanager
+def playing(obj: bpy.types.Object, curves: Iterable[tuple[str, int, np.ndarray]], frames: np.ndarray) -> Iterator[None]:
+    """Within the block the object plays a passing action of these curves (data path, component, values at the frames). To
+    be used inside `undisturbed`."""
+    action = bpy.data.actions.new("Sampling")
+    try:
+        slot = _with_slot(action)
+        for path, component, values in curves:
+            _new_curve(_bag(action), path, component, frames, values)
+        _assign(obj.animation_data, action, slot)
+        yield
+    finally:
+        bpy.data.actions.remove(action)
 
 
 @contextmanager

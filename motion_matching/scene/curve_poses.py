@@ -6,7 +6,8 @@ times its own channels: location (unless it is connected), rotation in its mode,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -30,17 +31,28 @@ class Channels:
     def __init__(self, curves: Sequence[bpy.types.FCurve], frames: range) -> None:
         self.paths = {curve.data_path for curve in curves}
         self.frames = np.array(frames, dtype=np.float64)
-        self._curves: dict[str, list[bpy.types.FCurve]] = {}
+        self._parts: dict[str, dict[int, bpy.types.FCurve | np.ndarray]] = {}
         for curve in curves:
-            self._curves.setdefault(curve.data_path, []).append(curve)
+            self._parts.setdefault(curve.data_path, {})[curve.array_index] = curve
+
+    def hold(self, curve: bpy.types.FCurve) -> None:
+        """Read one of the curves now: its values are kept, and Blender is not asked for them again."""
+        self._parts[curve.data_path][curve.array_index] = actions.values(curve, self.frames)
+
+    def held(self, there: slice) -> Iterator[tuple[str, int, np.ndarray]]:
+        """Path, component and values (F,) at some of the frames of each curve that is held."""
+        for path, parts in self._parts.items():
+            for component, part in parts.items():
+                if isinstance(part, np.ndarray):
+                    yield path, component, part[there]
 
     def read(self, path: str, plain: Sequence[float]) -> np.ndarray:
         """A property (C, F), with `plain` (C,) for components without a curve; (C, 1) where it has none at all."""
-        curves = self._curves.get(path, ())
-        result = np.repeat(np.array(plain, dtype=np.float32)[:, None], len(self.frames) if curves else 1, axis=1)
-        for curve in curves:
-            if curve.array_index < len(plain):
-                result[curve.array_index] = actions.values(curve, self.frames)
+        parts = self._parts.get(path, {})
+        result = np.repeat(np.array(plain, dtype=np.float32)[:, None], len(self.frames) if parts else 1, axis=1)
+        for component, part in parts.items():
+            if component < len(plain):
+                result[component] = part if isinstance(part, np.ndarray) else actions.values(part, self.frames)
         return result
 
     @cached_property
@@ -50,20 +62,59 @@ class Channels:
         return any(np.any(np.abs(self.read(path, _PLAIN["scale"]) - 1.0) > _ONE) for path in paths)
 
 
+@dataclass(frozen=True)
+class Bone:
+    """What of a bone no curve moves: `parent` is its place among a body's bones, or -1, and `rest` (4, 4) within that."""
+
+    name: str
+    path: str
+    parent: int
+    rest: np.ndarray
+    mode: str
+    connected: bool
+
+
+@dataclass(frozen=True)
+class Body:
+    """What of an armature object no curve moves, to be had without Blender: bones with all above them, parents first,
+    what hands down to the object (4, 4), its rotation mode, and its own channels for those without curves."""
+
+    bones: tuple[Bone, ...]
+    above: np.ndarray
+    mode: str
+    own: Mapping[str, tuple[float, ...]]
+
+    @classmethod
+    def of(cls, obj: bpy.types.Object, names: Sequence[str]) -> Body:
+        found = _with_ancestors(obj, names)
+        places = {name: place for place, name in enumerate(found)}
+        bones = []
+        for name in found:
+            bone, mode = obj.data.bones[name], obj.pose.bones[name].rotation_mode
+            parent = places[bone.parent.name] if bone.parent else -1
+            connected = bone.use_connect and parent >= 0
+            bones.append(Bone(name, _path(name), parent, _rest_in_parent(bone), mode, connected))
+        return cls(tuple(bones), above(obj), obj.rotation_mode, _own_values(obj))
+
+
 def obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str]) -> str:
     """Why these bones' poses are not the curves' alone, as in "bone 'Foot' has constraints"; empty where they are."""
     return next(_obstacles(obj, channels, _with_ancestors(obj, names)), "")
 
 
 def poses(
-    obj: bpy.types.Object, channels: Channels, names: tuple[str, ...], parents: np.ndarray
+    body: Body, channels: Channels, names: tuple[str, ...], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What `evaluation.evaluate` gives, of the curves alone; a single world matrix (1, 4, 4) where the object rests."""
-    bones = obj.data.bones
-    above = [bones[name].parent.name if bones[name].parent else None for name in names]
-    direct = above == [names[parent] if parent >= 0 else None for parent in parents]
+    """What `evaluation.evaluate` gives, of the curves alone; a single world matrix (1, 4, 4) where the object rests.
+
+    Where the channels hold all curves, this knows nothing of Blender.
+    """
+    bones = {bone.name: bone for bone in body.bones}
+    over = [body.bones[bones[name].parent].name if bones[name].parent >= 0 else None for name in names]
+    direct = over == [names[parent] if parent >= 0 else None for parent in parents]
     read = _plain_poses if direct and not channels.scales else _matrix_poses
-    return (*read(obj, channels, names, parents), _worlds(obj, channels))
+    worlds = body.above @ _placed(body.own, body.mode, channels)
+    return (*read(body.bones, channels, names, parents), worlds)
 
 
 # ---------------------------------------------------------------- where curves say all
@@ -131,57 +182,55 @@ def _with_ancestors(obj: bpy.types.Object, names: Sequence[str]) -> list[str]:
 
 
 def _plain_poses(
-    obj: bpy.types.Object, channels: Channels, names: Sequence[str], parents: np.ndarray
+    bones: Sequence[Bone], channels: Channels, names: Sequence[str], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Local rotations and positions of bones that hang on each other as in Blender, without scales."""
     rotations = np.empty((len(channels.frames), len(names), 4), dtype=np.float32)
     positions = np.empty((len(channels.frames), len(names), 3), dtype=np.float32)
+    by_name = {bone.name: bone for bone in bones}
     for number, name in enumerate(names):
-        rest = _rest_in_parent(obj.data.bones[name])
-        turn = quat.from_matrix(rest[:3, :3])
-        turned, moved = _bone_channels(obj.pose.bones[name], channels)
+        bone = by_name[name]
+        turn = quat.from_matrix(bone.rest[:3, :3])
+        turned, moved = _bone_channels(bone, channels)
         rotations[:, number] = quat.mul(turn, turned)
-        positions[:, number] = rest[:3, 3] + quat.mul_vec(turn, moved)
+        positions[:, number] = bone.rest[:3, 3] + quat.mul_vec(turn, moved)
     return rotations, positions
 
 
 def _matrix_poses(
-    obj: bpy.types.Object, channels: Channels, names: Sequence[str], parents: np.ndarray
+    bones: Sequence[Bone], channels: Channels, names: Sequence[str], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same of any bones and scales, by way of matrices in the armature's space."""
     count = len(channels.frames)
     rotations = np.empty((count, len(names), 4), dtype=np.float32)
     positions = np.empty((count, len(names), 3), dtype=np.float32)
-    bones = _with_ancestors(obj, names)
-    basis = {name: (*_bone_channels(obj.pose.bones[name], channels), _bone_scales(name, channels)) for name in bones}
+    basis = [(*_bone_channels(bone, channels), channels.read(f"{bone.path}.scale", _PLAIN["scale"]).T) for bone in bones]
+    places = [[bone.name for bone in bones].index(name) for name in names]
     for start in range(0, count, _CHUNK):
         there = slice(start, min(start + _CHUNK, count))
-        matrices: dict[str, np.ndarray] = {}
-        for name in bones:
-            bone = obj.data.bones[name]
+        matrices: list[np.ndarray] = []
+        for bone, parts in zip(bones, basis, strict=True):
             # what does not move has a single frame
-            own = transforms(*(part[there] if len(part) > 1 else part for part in basis[name]))
-            local = _rest_in_parent(bone) @ own
-            matrices[name] = matrices[bone.parent.name] @ local if bone.parent else local
+            local = bone.rest @ transforms(*(part[there] if len(part) > 1 else part for part in parts))
+            matrices.append(matrices[bone.parent] @ local if bone.parent >= 0 else local)
         chosen = np.empty((there.stop - start, len(names), 4, 4))
-        for number, name in enumerate(names):
-            chosen[:, number] = matrices[name]
+        for number, place in enumerate(places):
+            chosen[:, number] = matrices[place]
         rotations[there], positions[there] = local_poses(chosen, parents)
     return rotations, positions
 
 
-def _bone_channels(bone: bpy.types.PoseBone, channels: Channels) -> tuple[np.ndarray, np.ndarray]:
+def _bone_channels(bone: Bone, channels: Channels) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (F, 4) and locations (F, 3) of a pose bone; of one frame where there are no curves."""
-    path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
-    turned = property_of(bone.rotation_mode)
-    rotations = _rotations(channels.read(f"{path}.{turned}", _PLAIN[turned]), bone.rotation_mode)
-    if bone.bone.use_connect and bone.parent:
+    turned = property_of(bone.mode)
+    rotations = _rotations(channels.read(f"{bone.path}.{turned}", _PLAIN[turned]), bone.mode)
+    if bone.connected:
         return rotations, np.zeros((1, 3))
-    return rotations, channels.read(f"{path}.location", _PLAIN["location"]).T.astype(np.float64)
+    return rotations, channels.read(f"{bone.path}.location", _PLAIN["location"]).T.astype(np.float64)
 
 
-def _bone_scales(name: str, channels: Channels) -> np.ndarray:
-    return channels.read(f'pose.bones["{bpy.utils.escape_identifier(name)}"].scale', _PLAIN["scale"]).T.astype(np.float64)
+def _path(name: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
 
 
 def _rotations(values: np.ndarray, mode: str) -> np.ndarray:
@@ -194,16 +243,19 @@ def _rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
     return np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ rest if bone.parent else rest
 
 
-def _worlds(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
-    """World matrices (F, 4, 4) of the object; (1, 4, 4) where no curve moves it. What has no curve stays as it is."""
-    return above(obj) @ own_matrices(obj, channels)
-
-
 def own_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
-    """The same of the object's own location, rotation and scale alone."""
-    turned = property_of(obj.rotation_mode)
-    parts = {name: channels.read(name, getattr(obj, name)) for name in ("location", turned, "scale")}
-    return transforms(_rotations(parts[turned], obj.rotation_mode).astype(np.float64), parts["location"].T, parts["scale"].T)
+    """Matrices (F, 4, 4) of the object's own location, rotation and scale; (1, 4, 4) where no curve moves it. What has no
+    curve stays as it is."""
+    return _placed(_own_values(obj), obj.rotation_mode, channels)
+
+
+def _own_values(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+    return {name: tuple(getattr(obj, name)) for name in ("location", property_of(obj.rotation_mode), "scale")}
+
+
+def _placed(own: Mapping[str, tuple[float, ...]], mode: str, channels: Channels) -> np.ndarray:
+    location, rotation, scale = (channels.read(name, values) for name, values in own.items())
+    return transforms(_rotations(rotation, mode).astype(np.float64), location.T, scale.T)
 
 
 def above(obj: bpy.types.Object) -> np.ndarray:

@@ -9,7 +9,7 @@ import bpy
 
 from ..engine.motion.clip import Clip
 from ..engine.motion.humanoid import humanoid_skeleton
-from . import actions
+from . import actions, evaluation
 from .armature import create_armature
 from .bake import bake
 from .mannequin import create_mannequin
@@ -42,11 +42,12 @@ def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.
 def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:
     """Clips of the demo as new actions for its armature, kept in the file, from frame 1 at the scene's frame rate.
 
-    What the armature plays stays as it was. RigError where the armature does not fit; nothing is left behind then.
+    What the armature plays stays as it was, and how it is posed. RigError where the armature does not fit; nothing is left
+    behind then.
     """
     made: list[bpy.types.Action] = []
     try:
-        with actions.undisturbed(armature):
+        with evaluation.keeping_pose(armature), actions.undisturbed(armature):
             for clip in clips:
                 made.append(bake(clip, armature, name=clip.name))
                 made[-1].use_fake_user = True

@@ -44,11 +44,8 @@ def stage(obj: bpy.types.Object) -> Iterator[bpy.types.Scene]:
 @contextmanager
 def at_rest(obj: bpy.types.Object) -> Iterator[None]:
     """Within the block all bones are posed as they rest, so that what an action does not key comes from nowhere else."""
-    bones = obj.pose.bones
-    before = {}
+    bones, before = obj.pose.bones, _posed(obj)
     for name, rest in _CHANNELS.items():
-        before[name] = np.empty(len(rest) * len(bones), dtype=np.float32)
-        bones.foreach_get(name, before[name])
         bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), len(bones)))
     obj.update_tag()
     try:
@@ -57,6 +54,29 @@ def at_rest(obj: bpy.types.Object) -> Iterator[None]:
         for name, shown in before.items():
             bones.foreach_set(name, shown)
         obj.update_tag()
+
+
+@contextmanager
+def keeping_pose(obj: bpy.types.Object) -> Iterator[None]:
+    """After the block the object and its bones are posed as before, also where they have no keys, or others."""
+    bones, before, own = obj.pose.bones, _posed(obj), {name: tuple(getattr(obj, name)) for name in _CHANNELS}
+    try:
+        yield
+    finally:
+        bpy.context.view_layer.update()  # whatever it plays by now would be looked at later
+        for name, shown in before.items():
+            bones.foreach_set(name, shown)
+            setattr(obj, name, own[name])
+        obj.update_tag(refresh={"OBJECT", "DATA"})
+
+
+def _posed(obj: bpy.types.Object) -> dict[str, np.ndarray]:
+    """The channels of all bones, one after the other."""
+    bones, result = obj.pose.bones, {}
+    for name, rest in _CHANNELS.items():
+        result[name] = np.empty(len(rest) * len(bones), dtype=np.float32)
+        bones.foreach_get(name, result[name])
+    return result
 
 
 def world_matrix(obj: bpy.types.Object) -> np.ndarray:

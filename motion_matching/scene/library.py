@@ -179,12 +179,16 @@ class KeyInMaking:
         for part in _rig(obj):
             self._told.update(part)
 
-    def add(self, one: Ingredient, obj: bpy.types.Object) -> None:
-        """Take in a source. MotionDataError where its file cannot be read."""
+    def add(self, one: Ingredient, obj: bpy.types.Object) -> Iterator[None]:
+        """Work that takes in a source; between two yields Blender may go on. MotionDataError where its file cannot be read,
+        or its action goes meanwhile."""
         self._told.update(_json(one.use))
         if one.action is not None:
             for part in _motion(one.action, obj):
-                self._told.update(part)
+                if part is None:
+                    yield
+                else:
+                    self._told.update(part)
         elif one.file is not None:
             self._told.update(_file_digest(one.file))
 
@@ -214,11 +218,13 @@ def _file_digest(file: Path) -> bytes:
     return _digests[known]
 
 
-def _motion(action: bpy.types.Action, obj: bpy.types.Object) -> Iterator[bytes]:
-    """What an action has the armature do: its range, and each curve with all its keys."""
+def _motion(action: bpy.types.Action, obj: bpy.types.Object) -> Iterator[bytes | None]:
+    """What an action has the armature do: its range, and each curve with all its keys; None where there is a pause."""
     yield _json([action.frame_start, action.frame_end, action.use_cyclic] if action.use_frame_range else None)
-    curves = actions.curves_of(action, actions.slot_for(action, obj))
-    for curve in sorted(curves, key=lambda curve: (curve.data_path, curve.array_index)):
+    for curve in actions.in_turn(action, obj):
+        if curve is None:
+            yield None
+            continue
         points = curve.keyframe_points
         yield _json([curve.data_path, curve.array_index, curve.extrapolation, len(points),
                      [_plain(modifier) for modifier in curve.modifiers]])

@@ -6,7 +6,8 @@ same poses, and the result names the way that was taken. Bones that an action do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,21 +21,21 @@ from ..engine.motion.skeleton import Skeleton
 from . import actions, curve_poses, evaluation
 from .armature import skeleton_of
 from .bake import scene_fps
+from .handle import Handle
 from .matrices import similarity
+
+_FEW = 8  # frames that Blender evaluates first, to see how long they take, and at least
+_PIECE = 0.02  # seconds that it evaluates between two pauses
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A clip, why it was evaluated (empty where its curves were read), whether the action is a cycle, its first frame.
-
-    `last` is the last frame that was asked for, which the clip may not reach.
-    """
+    """A clip, why it was evaluated (empty where its curves were read), whether the action is a cycle, its first frame."""
 
     clip: Clip
     evaluated_because: str
     cyclic: bool
     first: int
-    last: int
 
     @property
     def way(self) -> str:
@@ -49,33 +50,62 @@ def sample(
     bones: str | None = None,
     frames: tuple[int, int] | None = None,
     evaluate: bool = False,
-    at_most: int | None = None,
 ) -> list[Sampled]:
     """A clip of each action, played on the armature object by itself: without NLA, other bones at rest.
 
-    `bones` as for `armature.skeleton_of`; `frames` are the first and the last one, else each action's own. `evaluate`
-    asks for Blender's evaluation where curves would do, and `at_most` has it end after that many frames. The file is
-    left as it was found. RigError where the object cannot be sampled, MotionDataError where an action does not move its
-    bones.
+    `bones` as for `armature.skeleton_of`; `frames` are the first and the last one, else each action's own, and
+    `evaluate` asks for Blender's evaluation where curves would do. The file is left as it was found. RigError where the
+    object cannot be sampled, MotionDataError where an action does not move its bones.
     """
     target = _Target.of(obj, bones)
-    jobs = [_job(target, action, frames, evaluate) for action in chosen]
+    jobs = [_job(obj, target, action, frames, evaluate) for action in chosen]
     clips = {job: target.read(job) for job in jobs if not job.obstacle}
     if len(clips) < len(jobs):
         with evaluation.stage(obj) as scene, actions.undisturbed(obj), evaluation.at_rest(obj):
             for job in jobs:
                 if job.obstacle:
                     with actions.assigned(obj, job.action, job.slot):
-                        clips[job] = target.evaluate(scene, job.frames[:at_most], job.action.name)
-    return [Sampled(clips[job], job.obstacle, actions.is_cyclic(job.action), job.frames[0], job.frames[-1]) for job in jobs]
+                        clips[job] = target.evaluate(scene, obj, job.frames, job.name)
+    return [job.sampled(clips[job]) for job in jobs]
 
 
-def joined(pieces: Sequence[Sampled]) -> Sampled:
-    """Samples of one action that follow each other, as one."""
-    clips = [piece.clip for piece in pieces]
-    rotations = quat.unroll(np.concatenate([clip.rotations for clip in clips]))
-    clip = replace(clips[0], positions=np.concatenate([clip.positions for clip in clips]), rotations=rotations)
-    return replace(pieces[0], clip=clip)
+def reading(
+    obj: bpy.types.Object, action: bpy.types.Action, *, bones: str | None = None, frames: tuple[int, int] | None = None
+) -> Generator[None, None, Callable[[], Sampled]]:
+    """Work that samples one action as `sample` does, in small pieces: between two of them Blender may go on.
+
+    It returns the rest, arithmetic that knows nothing of Blender and may run in a thread. Errors as in sampling, and
+    where the object, the action or curves of it go meanwhile.
+    """
+    owner, target = Handle.of(obj, "objects"), _Target.of(obj, bones)
+    job = _job(obj, target, action, frames, False)
+    for curve in actions.in_turn(action, obj, len(job.frames)):
+        if curve is None:
+            yield
+        else:
+            job.channels.hold(curve)
+    if not job.obstacle:
+        return lambda: job.sampled(target.read(job))
+    pieces: list[Clip] = []
+    done, count = 0, _FEW
+    while done < len(job.frames):
+        yield
+        began, obj, there = time.perf_counter(), owner.find(), slice(done, done + count)
+        if obj is None:
+            raise RigError(f"armature '{target.name}' was deleted while its motion was read; start again.")
+        # an action of the piece alone: Blender copies all keys of what it is to evaluate anew
+        with (evaluation.stage(obj) as scene, actions.undisturbed(obj), evaluation.at_rest(obj),
+              actions.playing(obj, job.channels.held(there), job.channels.frames[there])):
+            pieces.append(target.evaluate(scene, obj, job.frames[there], job.name))
+        done += count
+        count = max(_FEW, round(count * min(2.0, _PIECE / (time.perf_counter() - began))))
+    return lambda: job.sampled(_joined(pieces))
+
+
+def _joined(pieces: Sequence[Clip]) -> Clip:
+    """Clips that follow each other, as one."""
+    rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
+    return replace(pieces[0], positions=np.concatenate([clip.positions for clip in pieces]), rotations=rotations)
 
 
 def sample_played(obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None) -> Clip:
@@ -85,37 +115,46 @@ def sample_played(obj: bpy.types.Object, first: int, last: int, *, bones: str | 
     """
     target = _Target.of(obj, bones)
     with evaluation.stage(obj) as scene:
-        return target.evaluate(scene, range(first, last + 1), obj.name)
+        return target.evaluate(scene, obj, range(first, last + 1), obj.name)
 
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """An action to sample, and why its curves are not enough."""
+    """An action to sample, and why its curves are not enough; `body` is there where they are."""
 
     action: bpy.types.Action
     slot: Any
+    name: str
+    cyclic: bool
     frames: range
     channels: curve_poses.Channels
     obstacle: str
+    body: curve_poses.Body | None
+
+    def sampled(self, clip: Clip) -> Sampled:
+        return Sampled(clip, self.obstacle, self.cyclic, self.frames[0])
 
 
-def _job(target: _Target, action: bpy.types.Action, frames: tuple[int, int] | None, evaluate: bool) -> _Job:
-    obj = target.obj
-    slot = actions.slot_for(action, obj)
+def _job(
+    obj: bpy.types.Object, target: _Target, action: bpy.types.Action, frames: tuple[int, int] | None, evaluate: bool
+) -> _Job:
+    slot, names = actions.slot_for(action, obj), target.skeleton.names
     curves = actions.curves_of(action, slot)
     if not any(bone in obj.data.bones for bone in actions.moved_bones(curves)):
         raise MotionDataError(f"action '{action.name}' moves no bone of armature '{obj.name}'; choose another action.")
     first, last = frames or actions.frame_range(action, curves)
-    channels = curve_poses.Channels(curves, range(first, last + 1))
-    obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, target.skeleton.names)
-    return _Job(action, slot, range(first, last + 1), channels, obstacle)
+    taken = range(first, last + 1)
+    channels = curve_poses.Channels(curves, taken)
+    obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, names)
+    body = None if obstacle else curve_poses.Body.of(obj, names)
+    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body)
 
 
 @dataclass(frozen=True)
 class _Target:
-    """An armature object while it is sampled."""
+    """What an armature object is sampled as."""
 
-    obj: bpy.types.Object
+    name: str
     skeleton: Skeleton
     fps: float
 
@@ -126,19 +165,20 @@ class _Target:
         scenes = obj.users_scene
         current = bpy.context.scene
         # an armature of another scene goes at the rate of that one
-        return cls(obj, skeleton_of(obj, bones), scene_fps(current if current in scenes or not scenes else scenes[0]))
+        fps = scene_fps(current if current in scenes or not scenes else scenes[0])
+        return cls(obj.name, skeleton_of(obj, bones), fps)
 
     def read(self, job: _Job) -> Clip:
         names, parents = self.skeleton.names, self.skeleton.parents
-        return self._clip(job.action.name, *curve_poses.poses(self.obj, job.channels, names, parents))
+        return self._clip(job.name, *curve_poses.poses(job.body, job.channels, names, parents))
 
-    def evaluate(self, scene: bpy.types.Scene, frames: range, name: str) -> Clip:
+    def evaluate(self, scene: bpy.types.Scene, obj: bpy.types.Object, frames: range, name: str) -> Clip:
         names, parents = self.skeleton.names, self.skeleton.parents
-        return self._clip(name, *evaluation.evaluate(scene, self.obj, frames, names, parents))
+        return self._clip(name, *evaluation.evaluate(scene, obj, frames, names, parents))
 
     def _clip(self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray) -> Clip:
         """The clip of local poses in units of the armature, and the object's matrices (F, 4, 4) or one for all frames."""
-        turns, places, scales = (part[:, None] for part in similarity(worlds, self.obj.name))
+        turns, places, scales = (part[:, None] for part in similarity(worlds, self.name))
         roots = self.skeleton.parents < 0
         positions *= scales[..., None].astype(np.float32)
         positions[:, roots] = quat.mul_vec(turns, positions[:, roots].astype(np.float64)) + places

@@ -153,7 +153,7 @@ def map_database(uid: int, key: str, database: Database) -> Steps[Mapped]:
 
 def controller_of(obj: bpy.types.Object) -> tuple[Any, ...]:
     """The settings of an armature that say where its simulation object is led."""
-    return request.tuning(obj)[:2]
+    return request.state_of(obj.motion_matching.controller)
 
 
 def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str:

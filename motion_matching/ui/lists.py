@@ -21,14 +21,11 @@ class MOTION_MATCHING_UL_sources(bpy.types.UIList):
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
         lost = item.action is None if item.kind == "ACTION" else not item.filepath
-        name = row.row(align=True)
-        name.active = item.enabled
-        name.label(text=item.action.name if item.action else item.name, icon="ERROR" if lost else _KIND_ICONS[item.kind])
-        tail = row.row(align=True)
-        tail.active = item.enabled
-        tail.alignment = "RIGHT"
-        tail.prop(item, "loop", text="", icon="FILE_REFRESH")
-        tail.prop(item, "mirror", text="", icon="MOD_MIRROR")
+        rest = row.row(align=True)
+        rest.active = item.enabled
+        rest.label(text=item.action.name if item.action else item.name, icon="ERROR" if lost else _KIND_ICONS[item.kind])
+        rest.prop(item, "loop", text="", icon="FILE_REFRESH")
+        rest.prop(item, "mirror", text="", icon="MOD_MIRROR")
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """The search stands above the list."""

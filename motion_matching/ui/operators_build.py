@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..engine.errors import MotionMatchingError
+from ..engine.errors import MotionMatchingError, SettingsError
 from . import polls, request, status
 from .preferences import library
 from .work import Steps, Working, in_background
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..scene.sampling import Sampled
 
 _MOST_NOTES = 4
-_PIECE = 60  # frames that Blender evaluates between two redraws
 
 
 def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
@@ -39,6 +38,8 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
+    if (yield from request.key_steps(uid)) != key:
+        raise SettingsError("The sources or the settings changed while the sources were read; build again.")
 
     def build(tell: Any) -> tuple[Database, Any]:
         from ..engine.matching import build as builder
@@ -46,11 +47,17 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
         return builder.build(sources, settings, tell, skip_broken=True)
 
     made, report = yield from in_background(build, "Building")
-    database = yield from in_background(lambda tell: databases.store(key, made), "Saving")
+
+    def save(tell: Any) -> Database:
+        stored = databases.store(key, made)
+        status.describe(key, stored)
+        return stored
+
+    database = yield from in_background(save, "Saving")
     obj = request.held(uid)
     notes = _notes([*broken, *report.skipped], report.warnings)
     obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes
-    status.note_built(obj, key, database)
+    yield from status.look(uid)  # it may be stale already: what changed after the reading is not in it
     return database
 
 
@@ -77,21 +84,22 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
 
 
 def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | None]:
-    """Work that reads the action of a source, in pieces where Blender has to evaluate it; None for a file."""
-    from ..scene.sampling import joined, sample
+    """Work that reads the action of a source, in pieces; None for a file."""
+    from ..scene.sampling import reading
 
-    pieces: list[Sampled] = []
-    while True:
-        obj, source = request.source_at(uid, place)  # what was held before a yield may be gone
-        if source.kind != "ACTION":
-            return None
-        limits = (source.frame_start, source.frame_end) if source.use_range else None
-        if pieces:
-            limits = pieces[-1].first + pieces[-1].clip.frame_count, pieces[0].last
-        pieces += sample(obj, [source.action], bones=_bones(obj), frames=limits, at_most=_PIECE)
-        if pieces[-1].first + pieces[-1].clip.frame_count > pieces[0].last:
-            return joined(pieces)
-        yield told
+    obj, source = request.source_at(uid, place)
+    if source.kind != "ACTION":
+        return None
+    limits = (source.frame_start, source.frame_end) if source.use_range else None
+    work = reading(obj, source.action, bones=_bones(obj), frames=limits)
+    rest = None
+    while rest is None:
+        try:
+            next(work)
+            yield told
+        except StopIteration as done:
+            rest = done.value
+    return (yield from in_background(lambda tell: rest(), told[0]))
 
 
 def _bones(obj: bpy.types.Object) -> str | None:
@@ -172,24 +180,21 @@ class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        try:
-            filled = library().size() > 0
-        except MotionMatchingError as error:
-            cls.poll_message_set(str(error).rstrip("."))
-            return False
-        if not filled:
-            cls.poll_message_set("The cache is empty: there is nothing to clear")
-        return filled
+        return polls.is_idle(cls)  # panels ask at every redraw, which is no time to look at the disk
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_confirm(self, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        freed, kept = library().clear()
+        try:
+            freed, kept = library().clear()
+        except MotionMatchingError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         status.forget()
         if kept:
             self.report({"WARNING"}, f"{kept} files are in use and stay; clear again after a restart")
-        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB")
+        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear")
         return {"FINISHED"}
 
 

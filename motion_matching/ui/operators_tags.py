@@ -59,7 +59,7 @@ class _OnSource:
     def poll(cls: Any, context: bpy.types.Context) -> bool:
         if not polls.has_armature(cls, context):
             return False
-        if active_source(context) is None:
+        if not polls.has_active(request.armature_of(context).motion_matching, "sources", "source_index"):
             cls.poll_message_set("Add actions or files to tag first")
             return False
         return True
@@ -72,7 +72,7 @@ class _OnTag(_OnSource):
     def poll(cls: Any, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if polls.active(active_source(context), "tag_ranges", "tag_index") is None:
+        if not polls.has_active(active_source(context), "tag_ranges", "tag_index"):
             cls.poll_message_set("Add a range of frames first")
             return False
         return True

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import bpy
@@ -84,16 +84,22 @@ def header(panel: Any, icon: Any, text: str) -> None:
 def told(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
     """A sentence in as many lines as the panel's width asks for."""
     width = context.region.width / (context.preferences.system.ui_scale or 1.0)  # zero without a window
-    letters, lines = max(20, int((width - 60) / 6.2)), [""]
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for line in _lines(text, max(20, int((width - 60) / 6.2))):
+        column.label(text=line, icon=icon)
+        icon = "BLANK1"
+
+
+@lru_cache(maxsize=200)
+def _lines(text: str, letters: int) -> list[str]:
+    """A text in lines of less than so many letters."""
+    lines = [""]
     for word in text.split():
         if len(lines[-1]) + len(word) >= letters:
             lines.append("")
         lines[-1] += f"{word} "
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for line in lines:
-        column.label(text=line, icon=icon)
-        icon = "BLANK1"
+    return lines
 
 
 def progress(layout: bpy.types.UILayout) -> None:
@@ -289,11 +295,9 @@ class MOTION_MATCHING_PT_reading(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "speed")
         column.prop(settings, "contact_speed")
         column.prop(settings, "auto_tags")
-        files = column.column()
-        files.active = any(source.kind == "FILE" for source in settings.sources)
-        files.prop(settings, "up", text="Files Up")
-        files.prop(settings, "forward")
-        files.prop(settings, "file_scale")
+        column.prop(settings, "up", text="Files Up")
+        column.prop(settings, "forward", text="Files Forward")
+        column.prop(settings, "file_scale", text="Files Scale")
         self.layout.operator(ClearCache.bl_idname, icon="TRASH")
 
 

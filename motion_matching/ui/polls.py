@@ -28,13 +28,15 @@ def _no_work(cls: Any) -> bool:
 
 def has_armature(cls: Any, context: bpy.types.Context) -> bool:
     """Whether there is an armature whose settings can be changed, and nothing is going on, long work or live."""
-    return is_idle(cls) and has_armature_also_live(cls, context)
+    return is_idle(cls) and _has_own_armature(cls, context)
 
 
 def has_armature_also_live(cls: Any, context: bpy.types.Context) -> bool:
     """Whether there is an armature whose settings can be changed, and nothing long is going on."""
-    if not _no_work(cls):
-        return False
+    return _no_work(cls) and _has_own_armature(cls, context)
+
+
+def _has_own_armature(cls: Any, context: bpy.types.Context) -> bool:
     obj = armature_of(context)
     if obj is None:
         cls.poll_message_set(SELECT)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ..engine.motion.simulation_bone import SimulationBoneSettings
     from ..scene.root_target import RootTarget
 
-_OWN = {"walk", "run", "turn_limit", "weights"}  # settings of a performer that are not taken over one by one
+# settings of a performer that are taken over one by one
+_TAKEN_OVER = tuple(f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "turn_limit", "weights"))
 
 
 def armature_of(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -136,7 +137,7 @@ def key(obj: bpy.types.Object) -> str:
 
 
 def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
-    """Work that gives the same, with one source looked at between two yields."""
+    """Work that gives the same, with one source, or a part of it, looked at between two yields."""
     from ..scene import library
     from ..scene.bake import scene_fps
 
@@ -149,7 +150,8 @@ def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
     for number, place in enumerate(places, 1):
         obj, source = source_at(uid, place)  # what was held before a yield may be gone
         action = source.action if source.kind == "ACTION" else None
-        made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj)
+        for _ in made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj):
+            yield "Looking at sources", (number - 1) / len(places)
         yield "Looking at sources", number / len(places)
     return made.key
 
@@ -361,7 +363,7 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
 
 def controller_data(controller: Any) -> dict[str, Any]:
     """The controller's settings but for speeds, by the engine's names."""
-    return {f.name: _plain(getattr(controller, f.name)) for f in fields(PerformerSettings) if f.name not in _OWN}
+    return {name: _plain(getattr(controller, name)) for name in _TAKEN_OVER}
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:
@@ -375,12 +377,17 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
     controller.preset = preset
 
 
+def state_of(controller: Any) -> tuple[Any, ...]:
+    """All of the controller's settings, to see cheaply whether one has changed."""
+    speeds = controller.speeds_from_data, *controller.walk, *controller.run, controller.turn_limit
+    return *speeds, *(getattr(controller, name) for name in _TAKEN_OVER)
+
+
 def tuning(obj: bpy.types.Object) -> tuple[Any, ...]:
     """All that `performer_settings` looks at, to see cheaply whether it has changed."""
     settings = obj.motion_matching
-    controller, features = settings.controller, settings.features
-    speeds = controller.speeds_from_data, tuple(controller.walk), tuple(controller.run), controller.turn_limit
-    return (controller_data(controller), speeds, features.responsiveness, features.continuity,
+    features = settings.features
+    return (state_of(settings.controller), features.responsiveness, features.continuity,
             tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in features.items),
             features.normalization, features.beyond_range)
 

@@ -16,12 +16,10 @@ _wanted: set[int] = set()
 
 
 def shown(obj: bpy.types.Object) -> RigState | None:
-    """What was found out last about an armature object; asks to find it out again where it has changed."""
+    """What was found out last about an armature object; has it found out again between redraws where it has changed."""
+    _wanted.add(obj.session_uid)
+    callbacks.soon(_refresh_wanted)
     known = _found.get(obj.session_uid)
-    # in Edit Mode nothing is found out: asking would have the panels drawn again and again
-    if obj.mode != "EDIT" and (known is None or known[0] != _state(obj)):
-        _wanted.add(obj.session_uid)
-        callbacks.soon(_refresh_wanted)
     return known and known[1]
 
 
@@ -49,12 +47,14 @@ def _state(obj: bpy.types.Object) -> tuple[Any, ...]:
 
 
 def _refresh_wanted() -> None:
+    # in Edit Mode nothing is found out
     there = [obj for obj in bpy.data.objects
              if obj.session_uid in _wanted and obj.type == "ARMATURE" and obj.mode != "EDIT"]
     _wanted.clear()
-    for obj in there:
+    changed = [obj for obj in there if _found.get(obj.session_uid, (None,))[0] != _state(obj)]
+    for obj in changed:
         refresh(obj)
-    if there:  # what is gone would have the panels drawn again and again
+    if changed:  # else the panels, which ask at every redraw, would be drawn again and again
         status.redraw()
 
 

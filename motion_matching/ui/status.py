@@ -69,6 +69,14 @@ def refresh(obj: bpy.types.Object) -> Status:
             return _note(obj, done.value)
 
 
+def look(uid: int) -> Generator[tuple[str, float], None, Status]:
+    """Work that finds out the same of the armature object of that session_uid."""
+    from . import request
+
+    found = yield from _look(uid)
+    return _note(request.held(uid), found)
+
+
 def _note(obj: bpy.types.Object, found: Status) -> Status:
     """Keep what was found out of an armature object, and follow what it is made of."""
     uid = obj.session_uid
@@ -117,6 +125,11 @@ def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
     if not built_key:
         return Status("none")
     return Status("elsewhere" if built_key == key else "stale")
+
+
+def describe(key: str, database: Any) -> None:
+    """Have what panels show of a database known before they do: it takes a while, and may run in a thread."""
+    _of(key, lambda: database)
 
 
 def _of(key: str, database: Callable[[], Any]) -> Status:

@@ -129,9 +129,12 @@ class Working:
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            until = time.perf_counter() + _SLICE
-            while time.perf_counter() < until:
-                told = _show(next(self._work))
+            now, longest = time.perf_counter(), 0.0
+            until = now + _SLICE
+            while now + longest < until:  # as long as there is time for another step
+                told, began = _show(next(self._work)), now
+                now = time.perf_counter()
+                longest = max(longest, now - began)
         except StopIteration as done:
             stop()
             return self._finish(done.value)

@@ -125,7 +125,8 @@ def character(search: str) -> None:
     settings = obj.motion_matching
     each = TAGGED // SOURCES // RANGES
     for number in range(SOURCES):
-        source = add_source(obj, f"clip {number:03d}", kind="FILE", filepath=f"/capture/{number}.bvh")
+        name = f"clip {number:03d}"
+        source = add_source(obj, name, action=bpy.data.actions.new(name))
         for place in range(RANGES):
             add_range(source, "limp", "FREE", place * each, (place + 1) * each - 1)
     if search:

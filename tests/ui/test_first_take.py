@@ -154,6 +154,66 @@ def test_every_operator_is_one_step_of_undo(run_in_blender):
     run_in_blender(STEPS)
 
 
+CHANGED_MEANWHILE = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.engine.errors import SettingsError
+from motion_matching.ui import operators_build, preferences, request, status
+obj = character()
+bpy.ops.motion_matching.add_actions()
+settings = obj.motion_matching
+
+def built(change, when):
+    \"\"\"Build, and have a script change something the first time that this is going on.\"\"\"
+    work, changed = operators_build.built(obj, again=True), False
+    while True:
+        try:
+            text, _ = next(work)
+        except StopIteration as done:
+            assert changed
+            return done.value
+        if when(text) and not changed:
+            changed = change() or True
+
+def reading(text):
+    return text.startswith("Reading")
+
+def building(text):
+    return not text.startswith(("Reading", "Looking"))
+
+# while sources are read: what is kept under a key is what that key means
+def mirror():
+    for source in settings.sources:
+        source.mirror = False
+
+before = request.key(obj)
+whole = built(lambda: None, reading).frame_count
+try:
+    frames = built(mirror, reading).frame_count
+except SettingsError as error:
+    assert "changed" in str(error) and "again" in str(error)
+    assert not settings.sources[0].mirror and preferences.library().load(before).frame_count == whole
+else:
+    raise AssertionError(f"It went on, with {frames} frames")
+assert built(lambda: None, reading).frame_count < whole
+
+# while it is built: that does not count, and what is there is stale
+key = request.key(obj)
+for change in (lambda: setattr(settings, "speed", 1.25), lambda: settings.sources.remove(2)):
+    built(change, building)
+    assert settings.built_key == key != request.key(obj)
+    assert status.shown(obj).kind == "stale"
+    built(lambda: None, building)
+    key = request.key(obj)
+    assert status.shown(obj).kind == "fresh" and settings.built_key == key
+"""
+
+
+def test_what_a_script_changes_during_a_build_is_no_part_of_it(run_in_blender):
+    run_in_blender(CHANGED_MEANWHILE)
+
+
 LASTS = """
 import sys
 from pathlib import Path

@@ -180,6 +180,11 @@ for file, tolerance in (("walk.bvh", 1e-3), ("walk.fbx", 0.01), ("walk.glb", 1e-
     stone.location.x = 0.0
     stone.keyframe_insert("location", frame=1)
     stone.location.x = 5.0
+    obj.animation_data.action = None
+    bpy.context.view_layer.update()
+    # posed by hand, and not keyed yet: a bone that the files move
+    obj.pose.bones["Head"].rotation_mode = "XYZ"
+    obj.pose.bones["Head"].rotation_euler.x = 0.5
     bpy.context.view_layer.update()
     before, actions = traces(), set(bpy.data.actions)
     assert ops.import_motion(filepath=str(folder / file)) == {"FINISHED"}
@@ -188,6 +193,7 @@ for file, tolerance in (("walk.bvh", 1e-3), ("walk.fbx", 0.01), ("walk.glb", 1e-
     assert all(after[name] == before[name] for name in ("frame", "active", "selected", "assigned"))
     bpy.context.view_layer.update()
     assert stone.location.x == 5.0, "what is posed and not keyed yet stays"
+    assert abs(obj.pose.bones["Head"].rotation_euler.x - 0.5) < 1e-6, (file, obj.pose.bones["Head"].rotation_euler)
     stone.animation_data_clear()
     made = set(bpy.data.actions) - actions
     assert made and {source.action for source in settings.sources} == made and all(a.use_fake_user for a in made)
@@ -196,6 +202,20 @@ for file, tolerance in (("walk.bvh", 1e-3), ("walk.fbx", 0.01), ("walk.glb", 1e-
     assert apart < tolerance, (file, apart)
     print(file, "is", apart, "m off")
 assert ops.build() == {"FINISHED"}
+
+# nor does a pose go that differs from the keys of what it plays
+played = bpy.data.actions["walk_curves"]
+obj.animation_data.action = played
+if hasattr(played, "slots"):
+    obj.animation_data.action_slot = played.slots[0]
+bpy.context.scene.frame_set(20)
+obj.pose.bones["Head"].rotation_mode = "QUATERNION"
+obj.pose.bones["Head"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+bpy.context.view_layer.update()
+assert ops.import_motion(filepath=str(folder / "walk.bvh")) == {"FINISHED"}
+bpy.context.view_layer.update()
+assert obj.animation_data.action == played and abs(obj.pose.bones["Head"].rotation_quaternion.x - 0.6) < 1e-6
+obj.animation_data.action = None
 
 # what is no character is named, and nothing of it stays
 bpy.data.objects["Hero"].select_set(True)

@@ -205,13 +205,18 @@ obj.rotation_mode = "XYZ"
 assert labels() == ["Lies at Rest"] and fixes() == [""], labels()
 
 # while bones are edited nothing is found out, for it would be asked for again and again
-rig_status.stop()
 bpy.ops.object.mode_set(mode="EDIT")
-rig_status.shown(obj)
-assert not rig_status._wanted
+obj.data.edit_bones[0].roll += 1.0
+known = rig_status.shown(obj)
+rig_status._refresh_wanted()
+assert rig_status.shown(obj) is known
 bpy.ops.object.mode_set(mode="OBJECT")
-rig_status.shown(obj)
-assert rig_status._wanted == {obj.session_uid}
+rig_status._refresh_wanted()
+assert rig_status.shown(obj) is not known
+# nor where nothing has changed
+known = rig_status.shown(obj)
+rig_status._refresh_wanted()
+assert rig_status.shown(obj) is known
 
 # two roots, of which the ones that deform are one body
 ops, obj = bpy.ops.motion_matching, character()

@@ -85,9 +85,8 @@ everyone = [name for name in everyone if name not in while_live]
 free = {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
 for name in set(everyone) - free:
     says(name, "Select an armature first")
-says("clear_cache", "empty")
 work.running = ("Building", 0.5)
-for name in set(everyone) - {"clear_cache"}:
+for name in everyone:
     says(name, "Wait", "Esc")
 work.running = None
 
