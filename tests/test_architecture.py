@@ -187,7 +187,7 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "presets", "control", "control.settings"}
+light = {"errors", "presets", "control", "control.settings", "matching", "matching.thresholds"}
 assert new & {f"motion_matching.{station}" for station in ("cli", "commands", "scene", "live")} == set(), new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}
 """)

@@ -274,14 +274,14 @@ the character moves; ranges that were proposed before are replaced"""
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         from ..engine.matching.build import propose_tags
-        from ..engine.matching.thresholds import AutoTagSettings
 
         obj = request.armature_of(context)
         uid, settings = obj.session_uid, request.build_settings(obj)
+        thresholds = request.thresholds_of(obj.motion_matching.thresholds)
         read = yield from read_sources(uid)
         sources, firsts = zip(*read, strict=True)
         proposed = yield from in_background(
-            lambda tell: propose_tags(sources, settings, AutoTagSettings(), tell), "Proposing")
+            lambda tell: propose_tags(sources, settings, thresholds, tell), "Proposing")
         obj = request.held(uid)
         listed = [obj.motion_matching.sources[place] for place in request.enabled_places(obj)]
         if len(listed) != len(proposed):

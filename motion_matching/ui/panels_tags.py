@@ -80,6 +80,19 @@ class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
         layout.operator(ProposeTags.bl_idname, icon="VIEWZOOM")
 
 
+class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
+    """From when on the motion counts as what, where tags are proposed and where all sources are tagged by Auto Tags"""
+
+    bl_label = "Thresholds"
+    bl_parent_id = "MOTION_MATCHING_PT_tags"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        thresholds = armature_of(context).motion_matching.thresholds
+        column = split(self.layout)
+        for name in thresholds.__annotations__:
+            column.prop(thresholds, name)
+
+
 class MOTION_MATCHING_MT_tags(bpy.types.Menu):
     """Tags on the frames of the source that is shown"""
 
@@ -96,4 +109,4 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
         layout.operator(MarkersToTags.bl_idname, text="Ranges from Pose Markers", icon="PMARKER")
 
 
-CLASSES = (MOTION_MATCHING_MT_tags, MOTION_MATCHING_UL_tags, MOTION_MATCHING_PT_tags)
+CLASSES = (MOTION_MATCHING_MT_tags, MOTION_MATCHING_UL_tags, MOTION_MATCHING_PT_tags, MOTION_MATCHING_PT_thresholds)

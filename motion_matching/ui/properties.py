@@ -19,6 +19,7 @@ from . import (
     properties_sources,
     properties_tags,
     properties_takes,
+    properties_thresholds,
     properties_training,
 )
 from .properties_controller import MotionMatchingController
@@ -27,6 +28,7 @@ from .properties_insight import MotionMatchingInsight
 from .properties_play import MotionMatchingPlay
 from .properties_sources import AXES, MotionMatchingRoles, MotionMatchingSimulationBone, MotionMatchingSource
 from .properties_takes import MotionMatchingScript, MotionMatchingTake, is_comparable
+from .properties_thresholds import MotionMatchingThresholds
 from .properties_training import MotionMatchingTraining
 from .property_options import MANY, OVERRIDE, changed, chosen, seen
 
@@ -69,6 +71,8 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
     auto_tags: BoolProperty(
         name="Auto Tags", default=False, update=changed, **OVERRIDE,
         description="Tag idling, walking, running, turns, strafing, backing, starts and stops, as found from the motion")
+    thresholds: PointerProperty(
+        name="Thresholds", type=MotionMatchingThresholds, description="From when on the motion counts as what", **OVERRIDE)
     up: EnumProperty(
         name="Up", default="Y", items=AXES, update=changed, description="Axis of the files that points up", **OVERRIDE)
     forward: EnumProperty(
@@ -133,6 +137,7 @@ CLASSES = (
     *properties_features.CLASSES,
     *properties_controller.CLASSES,
     *properties_training.CLASSES,
+    *properties_thresholds.CLASSES,
     *properties_takes.CLASSES,
     MotionMatchingSettings,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import bpy
 
 from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.errors import SettingsError
+from ..engine.matching.thresholds import AutoTagSettings
 from . import items
 from .properties_features import is_trajectory
 
@@ -176,6 +177,8 @@ def _build_choices(obj: bpy.types.Object) -> dict[str, Any]:
     """What of the settings makes a difference to the database; weights and the order of features make none."""
     settings = obj.motion_matching
     chosen = {name: _plain(getattr(settings, name)) for name in ("bones", "speed", "contact_speed", "auto_tags")}
+    if settings.auto_tags:
+        chosen["thresholds"] = asdict(thresholds_of(settings.thresholds))
     if any(source.kind == "FILE" for source in settings.sources):
         chosen |= {name: _plain(getattr(settings, name)) for name in ("up", "forward", "file_scale")}
     schema = _compared(schema_of(settings.features))
@@ -242,7 +245,6 @@ def scene_rate() -> float:
 def build_settings(obj: bpy.types.Object) -> BuildSettings:
     """How the database of an armature object is built. SettingsError for settings that make no sense."""
     from ..engine.matching.build import BuildSettings
-    from ..engine.matching.thresholds import AutoTagSettings
     from ..engine.motion.contacts import ContactSettings
     from ..scene.bake import scene_fps
 
@@ -254,11 +256,16 @@ def build_settings(obj: bpy.types.Object) -> BuildSettings:
         simulation_bone=simulation_bone_settings(obj),
         contacts=ContactSettings(speed=_plain(settings.contact_speed)),
         roles=roles_of(settings),
-        auto_tags=AutoTagSettings() if settings.auto_tags else None,
+        auto_tags=thresholds_of(settings.thresholds) if settings.auto_tags else None,
         up=settings.up,
         forward=settings.forward,
         scale=settings.file_scale or None,
     )
+
+
+def thresholds_of(thresholds: Any) -> AutoTagSettings:
+    """From when on motion is tagged as what. SettingsError for thresholds that make no sense."""
+    return AutoTagSettings(**{field.name: _plain(getattr(thresholds, field.name)) for field in fields(AutoTagSettings)})
 
 
 def simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:

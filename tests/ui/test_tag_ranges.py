@@ -115,6 +115,19 @@ assert len(ranges(settings.sources[0])) == len(first[settings.sources[0].action.
 assert sum(name == "renamed" for tags in again.values() for _, name, *_ in tags) == 1
 settings.sources[1].tag_ranges.remove(0)
 
+# with other thresholds other ranges are found, and thresholds that make no sense are refused
+ops.propose_tags()
+usual = held()
+settings.thresholds.run_speed = 0.9
+ops.propose_tags()
+assert "run" in [name for _, name, *_ in held()["walk_curves"]], "this walk is faster than that"
+settings.thresholds.idle_speed = 1.5
+refused(ops.propose_tags, "idle_speed", "run_speed")
+settings.thresholds.property_unset("idle_speed")
+settings.thresholds.property_unset("run_speed")
+ops.propose_tags()
+assert held() == usual
+
 # as ranges they make the database that the switch makes
 ops.build()
 by_ranges = library().load(request.key(obj))
@@ -125,6 +138,11 @@ own.label, own.frame_start, own.frame_end = "mine", 5, 9
 settings.auto_tags = True
 ops.build()
 by_switch = library().load(request.key(obj))
+plain = request.key(obj)
+settings.thresholds.run_speed = 0.9
+assert request.key(obj) != plain, "it is another database"
+settings.thresholds.property_unset("run_speed")
+assert request.key(obj) == plain
 assert by_switch.tag_names == by_ranges.tag_names
 assert (by_switch.tags == by_ranges.tags).mean() > 0.999
 
