@@ -8,7 +8,7 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..engine.errors import SettingsError
-from . import items, polls, request, status
+from . import feature_list, items, polls, request, status
 from .properties_features import AHEAD, BEHIND, KINDS, title_of
 
 _COMPARED = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")  # roles, the first that is missing first
@@ -64,7 +64,7 @@ class MOTION_MATCHING_OT_add_feature(_OnFeatures, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         features = request.armature_of(context).motion_matching.features
         if not features.items:  # those that are used without a list
-            request.list_default(features)
+            feature_list.list_default(features)
         index = min(features.index + 1, len(features.items))
         there = {(item.kind, item.bone) for item in features.items}
         item = items.added(features.items, self.kind)

@@ -12,7 +12,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..engine import presets
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import polls, request, rig_status
+from . import feature_list, polls, request, rig_status
 from .properties_sources import ROLES
 
 KINDS = [("features", "Features", "What frames are compared by"), ("controllers", "Controller", "How the character answers"),
@@ -66,7 +66,7 @@ class MOTION_MATCHING_OT_apply_preset(bpy.types.Operator):
         try:
             data, name = presets.load(self.kind, self.filepath), Path(self.filepath).stem
             if self.kind == "features":
-                request.set_features(settings.features, data, name)
+                feature_list.set_features(settings.features, data, name)
             elif self.kind == "rigs":
                 request.set_roles(settings.roles, request.roles_in(request.armature_of(context), data, name), name)
             else:
@@ -108,8 +108,8 @@ class MOTION_MATCHING_OT_save_preset(bpy.types.Operator):
             if self.kind == "features":
                 if not settings.features.items:
                     raise SettingsError("There are no features to keep; apply a preset first, and change it.")
-                request.schema_of(settings.features)
-                data, owner = request.features_data(settings.features), settings.features
+                feature_list.schema_of(settings.features)
+                data, owner = feature_list.features_data(settings.features), settings.features
             elif self.kind == "rigs":
                 # with nothing given, what was found is worth keeping
                 bones = request.roles_of(settings) or rig_status.refresh(request.armature_of(context)).roles

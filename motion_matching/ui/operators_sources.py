@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 from bpy_extras.io_utils import ImportHelper
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import items, polls, request, status
+from . import feature_list, items, polls, request, status
 from .operators_source_edit import counted
 
 ENDING = ".bvh"
@@ -28,7 +28,7 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> Any:
     for group in ("roles", "simulation_bone", "features", "controller", "script"):
         getattr(settings, group)  # a group that was never looked at is not kept, and a library override cannot change it
     if not settings.features.items:
-        request.set_features(settings.features, presets.load("features", "default"), "default")
+        feature_list.set_features(settings.features, presets.load("features", "default"), "default")
     source = items.added(settings.sources, name)
     for key, value in values.items():
         setattr(source, key, value)

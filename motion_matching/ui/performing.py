@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import asking, fields, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
+from . import (
+    asking,
+    feature_list,
+    fields,
+    hud,
+    layers,
+    preferences,
+    recordings,
+    request,
+    standpoint,
+    status,
+    timeline,
+    trail,
+)
 from .alerts import Alerts
 from .work import Steps, in_background
 
@@ -273,7 +286,7 @@ class Live:
     def _compare_features(self, obj: bpy.types.Object) -> None:
         """Say once where other features are set than the session plays with."""
         did = self.plays_features
-        self.plays_features = not self.database or request.is_built_with(
+        self.plays_features = not self.database or feature_list.is_built_with(
             obj.motion_matching.features, self.database.schema)
         if did and not self.plays_features:
             self.said.append("Features were added, removed or changed: the session goes on with those that it began with, "

@@ -1,4 +1,4 @@
-"""What properties of a character share: how overrides change them, and what a change means."""
+"""What properties of a character share: how overrides change them, what a change means, and their plain values."""
 
 from __future__ import annotations
 
@@ -42,3 +42,8 @@ def suggesting(names: Callable[[Any, bpy.types.Context, str], list[str]]) -> Any
 def seen(self: Any, context: bpy.types.Context) -> None:
     """Another path is to be seen in the 3D view."""
     ground_paths.soon()
+
+
+def plain(value: Any) -> Any:
+    """A property's value without the noise of its 32 bits."""
+    return round(value, 6) if isinstance(value, float) else value

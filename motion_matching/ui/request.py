@@ -13,15 +13,14 @@ import bpy
 from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.errors import SettingsError
 from ..engine.matching.thresholds import AutoTagSettings
-from . import items
-from .properties_features import is_trajectory
+from . import feature_list
+from .property_options import plain
 
 if TYPE_CHECKING:
     from ..engine.control.performance import Performance
     from ..engine.control.performer import Placement
     from ..engine.matching.build import BuildSettings
     from ..engine.matching.database import Database
-    from ..engine.matching.features import Feature, Schema
     from ..engine.matching.tags import TagRange
     from ..engine.motion.simulation_bone import SimulationBoneSettings
     from ..scene.root_target import RootTarget
@@ -122,7 +121,7 @@ def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
         if tag.frame_end < tag.frame_start:
             raise SettingsError(f"{what} ends before it starts; correct it.")
         if tag.frame_end >= first:  # what lies before the clip is on none of its frames
-            bias = _plain(tag.bias) if name == PREFER else None
+            bias = plain(tag.bias) if name == PREFER else None
             tags.append(TagRange(name, max(tag.frame_start - first, 0), tag.frame_end + 1 - first, bias))
     return tuple(tags)
 
@@ -163,7 +162,7 @@ def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
     limits = [source.frame_start, source.frame_end] if source.use_range else None
     if source.tag_ranges:
         use["tag_ranges"] = [
-            [tag.kind, tag.label if tag.kind == "FREE" else "", tag.frame_start, tag.frame_end, _plain(tag.bias)]
+            [tag.kind, tag.label if tag.kind == "FREE" else "", tag.frame_start, tag.frame_end, plain(tag.bias)]
             for tag in source.tag_ranges
         ]
     if source.use_path:
@@ -176,18 +175,18 @@ def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
 def _build_choices(obj: bpy.types.Object) -> dict[str, Any]:
     """What of the settings makes a difference to the database; weights and the order of features make none."""
     settings = obj.motion_matching
-    chosen = {name: _plain(getattr(settings, name)) for name in ("bones", "speed", "contact_speed", "auto_tags")}
+    chosen = {name: plain(getattr(settings, name)) for name in ("bones", "speed", "contact_speed", "auto_tags")}
     if settings.auto_tags:
         chosen["thresholds"] = asdict(thresholds_of(settings.thresholds))
     if any(source.kind == "FILE" for source in settings.sources):
-        chosen |= {name: _plain(getattr(settings, name)) for name in ("up", "forward", "file_scale")}
-    schema = _compared(schema_of(settings.features))
+        chosen |= {name: plain(getattr(settings, name)) for name in ("up", "forward", "file_scale")}
+    schema = feature_list.compared_by(feature_list.schema_of(settings.features))
     return chosen | {"simulation_bone": _simulation_bone(settings), "roles": roles_of(settings), "schema": schema}
 
 
 def _simulation_bone(settings: Any) -> dict[str, Any]:
     names = ("source", "position_window", "position_order", "direction_window", "direction_order", "heading", "standing")
-    return {name: _plain(getattr(settings.simulation_bone, name)) for name in names}
+    return {name: plain(getattr(settings.simulation_bone, name)) for name in names}
 
 
 def roles_of(settings: Any) -> dict[str, str]:
@@ -230,11 +229,6 @@ def roles_in(obj: bpy.types.Object, data: Mapping[str, Any], preset: str) -> dic
     return result
 
 
-def _plain(value: Any) -> Any:
-    """A property's value without the noise of its 32 bits."""
-    return round(value, 6) if isinstance(value, float) else value
-
-
 def scene_rate() -> float:
     """Frames per second of the scene."""
     from ..scene.bake import scene_fps
@@ -251,10 +245,10 @@ def build_settings(obj: bpy.types.Object) -> BuildSettings:
     settings = obj.motion_matching
     return BuildSettings(
         fps=scene_fps(bpy.context.scene),
-        speed=_plain(settings.speed),
-        schema=schema_of(settings.features),
+        speed=plain(settings.speed),
+        schema=feature_list.schema_of(settings.features),
         simulation_bone=simulation_bone_settings(obj),
-        contacts=ContactSettings(speed=_plain(settings.contact_speed)),
+        contacts=ContactSettings(speed=plain(settings.contact_speed)),
         roles=roles_of(settings),
         auto_tags=thresholds_of(settings.thresholds) if settings.auto_tags else None,
         up=settings.up,
@@ -265,7 +259,7 @@ def build_settings(obj: bpy.types.Object) -> BuildSettings:
 
 def thresholds_of(thresholds: Any) -> AutoTagSettings:
     """From when on motion is tagged as what. SettingsError for thresholds that make no sense."""
-    return AutoTagSettings(**{field.name: _plain(getattr(thresholds, field.name)) for field in fields(AutoTagSettings)})
+    return AutoTagSettings(**{field.name: plain(getattr(thresholds, field.name)) for field in fields(AutoTagSettings)})
 
 
 def simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:
@@ -273,81 +267,6 @@ def simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:
     from ..engine.motion.simulation_bone import SimulationBoneSettings
 
     return SimulationBoneSettings(**_simulation_bone(obj.motion_matching))
-
-
-# ---------------------------------------------------------------- features
-
-
-def schema_of(features: Any) -> Schema:
-    """The features as they are set; the shipped default where there are none. SettingsError for times that are none."""
-    from ..engine.matching.features import load_schema, schema_from_dict
-
-    if not features.items:
-        return load_schema("default")
-    return schema_from_dict(features_data(features), "The list of features")
-
-
-def features_data(features: Any) -> dict[str, Any]:
-    """The features as JSON data of a preset."""
-    entries = []
-    for item in features.items:
-        entry: dict[str, Any] = {"kind": item.kind, "weight": _plain(item.weight)}
-        entry |= {"times": _times(item.times)} if is_trajectory(item) else {"bone": item.bone}
-        entries.append(entry | {"axes": item.axes})
-    return {"normalization": features.normalization, "beyond_range": features.beyond_range, "features": entries}
-
-
-def set_features(features: Any, data: Any, preset: str) -> None:
-    """Take over a preset's JSON data. SettingsError, with nothing changed, where it is wrong."""
-    from ..engine.matching.features import schema_from_dict
-
-    schema = schema_from_dict(data, f"The preset '{preset}'")
-    features.items.clear()
-    inherited = len(features.items)  # a library override keeps the items of the linked file: they get other values
-    for place, feature in enumerate(schema.features):
-        item = features.items[place] if place < inherited else items.added(features.items, feature.label)
-        item.kind, item.bone, item.weight, item.axes = feature.kind, feature.bone, feature.weight, feature.axes
-        item.times = ", ".join(f"{time:.10g}" for time in feature.times)
-    for place in range(len(schema.features), inherited):
-        features.items[place].weight = 0.0
-    features.normalization, features.beyond_range = schema.normalization, schema.beyond_range
-    features.index, features.preset = 0, preset
-
-
-def list_default(features: Any) -> None:
-    """List the shipped features, which are used where none are listed."""
-    from ..engine import presets
-
-    set_features(features, presets.load("features", "default"), "default")
-
-
-def _times(text: str) -> list[float]:
-    try:
-        return [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
-    except ValueError:
-        raise SettingsError(f"The times '{text}' of a feature are no numbers; write seconds as in 0.33, 0.67, 1.") from None
-
-
-def weights_of(features: Any, schema: Schema) -> tuple[float, ...]:
-    """A weight for each feature of a database, with the two sliders that multiply them; those that are not listed any more
-    keep the weight that it was built with."""
-    listed: dict[Feature, list[float]] = {}
-    for f in reversed(schema_of(features).features):
-        listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
-    weights = [left.pop() if (left := listed.get(replace(f, weight=1.0))) else f.weight for f in schema.features]
-    factors = [features.responsiveness if f.kind.startswith("trajectory") else features.continuity for f in schema.features]
-    return tuple(weight * factor for weight, factor in zip(weights, factors, strict=True))
-
-
-def is_built_with(features: Any, schema: Schema) -> bool:
-    """Whether a database compares frames by the features as they are set, whatever their weights and their order."""
-    return _compared(schema_of(features)) == _compared(schema)
-
-
-def _compared(schema: Schema) -> dict[str, Any]:
-    """What frames are compared by, as JSON data without weights and order."""
-    compared = [[f.kind, f.bone, f.times, f.axes] for f in schema.features]
-    return schema.to_dict() | {"features": sorted(compared)}
 
 
 # ---------------------------------------------------------------- performing
@@ -361,16 +280,16 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
     controller = settings.controller
     changes = controller_data(controller)
     if database:
-        changes |= {"weights": weights_of(settings.features, database.schema)}
+        changes |= {"weights": feature_list.weights_of(settings.features, database.schema)}
     if database and controller.speeds_from_data:
         return takes.default_settings(database).changed(changes)
-    walk, run = (Speeds(*(_plain(v) for v in getattr(controller, gait))) for gait in ("walk", "run"))
-    return PerformerSettings(walk=walk, run=run, turn_limit=_plain(controller.turn_limit)).changed(changes)
+    walk, run = (Speeds(*(plain(v) for v in getattr(controller, gait))) for gait in ("walk", "run"))
+    return PerformerSettings(walk=walk, run=run, turn_limit=plain(controller.turn_limit)).changed(changes)
 
 
 def controller_data(controller: Any) -> dict[str, Any]:
     """The controller's settings but for speeds, by the engine's names."""
-    return {name: _plain(getattr(controller, name)) for name in _TAKEN_OVER}
+    return {name: plain(getattr(controller, name)) for name in _TAKEN_OVER}
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:

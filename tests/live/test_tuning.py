@@ -56,7 +56,7 @@ from tests.live.hero import *
 from motion_matching.engine.control import performance
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.scene import recording
-from motion_matching.ui import hud, recordings, request, steering, tuning
+from motion_matching.ui import feature_list, hud, recordings, request, steering, tuning
 from tests.live.stage import DATABASE, SETTINGS
 ops = bpy.ops
 
@@ -313,7 +313,7 @@ performing.end()
 REFUSED = HEAD + """
 hero = Hero()
 settings = hero.obj.motion_matching
-request.set_features(settings.features, DATABASE.schema.to_dict(), "of the data")
+feature_list.set_features(settings.features, DATABASE.schema.to_dict(), "of the data")
 live = hero.start()
 live.toggle_recording()
 hero.run(30)

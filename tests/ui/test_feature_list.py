@@ -9,7 +9,7 @@ motion_matching.register()
 from tests.ui.characters import *
 from motion_matching.engine import presets
 from motion_matching.engine.matching.features import load_schema
-from motion_matching.ui import request, status
+from motion_matching.ui import feature_list, request, status
 from motion_matching.ui.preferences import library
 ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
 features = obj.motion_matching.features
@@ -17,10 +17,10 @@ features = obj.motion_matching.features
 # shipped sets are what they were when they come back, past, axes and all
 for name in presets.names("features"):
     ops.apply_preset(kind="features", filepath=name)
-    ours, theirs = request.schema_of(features), load_schema(name)
+    ours, theirs = feature_list.schema_of(features), load_schema(name)
     assert ours.with_weights(range(len(ours.features))) == theirs.with_weights(range(len(theirs.features))), name
     assert max(abs(ours.weights - theirs.weights)) < 1e-5  # properties have six digits
-    assert json.loads(json.dumps(request.features_data(features)))["features"]
+    assert json.loads(json.dumps(feature_list.features_data(features)))["features"]
 features.items.clear()
 
 def told():
@@ -29,13 +29,13 @@ def told():
 # with nothing listed, the default is in use, and is listed before something is added to it
 assert not ops.remove_feature.poll() and not ops.move_feature.poll()
 refused(ops.remove_feature, "add a feature")
-assert request.schema_of(features) == load_schema("default")
+assert feature_list.schema_of(features) == load_schema("default")
 bpy.ops.ed.undo_push(message="before")
 assert ops.add_feature(kind="bone_position") == {"FINISHED"}
 assert len(features.items) == 8 and features.preset == ""
 added = features.items[features.index]
 assert (added.kind, added.bone, added.axes) == ("bone_position", "hips", "xyz"), "feet are compared already"
-request.schema_of(features)
+feature_list.schema_of(features)
 
 # every kind, and the past
 for kind, times in (("bone_velocity", ""), ("trajectory_position", "-0.5, -1"), ("trajectory_direction", "0.25"),
@@ -43,7 +43,7 @@ for kind, times in (("bone_velocity", ""), ("trajectory_position", "-0.5, -1"), 
     count = len(features.items)
     ops.add_feature(kind=kind, times=times)
     assert len(features.items) == count + 1 and features.items[features.index].kind == kind
-    schema = request.schema_of(features)
+    schema = feature_list.schema_of(features)
 assert schema.past == 1.0 and [f.axes for f in schema.features if f.kind == "trajectory_velocity"] == ["xy"]
 ops.add_feature(kind="bone_velocity", bone="Spine1")
 assert features.items[features.index].bone == "Spine1"
@@ -70,7 +70,7 @@ refused(ops.remove_feature, "has to stay")
 item = features.items[0]
 for kind in ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position"):
     item.kind = kind
-    [feature] = request.schema_of(features).features
+    [feature] = feature_list.schema_of(features).features
     assert feature.kind == kind and bool(feature.times) == kind.startswith("trajectory")
 
 # one step of undo each
@@ -80,7 +80,7 @@ ops.add_feature(kind="trajectory_velocity")
 bpy.ops.ed.undo_push(message="added")
 bpy.ops.ed.undo()
 features = bpy.data.objects["Hero"].motion_matching.features
-assert request.schema_of(features) == load_schema("holden") and features.preset == "holden"
+assert feature_list.schema_of(features) == load_schema("holden") and features.preset == "holden"
 bpy.ops.ed.redo()
 features = bpy.data.objects["Hero"].motion_matching.features
 assert len(features.items) == 8
@@ -95,10 +95,10 @@ features.items[0].weight = 3.0
 ops.move_feature(direction="UP")
 assert status.refresh(obj).kind == "fresh"
 database = library().load(request.key(obj))
-weights = request.weights_of(features, database.schema)
+weights = feature_list.weights_of(features, database.schema)
 assert weights[0] == 3.0 and dict(zip(database.schema.features, weights))[database.schema.features[5]] == 1.0
 features.responsiveness, features.continuity = 2.0, 0.5
-weights = request.weights_of(features, database.schema)
+weights = feature_list.weights_of(features, database.schema)
 assert weights[0] == 1.5 and all(
     abs(w - f.weight * (2.0 if f.kind.startswith("trajectory") else 0.5)) < 1e-6
     for w, f in list(zip(weights, database.schema.features))[1:])

@@ -40,7 +40,7 @@ import motion_matching
 motion_matching.register()
 from tests.ui.characters import *
 from motion_matching.engine.matching.features import load_schema
-from motion_matching.ui import operators_presets, request
+from motion_matching.ui import feature_list, operators_presets, request
 obj = character()
 ops, settings = bpy.ops.motion_matching, obj.motion_matching
 
@@ -53,18 +53,18 @@ assert "default" in listed("features") and "holden" in listed("features")
 file = next(Path(f) / "holden.json" for f in bpy.utils.preset_paths("motion_matching/features"))
 
 assert ops.apply_preset(kind="features", filepath=str(file)) == {"FINISHED"}
-assert settings.features.preset == "holden" and request.schema_of(settings.features) == load_schema("holden")
+assert settings.features.preset == "holden" and feature_list.schema_of(settings.features) == load_schema("holden")
 settings.features.items[0].weight = 2.5
 assert settings.features.preset == "", "it is no longer the preset's"
 settings.features.items[5].times = "0.25, 0.5"
-mine = request.schema_of(settings.features)
+mine = feature_list.schema_of(settings.features)
 assert ops.save_preset(kind="features", name="My Feet!") == {"FINISHED"}
 assert "my_feet" in listed("features") and settings.features.preset == "my_feet"
 ops.apply_preset(kind="features", filepath="default")
-assert request.schema_of(settings.features) == load_schema("default")
+assert feature_list.schema_of(settings.features) == load_schema("default")
 file = operators_presets.user_folder("features") / "my_feet.json"
 ops.apply_preset(kind="features", filepath=str(file))
-assert request.schema_of(settings.features) == mine
+assert feature_list.schema_of(settings.features) == mine
 
 ops.apply_preset(kind="controllers", filepath="responsive")
 assert settings.controller.preset == "responsive" and abs(settings.controller.velocity_halflife - 0.1) < 1e-6
@@ -84,7 +84,7 @@ for kind, data in (("controllers", {"settings": {"velocity_halflife": -1}}), ("c
                    ("controllers", {}), ("features", {"features": []}), ("features", {"features": [{"kind": "smell"}]})):
     wrong.write_text(json.dumps(data))
     refused(ops.apply_preset, kind=kind, filepath=str(wrong))
-    assert request.controller_data(settings.controller) == kept and request.schema_of(settings.features) == mine
+    assert request.controller_data(settings.controller) == kept and feature_list.schema_of(settings.features) == mine
 refused(ops.save_preset, "letters", kind="controllers", name="?!")
 refused(ops.remove_preset, "holden", kind="features", name="holden")
 assert file.exists() and ops.remove_preset(kind="features", name="my_feet") == {"FINISHED"} and not file.exists()
