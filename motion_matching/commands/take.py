@@ -52,7 +52,8 @@ def take_command(arguments: argparse.Namespace, out: Output) -> None:
     )
     take, ranges = _with_feet(live, contacts, database, arguments)
     if arguments.save_performance:
-        performances.save(replace(take.performance, settings=take.settings), arguments.save_performance)
+        # by whatever it was made, the next command says what performs it
+        performances.save(replace(take.performance, settings=take.settings, method=""), arguments.save_performance)
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:

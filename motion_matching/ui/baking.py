@@ -111,7 +111,7 @@ def performed(
                                  controller=field or MotionMatching)
             # it keeps what is wanted, by whatever method it is performed the next time
             wanted = replace(take.performance, intents=part.wanted.at_rate(take.fps).intents,
-                             method=method.name)
+                             method=field.name if field else "")
             take = replace(take, performance=wanted)
             result.append(take.sliced(round(part.lead_in * take.fps / part.wanted.fps)))
         return result

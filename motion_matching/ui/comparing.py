@@ -14,7 +14,6 @@ import bpy
 from ..engine.errors import RigError
 from . import request
 from .baking import joined, parts_of, performed
-from .fields import Chosen
 from .operators_build import built
 from .work import Steps, in_background
 
@@ -82,12 +81,13 @@ def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
         from ..engine import takes
 
         report = takes.report_on(clip, names, take, database)
-        is_changed = _is_elsewhere(take, clip, names[database.role_names["hips"]], database.roles.hips)
+        is_greedy = any(each.performance.method != part.wanted.method for each, part in zip(made, parts, strict=True))
+        is_elsewhere = _is_elsewhere(take, clip, names[database.role_names["hips"]], database.roles.hips)
         of_frames = {measure.name for measure in _MEASURES if measure.is_of_frames}
-        own = {key: value for key, value in report["take"].items() if not (is_changed and key in of_frames)}
-        notes = ["goes elsewhere when it is performed again, as its database was changed since"] if is_changed else []
-        if any(part.wanted.method != Chosen.named(part.wanted.method).name for part in parts):
-            notes.append("was planned ahead by values that are not kept any more, and is performed greedily")
+        own = {key: value for key, value in report["take"].items() if not ((is_greedy or is_elsewhere) and key in of_frames)}
+        notes = ["was planned ahead by values that are not kept any more"] if is_greedy else []
+        if is_elsewhere:
+            notes.append("goes elsewhere when it is performed again, as its database was changed since")
         return _Measured(own, report["sources"], tuple(notes))
 
     return (yield from in_background(measure, "Measuring"))

@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..engine.takes import Controller
 
 _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
-_KEYS_VERSION = 1  # of the way keys are made, and of what the qualities mean
+_KEYS_VERSION = 2  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
 _NOTHING_DONE = "Stopped before there was anything to keep"
 last_words = _NOTHING_DONE  # what became of the training that was given up last
@@ -116,11 +116,11 @@ class Chosen:
 
         if self.file:
             try:
-                return FieldController.load(self.file, database)
+                return replace(FieldController.load(self.file, database), name=self.name)
             except MotionMatchingError as cause:
                 if not or_greedy:
                     raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
-        return FieldController(METRICS[self.metric](database))
+        return FieldController(METRICS[self.metric](database), name=replace(self, file=None).name)
 
     def controller(self, database: Database) -> Controller:
         """What makes the method. Errors are those of `field`."""
@@ -133,7 +133,7 @@ def quality_of(obj: bpy.types.Object) -> str:
     """The name of the quality that an armature is set to."""
     from ..engine.field.quality import QUALITIES
 
-    return list(QUALITIES)[obj.motion_matching.training.quality - 1]
+    return list(QUALITIES)[max(obj.motion_matching.training.quality, 1) - 1]  # files of other versions hold any number
 
 
 def quality_in_words(obj: bpy.types.Object) -> str:
@@ -162,7 +162,7 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
     database = yield from built(obj)
     key = asked.key(request.held(uid).motion_matching.built_key)
     try:
-        function, words = yield from learning.followed(in_background(
+        function, words = yield from learning.followed(uid, in_background(
             lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training"))
         kept.make_room(key)
     finally:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
-from .operators_tags import color_of
+from .tag_colors import color_of
 
 if TYPE_CHECKING:
     import numpy as np

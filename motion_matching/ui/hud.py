@@ -167,10 +167,11 @@ def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
     performer: Any = live.session.performer
     if live.field is None:
         return (f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",)
-    favour = performer.settings.favour
-    plans = f"number {favour} forced" if favour else "planning ahead" if live.field.function else "greedy"
+    plans, decision = "planning ahead" if live.field.function else "greedy", live.decision
+    if performer.settings.favour and decision:
+        plans = f"number {decision.chosen + 1} forced"
     nearest = f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
-    if (decision := live.decision) is None:
+    if decision is None:
         return (nearest,)
     scores = decision.scores
     return nearest, f"Value  {scores[decision.chosen]:.3f}    all  {scores.min():.3f} to {scores.max():.3f}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..engine.errors import MotionMatchingError
-from . import status
+from . import request, status
 from .preferences import library
 from .work import Result, Steps
 
@@ -60,15 +60,16 @@ def _read(key: str) -> Curves | None:
     return None
 
 
-def followed(work: Steps[Result]) -> Steps[Result]:
-    """The same work, with the views drawn again now and then."""
+def followed(uid: int, work: Steps[Result]) -> Steps[Result]:
+    """The same work for an armature, with the views drawn again now and then where its curve is shown."""
     drawn = 0.0
     try:
         while True:
             told = next(work)
             if time.monotonic() > drawn + _REDRAWN:
                 drawn = time.monotonic()
-                status.redraw("WINDOW")
+                if request.held(uid).motion_matching.training.show_residuals:
+                    status.redraw("WINDOW")
             yield told
     except StopIteration as done:
         return done.value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import colorsys
 from typing import Any
 
 import bpy
@@ -13,6 +12,7 @@ from . import items, polls, request, status
 from .operators_build import read_sources
 from .properties_tags import KINDS
 from .tag_bands import source_shown
+from .tag_colors import color_of
 from .work import Steps, Working, in_background
 
 
@@ -29,11 +29,6 @@ def _choose_shown(context: bpy.types.Context) -> Any:
         if source == shown:
             settings.source_index = index
     return active_source(context)
-
-
-def color_of(name: str) -> tuple[float, float, float]:
-    """The colour that ranges of a name have unless they are given another."""
-    return colorsys.hsv_to_rgb(sum(name.encode()) * 0.618 % 1.0, 0.55, 0.85)
 
 
 def add_range(source: Any, name: str, kind: str, start: int, end: int) -> Any:

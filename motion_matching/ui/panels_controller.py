@@ -188,7 +188,7 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
         training, stands = obj.motion_matching.training, fields.standing(obj)
         column = split(layout)
         column.prop(training, "quality", slider=True)
-        column.label(text=fields.quality_in_words(obj))
+        told(column, context, fields.quality_in_words(obj), "BLANK1")
         column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(status.shown(obj).tags))
         layout.operator_context = "INVOKE_DEFAULT"

@@ -453,7 +453,7 @@ def _performed(
     live.field = field_of(method)
     if live.field:
         session.asked_as = live.field.asked
-        session.method_name = fields.Chosen.of(obj).name
+        session.method_name = live.field.name
     return live
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..engine.motion.simulation_bone import SimulationBoneSettings
     from ..scene.root_target import RootTarget
 
+_OF_THE_MOMENT = ("favour",)  # settings that no preset keeps
 # settings of a performer that are taken over one by one
 _TAKEN_OVER = tuple(f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "turn_limit", "weights"))
 
@@ -278,7 +279,7 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
 
     settings = obj.motion_matching
     controller = settings.controller
-    changes = controller_data(controller)
+    changes = {name: plain(getattr(controller, name)) for name in _TAKEN_OVER}
     if database:
         changes |= {"weights": feature_list.weights_of(settings.features, database.schema)}
     if database and controller.speeds_from_data:
@@ -288,8 +289,8 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
 
 
 def controller_data(controller: Any) -> dict[str, Any]:
-    """The controller's settings but for speeds, by the engine's names."""
-    return {name: plain(getattr(controller, name)) for name in _TAKEN_OVER}
+    """What a preset keeps of the controller, all but speeds and what is of the moment, by the engine's names."""
+    return {name: plain(getattr(controller, name)) for name in _TAKEN_OVER if name not in _OF_THE_MOMENT}
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:

@@ -80,13 +80,14 @@ def _recorded(take: bpy.types.Action, weights: tuple[float, ...] | None, fps: fl
     first, *others = parts_of(take)
     later = [part for part in others if part.collection == first.collection]
     lead_in, rate = round(first.lead_in * fps / first.wanted.fps), request.scene_rate()
-    # a part may lie before the first one's frame, whose wishes then come too late
-    places = [max(lead_in + round((part.frame - first.frame) * fps / rate), 0) for part in later]
-    wanted = performance.laid_over(
-        _for_features(first.wanted, weights).at_rate(fps),
-        [(place, _for_features(part.wanted, weights), round(part.lead_in * fps / part.wanted.fps))
-         for place, part in zip(places, later, strict=True)])
-    return wanted, fps, lead_in
+    parts = []
+    for part in later:
+        place = lead_in + round((part.frame - first.frame) * fps / rate)
+        left_out = max(lead_in - place, 0)  # it begins where the first one does
+        leads, wanted = round(part.lead_in * fps / part.wanted.fps) + left_out, _for_features(part.wanted, weights)
+        if leads < wanted.seconds * fps:
+            parts.append((place + left_out, wanted, leads))
+    return performance.laid_over(_for_features(first.wanted, weights).at_rate(fps), parts), fps, lead_in
 
 
 def _for_features(wanted: Performance, weights: tuple[float, ...] | None) -> Performance:

@@ -162,7 +162,7 @@ def test_performances_laid_over_each_other_are_one():
     second = going(0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6})))
     whole = performance.laid_over(first, [(10, second, 4), (22, going(0.3, 3), 0)])
     assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [0.0] * 2 + [0.3] * 3
-    assert whole.changes == ((5, {"drift": 0.2}), (10, {"drift": 0.5}), (12, {"drift": 0.6}), (22, {}))
+    assert whole.changes == ((5, {"drift": 0.2}), (10, {"drift": 0.5}), (12, {"drift": 0.6}), (15, {"drift": 0.3}), (22, {}))
     assert whole.settings == first.settings
 
 

@@ -413,6 +413,17 @@ for lost in (1, count - 1):
     assert settings.weights == weights and settings.velocity_halflife == kept.settings["velocity_halflife"]
     assert performing.current is live and not live.said, live.said
     performing.end()
+
+# of what was recorded before the beginning, what comes after it takes the place of what was there
+from motion_matching.engine.control.intent import Intent
+before = performance.Performance("before", FPS, (Intent(gait=0.5),) * 30)
+start, lead_in = 1.0, part["lead_in"]
+scene_rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+for frames, overlap in ((200, 0), (20, 30 - round(20 * FPS / scene_rate))):
+    recording.keep_performance(first, performance.to_json(before), start - frames, 30, FPS)
+    wanted = steering._recorded(first, None, FPS)[0].intents
+    assert [k for k, intent in enumerate(wanted) if intent.gait == 0.5] == list(range(lead_in, lead_in + overlap)), frames
+    assert len(wanted) == lead_in + part["ticks"]
 """
 
 

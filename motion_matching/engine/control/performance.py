@@ -91,21 +91,38 @@ class Performance:
 def laid_over(first: Performance, parts: Sequence[tuple[int, Performance, int]]) -> Performance:
     """A performance with further ones laid over it: each from its tick on and without the ticks that led in to it.
 
-    At each part's start its settings become those of now; between two that leave a gap nothing is wanted.
+    At each part's start its settings become those of now, and at its end those from before, where that goes on; between
+    two that leave a gap nothing is wanted.
     """
-    intents, changes = list(first.intents), dict(first.changes)
+    intents, changes = list(first.intents), changes_by_tick(first.changes)
     for at, part, lead_in in parts:
         part = part if part.fps == first.fps else part.at_rate(first.fps)  # however short it is
         wanted, end = part.intents[lead_in:], at + len(part.intents) - lead_in
-        begin = dict(part.settings)
-        for tick, change in part.changes:
-            if tick <= lead_in:
-                begin.update(change)
-        changes = {tick: change for tick, change in changes.items() if not at <= tick < end} | {at: begin}
-        changes |= {at + tick - lead_in: change for tick, change in part.changes if tick > lead_in}
+        before = {end: _held(first.settings, changes, end)} if end < len(intents) else {}
+        within = changes_by_tick(part.changes)
+        changes = {tick: change for tick, change in changes.items() if not at <= tick <= end}
+        changes |= {at: _held(part.settings, within, lead_in), **before}
+        changes |= {at + tick - lead_in: change for tick, change in within.items() if tick > lead_in}
         intents += [Intent()] * (end - len(intents))
         intents[at:end] = wanted
     return replace(first, intents=tuple(intents), changes=tuple(sorted(changes.items())))
+
+
+def changes_by_tick(changes: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[int, dict[str, Any]]:
+    """All that changes at each tick that has changes."""
+    result: dict[int, dict[str, Any]] = {}
+    for tick, change in changes:
+        result.setdefault(tick, {}).update(change)
+    return result
+
+
+def _held(settings: Mapping[str, Any], changes: Mapping[int, Mapping[str, Any]], tick: int) -> dict[str, Any]:
+    """Settings as they are at a tick."""
+    result = dict(settings)
+    for at in sorted(changes):
+        if at <= tick:
+            result |= changes[at]
+    return result
 
 
 def save(performance: Performance, path: Path | str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from .performance import Performance
+from .performance import Performance, changes_by_tick
 from .performer import Performer
 from .settings import PerformerSettings
 from .take import Take
@@ -27,7 +26,7 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
     performer.apply(performer.settings.changed(performance.settings))
     settings = performer.settings.to_dict()
     performer.reset(performance.position, performance.facing)
-    changes = _changes_by_tick(performance)
+    changes = changes_by_tick(performance.changes)
     frames, decisions = [], []
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
@@ -61,13 +60,6 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
     )
 
 
-def _changes_by_tick(performance: Performance) -> dict[int, dict[str, Any]]:
-    changes: dict[int, dict[str, Any]] = {}
-    for tick, change in performance.changes:
-        changes.setdefault(tick, {}).update(change)
-    return changes
-
-
 def simulate(performance: Performance, settings: PerformerSettings, fps: float) -> np.ndarray:
     """The way (T, 3) of the simulation object as x, y, yaw through a performance, where no character holds it back."""
     performance, dt = performance.at_rate(fps), 1.0 / fps
@@ -75,7 +67,7 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     simulation = SimulationObject(settings, performance.ground)
     place = performance.ground.slide(performance.position, performance.position, settings.collision_radius)
     simulation.reset(*place, performance.facing)
-    changes = _changes_by_tick(performance)
+    changes = changes_by_tick(performance.changes)
     way = []
     for tick, intent in enumerate(performance.intents):
         if tick in changes:

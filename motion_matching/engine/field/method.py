@@ -82,9 +82,9 @@ class MotionField:
 
     def __init__(
         self, database: Database, settings: PerformerSettings, metric: Metric | None = None,
-        foresight: Foresight | None = None,
+        foresight: Foresight | None = None, name: str = "",
     ) -> None:
-        self.database = database
+        self.database, self.name = database, name
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         self.legs = legs_of(database)

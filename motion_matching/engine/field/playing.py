@@ -24,10 +24,14 @@ _GAITS = ("walk", "run")
 
 @dataclass(frozen=True)
 class FieldController:
-    """Makes the method of a metric, and of values if there are any; without them control is greedy. See `Controller`."""
+    """Makes the method of a metric, and of values if there are any; without them control is greedy. See `Controller`.
+
+    `name` is what performances are to call it.
+    """
 
     metric: Metric
     function: ValueFunction | None = None
+    name: str = ""
 
     @classmethod
     def load(cls, path: Path | str, database: Database) -> FieldController:
@@ -37,7 +41,7 @@ class FieldController:
         return cls(function.metric_in(database), function)
 
     def __call__(self, database: Database, settings: PerformerSettings) -> MotionField:
-        return MotionField(database, settings, self.metric, self.function)
+        return MotionField(database, settings, self.metric, self.function, self.name)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -74,7 +78,8 @@ def field_of(method: Method) -> FieldController | None:
     """What makes a method that is a motion field, by values or greedy; None where it is none."""
     if not isinstance(method, MotionField):
         return None
-    return FieldController(method.metric, method.foresight if isinstance(method.foresight, ValueFunction) else None)
+    function = method.foresight if isinstance(method.foresight, ValueFunction) else None
+    return FieldController(method.metric, function, method.name)
 
 
 def summary(function: ValueFunction) -> str:
