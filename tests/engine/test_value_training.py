@@ -11,7 +11,7 @@ import pytest
 
 from motion_matching.engine import takes
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.trajectory import TrajectoryPoint, wrap
+from motion_matching.engine.control.trajectory import TrajectoryPoint, turned, wrap
 from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
 from motion_matching.engine.field import value_function
 from motion_matching.engine.field.method import STANDING, MotionField, gaits, pace
@@ -89,9 +89,10 @@ def discounted(rewards: np.ndarray) -> float:
     return float(np.mean(returns))
 
 
-@pytest.mark.parametrize("headings", [flips, random_headings])
-def test_control_by_values_has_a_higher_discounted_return_than_greed(database, trained, headings):
-    settings = takes.default_settings(database).changed({"lookahead": 0.0, "neighbours": trained.neighbours})
+@pytest.mark.parametrize(("headings", "lookahead"), [(flips, 0.0), (random_headings, 0.0), (random_headings, 0.6)])
+def test_control_by_values_has_a_higher_discounted_return_than_greed(database, trained, headings, lookahead):
+    """Also where greed looks ahead along the clips."""
+    settings = takes.default_settings(database).changed({"lookahead": lookahead, "neighbours": trained.neighbours})
     wanted = headings(database.fps)
     _, by_values = steered(MotionField(database, settings, foresight=trained), wanted)
     _, by_greed = steered(MotionField(database, settings), wanted)
@@ -107,6 +108,23 @@ def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
     # of the last two seconds, in which the steps of a walk sway about it
     error = wrap(float(np.mean(reached[-round(2 * database.fps) :])) - heading)
     assert abs(math.degrees(error)) < 3.0
+
+
+@pytest.mark.parametrize("sideways", [0.9, -0.9])
+def test_it_strafes_at_the_speed_that_is_asked_for(sideways):
+    """Though values are of going straight ahead alone, it goes to the side, and faces where it is told to."""
+    clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name in ("walk_curves", "strafes")]
+    database = build(clips, BuildSettings(mirror=True))[0]
+    function = quick(database, TASKS, replace(QUICK, states=1500, neighbours=11, sweeps=100)).run()
+    settings = takes.default_settings(database).changed({"neighbours": function.neighbours})
+    field, yaw, sides = MotionField(database, settings, foresight=function), 0.0, []
+    for _ in range(round(5 * database.fps)):
+        x, y = turned(sideways, 0.0, -yaw)
+        root = field.advance(Goal([TrajectoryPoint(0.0, 0.0, -yaw, x, y)])).root
+        sides.append(turned(*root[:2].tolist(), yaw)[0])
+        yaw += float(root[2]) / database.fps
+    assert np.mean(sides[-round(3 * database.fps) :]) == pytest.approx(sideways, abs=0.2)
+    assert abs(math.degrees(yaw)) < 15
 
 
 @pytest.mark.parametrize("degrees", [158.0, -158.0, 165.0, -165.0])

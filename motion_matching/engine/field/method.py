@@ -3,8 +3,9 @@
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control, control by a value
 function, feet locked by blended contacts, and pushes. Two things are added for data of all kinds of motion: only states of
 the gait that is wanted count, of standing, walking or running, with those that soon come to it, as where no clip leads from
-one gait to another, no chain of neighbours does; and greedy control looks a little ahead along the clips and aside to states
-that are not much further, for the more data there is, the more the nearest are all of one kind and lead to the same.
+one gait to another, no chain of neighbours does; and control looks a little ahead along the clips and aside to states that
+are not much further, for the more data there is, the more the nearest are all of one kind and lead to the same. By that
+greedy control judges its actions; control by values only finds what to choose among.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from .tasks import Tasks, Wish
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
 STANDING, WALKING, RUNNING = range(3)
 _SOON = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}  # seconds within which a state that comes to a gait counts as of it
-_WIDE = 4  # times as many states as count are looked at by greedy control
+_WIDE = 4  # times as many states as count are looked at where clips lead
 _SERVING, _FURTHER = 1 / 3, 1.5  # share of those that count which may be further, and times how far
 _BETWEEN = 0.6  # of the way to those that count, up to which a pose lies among them, not off the field
 _LOOKS = 4  # times within the lookahead at which actions are rewarded
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
+_STRAIGHT = math.radians(35.0)  # off straight ahead, up to which values know what a way is worth
 _ABOUT = math.radians(150.0)  # the furthest heading that is asked for: straight back both ways round are alike
 
 
@@ -75,7 +77,8 @@ class MotionField:
     """Plays a database as a field of motion; see `Method`.
 
     Without foresight control is greedy: the action is chosen that is rewarded most (`Tasks.reward`) for where the clips of
-    its neighbours lead within the settings' `lookahead`, or for its own tick.
+    its neighbours lead within the settings' `lookahead`, or for its own tick. With it too, to strafe and to go back: the
+    values are of going straight ahead.
     """
 
     trajectory_times = (_AHEAD,)
@@ -107,7 +110,7 @@ class MotionField:
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         # what surrounds the results of all actions (A, k), and the pose that one of them has become
-        self._results: tuple[np.ndarray, np.ndarray] | None = None
+        self._results: tuple[np.ndarray, ...] = ()
         self._found: tuple[Neighbours, np.ndarray, np.ndarray] | None = None
         self.apply(settings)
         self.reset()
@@ -146,7 +149,8 @@ class MotionField:
         if not goal.tags <= self._known_tags:
             self.database.tag_mask(goal.tags)  # tells which there are
         wish, way = _wish(goal)
-        if self.foresight is None and self._soon is not None:
+        plans = self.foresight is not None and -way[1] > math.cos(_STRAIGHT)
+        if not plans and self._soon is not None:
             # one that faces elsewhere would run away from where it is wanted: it has to turn first, and then to go
             wish = wish._replace(speed=wish.speed * max(math.cos(wish.direction), 0.0))
         # states of standing are so many and so alike that no neighbour leads away from there
@@ -158,14 +162,14 @@ class MotionField:
             around, distances = self._serving(soon, wish, way, around, distances)
         actions = action_weights(similarity_weights(distances))
         lead = partial(step, self.states, pose, around, actions, self._drift)
-        led = None if self.foresight is None else lead()
+        led = lead() if plans else None
         if led is None:
             root = (lead().root * self._per_second)[:, None] if soon is None else _blended(actions, soon[around])
             scores = self._reward(wish, way, root, actions @ self._tagged[around])
         else:
             scores = self._foreseen(field, wish, way, led)
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
-        self._found = None if self._results is None else (field, *(found[chosen] for found in self._results))
+        self._found = None if led is None else (field, *(found[chosen] for found in self._results))
         weights = actions[chosen]
         if led is None:
             done = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
@@ -193,17 +197,20 @@ class MotionField:
         return Jump(*left, *_instant(self._pose, self._velocity, self.fps))
 
     def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and distances (k,) of the states around a pose; what foresight has found is not looked for again."""
-        if self._found is not None and self._found[0] is field and pose is self._pose:
-            return self._found[1], self._found[2]
+        """Indices and distances (n,) of the states around a pose, as many as count or more where clips are looked at.
+
+        What foresight has found is not looked for again where it is enough.
+        """
         aside = self._soon_in(field) is not None
+        if not aside and self._found is not None and self._found[0] is field and pose is self._pose:
+            return self._found[1], self._found[2]
         count = _WIDE * self._k if aside else self._k
         indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), count, apart=aside)
         return indices[0], distances[0]
 
     def _soon_in(self, field: Neighbours) -> np.ndarray | None:
-        """Where clips lead from all states (S, T, 3), if actions are judged by that; a body that is to stand has to now."""
-        return None if self.foresight or field is self._fields[STANDING] else self._soon
+        """Where clips lead from all states (S, T, 3), if that counts; a body that is to stand has to now."""
+        return None if field is self._fields[STANDING] else self._soon
 
     def _serving(
         self, soon: np.ndarray, wish: Wish, way: tuple[float, float], around: np.ndarray, distances: np.ndarray,
