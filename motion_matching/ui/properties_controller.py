@@ -147,7 +147,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
                                                 "steadier, less free")
     planted_share: _factor("Planted From", "planted_share",
                            "Weight of the neighbours from which on a toe is planted; lower: held longer")
-    lookahead: _seconds("Look Ahead", "lookahead", "How far is looked along the neighbours' clips while nothing is trained; "
+    lookahead: _seconds("Look Ahead", "lookahead", "How far is looked along the neighbours' clips, to find which serve; "
                                                    "longer: calmer, answers later")
     favour: IntProperty(
         name="Favour", default=DEFAULTS.favour, min=0, max=100, soft_max=30, update=_tuned,

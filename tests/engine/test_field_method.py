@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.engine import takes
 from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
@@ -18,7 +18,7 @@ from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field import push
 from motion_matching.engine.field.actions import action_weights
 from motion_matching.engine.field.integration import step
-from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.field.method import WALKING, MotionField, gaits
 from motion_matching.engine.field.neighbours import Metric, Neighbours, similarity_weights
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.matching.build import BuildSettings, build
@@ -107,14 +107,34 @@ def test_it_comes_to_run_where_no_clip_leads_from_walking_to_running():
     runs, settings = Source(clip=clips["run_curves"], start=90), BuildSettings(mirror=True)
     database = build([*walks, runs], settings)[0]
     assert np.median(np.hypot(*database.root_motion[database.range_of_frame == len(walks)].T[:2])) > 2.1
-    field = MotionField(database, takes.default_settings(database))
+
+    class Noting(MotionField):
+        def advance(self, goal: Goal) -> Motion:
+            motion = super().advance(goal)
+            self.ahead = -motion.root[1]
+            return motion
+
+    field = Noting(database, takes.default_settings(database))
     performer = Performer(field, field_settings := takes.default_settings(database))
     for speed in (1.2, field_settings.run.forward, 1.2):
         led = []
         for tick in range(120):
             performer.step(going(0.01 * tick, speed))
-            led.append(-field.decision.led.root[field.decision.chosen, 1] * field.fps)
+            led.append(field.ahead)
         assert np.mean(led[60:]) == pytest.approx(speed, abs=0.3)
+
+
+def test_a_gait_of_which_there_is_hardly_any_is_played_all_the_same():
+    """A few frames of walking at the start of a run, and any number of neighbours."""
+    clips = {clip.name: clip for clip in locomotion.generate()}
+    database = build([Source(clip=clips["run_curves"], start=46, stop=200)], BuildSettings())[0]
+    assert 0 < (gaits(database)[0] == WALKING).sum() < 10
+    for neighbours in (15, 100):
+        settings = takes.default_settings(database).changed({"neighbours": neighbours})
+        performer = Performer(MotionField(database, settings), settings)
+        for speed in (1.2, 3.0, 0.0):
+            for tick in range(20):
+                assert np.isfinite(performer.step(going(0.05 * tick, speed)).pose).all()
 
 
 def test_feet_keep_still_where_they_are_planted(performer, demo_database):

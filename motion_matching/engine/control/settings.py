@@ -47,8 +47,9 @@ class PerformerSettings:
     above the floor or higher. Legs stay `stretch_buffer` metres short of straight. On uneven ground the hips follow
     with `hips_halflife`.
     Motion fields: actions blend the `neighbours` nearest states, and `drift` is how much of each tick leads to where the
-    nearest goes; a toe is planted where neighbours with `planted_share` of the weight have it so. Without a value
-    function an action is judged by where its neighbours' clips lead within `lookahead` seconds; 0: by its own tick.
+    nearest goes; a toe is planted where neighbours with `planted_share` of the weight have it so. Some
+    neighbours are those whose clips serve best within `lookahead` seconds, and without a value function, or to strafe and to
+    go back, actions are judged by that; 0: by their own tick.
     `favour` has the action of that neighbour taken whatever it is worth, counted from 1, the nearest; 0 leaves it open.
     `weights` replaces those of the features, one each; None keeps the schema's.
     """

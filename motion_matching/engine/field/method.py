@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,8 +53,7 @@ class Foresight(Protocol):
     ) -> np.ndarray: ...
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """The last choice, for those who look: neighbours (k,) as states and frames, their weights in what was done, what all
     actions were worth, which was chosen, and for what."""
 
@@ -65,12 +63,6 @@ class Decision:
     scores: np.ndarray
     chosen: int
     wish: Wish
-    lead: Callable[[], Step]
-
-    @cached_property
-    def led(self) -> Step:
-        """What all actions led to."""
-        return self.lead()
 
 
 class MotionField:
@@ -177,7 +169,7 @@ class MotionField:
             done = (part[chosen] for part in led)
         self._pose, self._velocity, root = done
         self._shove.turned(float(root[2]))
-        self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish, lead)
+        self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish)
         contacts = weights @ self._contacts[around] >= self._planted
         favoured = int(weights.argmax())
         root = root * np.float32(self.fps)
@@ -222,7 +214,7 @@ class MotionField:
         """
         near = self._k - int(_SERVING * self._k)
         reach = distances[: self._k].max()
-        if near == self._k or distances[0] > _BETWEEN * reach:
+        if near >= min(self._k, len(around)) or distances[0] > _BETWEEN * reach:
             return around[: self._k], distances[: self._k]
         others = near + np.flatnonzero(distances[near:] <= _FURTHER * reach)
         found = around[others]
