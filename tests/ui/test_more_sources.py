@@ -126,6 +126,34 @@ def test_a_file_that_changes_while_it_is_built_from_is_told(run_in_blender, tmp_
     run_in_blender(FILE_CHANGES, tmp_path)
 
 
+FIGURES = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.ui import request, status
+from motion_matching.ui.preferences import library
+ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+ops.add_actions()
+belt = bpy.data.objects.new("Belt", None)
+bpy.context.scene.collection.objects.link(belt)
+follows = obj.pose.bones["Hips"].constraints.new("COPY_LOCATION")
+follows.target, follows.use_offset = belt, True
+ops.build()
+key, before = obj.motion_matching.built_key, status.shown(obj).coverage
+for frame in (1, 200):
+    belt.location.y = -60.0 if frame > 1 else 0.0
+    belt.keyframe_insert("location", frame=frame)
+bpy.context.view_layer.update()
+ops.build()
+assert obj.motion_matching.built_key == key, "what a constraint's target does is not looked at"
+assert status.shown(obj).coverage == status.coverage(library().load(key)) != before
+"""
+
+
+def test_the_panel_shows_the_figures_of_what_was_built_again(run_in_blender):
+    run_in_blender(FIGURES)
+
+
 FROM_BLEND = """
 import sys
 from pathlib import Path
