@@ -2,7 +2,8 @@
 
 The key is made of what the sources hold rather than of their names, so the same motion is found again in another file,
 and a change of one key of a curve asks for another database. What a rig follows beyond its own bones and constraints
-(the motion of their targets, for one) is not looked at.
+(the motion of their targets, for one) is not looked at, nor is the value that something has at the frame that is shown
+where a source keys it or a driver sets it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 GIGABYTE = 1024**3
 DEFAULT_LIMIT = 4 * GIGABYTE
 _PACKAGE = __package__.rpartition(".")[0]
-_KEYS_VERSION = 1  # of the way keys are made
+_KEYS_VERSION = 2  # of the way keys are made
 _LINEAR = 1  # the number of that interpolation, as foreach_get has it
 _ROUND = 5  # decimals of a rig's measures that count
 
@@ -166,31 +167,35 @@ class Ingredient:
 
 
 class KeyInMaking:
-    """The key of the database that sources make for an armature: of settings (JSON data), the rig if there are actions,
-    and one ingredient after the other.
+    """The key of the database that sources make for an armature: of settings (JSON data), one ingredient after the other,
+    and the rig if there are actions.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._told = hashlib.blake2b(digest_size=16)
         self._told.update(_json({"keys": _KEYS_VERSION, "settings": settings}))
-
-    def add_rig(self, obj: bpy.types.Object) -> None:
-        """Take in how the armature rests and what moves its bones beside actions."""
-        for part in _rig(obj):
-            self._told.update(part)
+        self._keyed: set[str] = set()  # data paths of all curves so far
 
     def add(self, one: Ingredient, obj: bpy.types.Object) -> Iterator[None]:
         """Work that takes in a source; between two yields Blender may go on. MotionDataError where its file cannot be read,
         or its action goes meanwhile."""
         self._told.update(_json(one.use))
         if one.action is not None:
-            for part in _motion(one.action, obj):
-                if part is None:
+            self._told.update(_range(one.action))
+            for curve in actions.in_turn(one.action, obj):
+                if curve is None:
                     yield
-                else:
+                    continue
+                self._keyed.add(curve.data_path)
+                for part in _keys(curve):
                     self._told.update(part)
         elif one.file is not None:
-            self._told.update(_file_digest(one.file))
+            self._told.update(file_digest(one.file))
+
+    def add_rig(self, obj: bpy.types.Object) -> None:
+        """Take in, after all sources, how the armature rests and what moves its bones beside actions."""
+        for part in _rig(obj, self._keyed):
+            self._told.update(part)
 
     @property
     def key(self) -> str:
@@ -204,8 +209,8 @@ def _json(data: Any) -> bytes:
 _digests: dict[tuple[str, int, int], bytes] = {}
 
 
-def _file_digest(file: Path) -> bytes:
-    """The digest of a file's bytes, read again only where its size or time changed."""
+def file_digest(file: Path) -> bytes:
+    """The digest of a file's bytes, read again only where its size or time changed. MotionDataError where it cannot be."""
     try:
         stat = file.stat()
         known = str(file), stat.st_size, stat.st_mtime_ns
@@ -218,40 +223,60 @@ def _file_digest(file: Path) -> bytes:
     return _digests[known]
 
 
-def _motion(action: bpy.types.Action, obj: bpy.types.Object) -> Iterator[bytes | None]:
-    """What an action has the armature do: its range, and each curve with all its keys; None where there is a pause."""
-    yield _json([action.frame_start, action.frame_end, action.use_cyclic] if action.use_frame_range else None)
-    for curve in actions.in_turn(action, obj):
-        if curve is None:
-            yield None
-            continue
-        points = curve.keyframe_points
-        yield _json([curve.data_path, curve.array_index, curve.extrapolation, len(points),
-                     [_plain(modifier) for modifier in curve.modifiers]])
-        interpolations = np.empty(len(points), dtype=np.uint8)  # bytes are copied as they are, other types one by one
-        points.foreach_get("interpolation", interpolations)
-        yield interpolations.tobytes()
-        linear = bool(np.all(interpolations == _LINEAR))
-        for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
-            numbers = np.empty(2 * len(points), dtype=np.float32)
-            points.foreach_get(name, numbers)
-            yield numbers.tobytes()
+def _range(action: bpy.types.Action) -> bytes:
+    return _json([action.frame_start, action.frame_end, action.use_cyclic] if action.use_frame_range else None)
 
 
-def _rig(obj: bpy.types.Object) -> Iterator[bytes]:
-    """How the bones rest and hang, what constrains and drives them, and how the object is tilted and scaled."""
+def _keys(curve: bpy.types.FCurve) -> Iterator[bytes]:
+    """What a curve does: its modifiers and all its keys."""
+    points = curve.keyframe_points
+    yield _json([curve.data_path, curve.array_index, curve.extrapolation, len(points),
+                 [_plain(modifier) for modifier in curve.modifiers]])
+    interpolations = np.empty(len(points), dtype=np.uint8)  # bytes are copied as they are, other types one by one
+    points.foreach_get("interpolation", interpolations)
+    yield interpolations.tobytes()
+    linear = bool(np.all(interpolations == _LINEAR))
+    for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
+        numbers = np.empty(2 * len(points), dtype=np.float32)
+        points.foreach_get(name, numbers)
+        yield numbers.tobytes()
+
+
+def _rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
+    """How the bones rest and hang, what constrains and drives them, and how the object is tilted and scaled.
+
+    What the sources key (data paths) or a driver sets is left out: it has another value at another frame.
+    """
     bones = obj.data.bones
     rests = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", rests)
     yield np.round(rests, _ROUND).tobytes()
     yield _json([[b.name, b.parent.name if b.parent else None, b.use_deform, b.use_connect, b.use_inherit_rotation,
                   b.use_local_location, b.inherit_scale, round(b.length, _ROUND)] for b in bones])
-    yield _json([[b.rotation_mode, [_plain(c) for c in b.constraints]] for b in obj.pose.bones])
-    drivers = obj.animation_data.drivers if obj.animation_data else ()
-    yield _json([[d.data_path, d.array_index, d.driver.type, d.driver.expression] for d in drivers])
+    drivers = list(obj.animation_data.drivers) if obj.animation_data else []
+    moved = keyed | {d.data_path for d in drivers if not d.mute}
+    yield _json([_unmoved(b, {"rotation_mode": b.rotation_mode}, moved) for b in obj.pose.bones])
+    yield _json([_unmoved(c, _plain(c), moved) for b in obj.pose.bones for c in b.constraints])
+    yield _json([[d.data_path, d.array_index, d.mute, d.driver.type, d.driver.expression] for d in drivers])
+    yield _json([[d.data_path, *_sliders(d.driver, obj, moved)] for d in drivers if ".constraints[" in d.data_path])
     # a turn about Z and a shift are where the character stands, not what it is
     tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
     yield np.round(tilt.T @ tilt, _ROUND).tobytes() + np.round(tilt[2], _ROUND).tobytes()
+
+
+def _unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any]:
+    """The path of a bone or constraint, and those of its values whose own path is not among the moved ones."""
+    path = owner.path_from_id()
+    return [path, {name: value for name, value in values.items() if f"{path}.{name}" not in moved}]
+
+
+def _sliders(driver: bpy.types.Driver, obj: bpy.types.Object, moved: Set[str]) -> Iterator[tuple[str, Any]]:
+    """The custom properties of the object and its bones that a driver looks at, unless they are moved, and their values."""
+    for target in (target for variable in driver.variables if variable.type == "SINGLE_PROP" for target in variable.targets):
+        path = target.data_path
+        if target.id == obj and path.endswith('"]') and path not in moved:
+            with suppress(ValueError):  # the path leads nowhere
+                yield path, obj.path_resolve(path)
 
 
 def _plain(block: Any) -> dict[str, Any]:

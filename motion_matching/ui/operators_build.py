@@ -24,8 +24,10 @@ _MOST_NOTES = 4
 def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     """Work that gives the database of an armature's settings: the one that is there, or unless that is right a new one.
 
-    Errors are those of sampling, building and saving; until it is done nothing is changed.
+    Errors are those of sampling, building and saving, and where files change meanwhile; until it is done nothing is changed.
     """
+    from ..scene.library import file_digest
+
     uid, databases = obj.session_uid, library()
     key = yield from request.key_steps(uid)
     obj = request.held(uid)
@@ -38,13 +40,18 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
+    files = {source.file: file_digest(source.file) for source in sources if source.file}
     if (yield from request.key_steps(uid)) != key:
         raise SettingsError("The sources or the settings changed while the sources were read; build again.")
 
     def build(tell: Any) -> tuple[Database, Any]:
         from ..engine.matching import build as builder
 
-        return builder.build(sources, settings, tell, skip_broken=True)
+        result = builder.build(sources, settings, tell, skip_broken=True)
+        for file, digest in files.items():  # which were loaded only now
+            if file_digest(file) != digest:
+                raise SettingsError(f"{file} changed while the database was built from it; build again.")
+        return result
 
     made, report = yield from in_background(build, "Building")
 

@@ -146,14 +146,15 @@ def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
     made = library.KeyInMaking(_build_choices(obj) | {"fps": scene_fps(bpy.context.scene)})
     sources = obj.motion_matching.sources
     places = enabled_places(obj)
-    if any(sources[place].kind == "ACTION" for place in places):
-        made.add_rig(obj)
+    acts = any(sources[place].kind == "ACTION" for place in places)
     for number, place in enumerate(places, 1):
         obj, source = source_at(uid, place)  # what was held before a yield may be gone
         action = source.action if source.kind == "ACTION" else None
         for _ in made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj):
             yield "Looking at sources", (number - 1) / len(places)
         yield "Looking at sources", number / len(places)
+    if acts:
+        made.add_rig(held(uid))
     return made.key
 
 

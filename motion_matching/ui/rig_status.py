@@ -42,7 +42,8 @@ def _state(obj: bpy.types.Object) -> tuple[Any, ...]:
     settings = obj.motion_matching
     # a turn about Z is where a character faces, not what it is
     shape = (round(value, 4) for value in (*obj.scale, *obj.matrix_basis[2][:3]))
-    return (settings.bones, tuple(request.roles_of(settings).items()), ground_paths.rest_of(obj), obj.data.users,
+    bones = tuple((bone.name, bone.parent and bone.parent.name, bone.use_deform) for bone in obj.data.bones)
+    return (settings.bones, tuple(request.roles_of(settings).items()), bones, ground_paths.rest_of(obj), obj.data.users,
             obj.parent and obj.parent.session_uid, *shape)
 
 

@@ -41,7 +41,7 @@ class Status:
 
 UNKNOWN = Status()
 _found: dict[int, Status] = {}  # by the armature's session_uid, also those that are to be looked at again
-_databases: dict[str, Status] = {}  # by the key of what is there; a key never means another database
+_databases: dict[str, Status] = {}  # by the key of what is there
 _old: set[int] = set()
 listeners: list[Callable[[], None]] = []  # told of every change that is noticed here
 changes = 0  # how many were, jumps such as undo among them
@@ -128,8 +128,8 @@ def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
 
 
 def describe(key: str, database: Any) -> None:
-    """Have what panels show of a database known before they do: it takes a while, and may run in a thread."""
-    _of(key, lambda: database)
+    """Have what panels show of a new database known before they do: it takes a while, and may run in a thread."""
+    _databases[key] = _of_database(database, key)  # one of this key may have held other motion of what constraints follow
 
 
 def _of(key: str, database: Callable[[], Any]) -> Status:

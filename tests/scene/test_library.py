@@ -89,6 +89,75 @@ def test_keys_follow_the_content(run_in_blender):
     run_in_blender(KEYS)
 
 
+RIG_IN_MOTION = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.scene import actions
+from motion_matching.ui import request, status
+obj = character(clips=("walk_curves", "run_curves"))
+ops, settings = bpy.ops.motion_matching, obj.motion_matching
+ops.add_actions()
+head, scene = obj.pose.bones["Head"], bpy.context.scene
+keyed, driven, still = (head.constraints.new("LIMIT_ROTATION") for _ in range(3))
+walk, run = bpy.data.actions["walk_curves"], bpy.data.actions["run_curves"]
+actions.assign(obj, walk)
+for frame, influence, slider, mode in ((1, 0.0, 0.0, "XYZ"), (200, 1.0, 1.0, "ZYX")):
+    keyed.influence, obj["ik"], head.rotation_mode = influence, slider, mode
+    for owner, path in ((keyed, "influence"), (obj, '["ik"]'), (head, "rotation_mode")):
+        assert owner.keyframe_insert(path, frame=frame)
+obj["unkeyed"] = 0.0
+def drive(constraint, slider):
+    driver = constraint.driver_add("influence").driver
+    driver.type = "AVERAGE"
+    target = driver.variables.new().targets[0]
+    target.id, target.data_path = obj, f'["{slider}"]'
+drive(driven, "ik")
+
+def updated():
+    obj.update_tag()
+    bpy.context.view_layer.update()
+    return request.key(obj)
+
+# what sources key or drivers set is the same at every frame, tweaked, and whatever plays
+scene.frame_set(1)
+key = updated()
+scene.frame_set(100)
+assert 0.0 < keyed.influence < 1.0 and 0.0 < driven.influence < 1.0
+assert updated() == key
+keyed.influence, obj["ik"] = 0.25, 0.75
+assert updated() == key
+for action in (run, None):
+    obj.animation_data.action = action
+    assert updated() == key, action
+actions.assign(obj, walk)
+assert ops.build() == {"FINISHED"} and settings.built_key == key
+scene.frame_set(150)
+assert status.refresh(obj).kind == "fresh"
+
+# the rest counts as it is: other constraints, sliders that no source keys, keys themselves, a driver that is muted
+def counts(change, undo):
+    change()
+    assert updated() != key, change
+    undo()
+    assert updated() == key, undo
+counts(lambda: setattr(still, "influence", 0.5), lambda: setattr(still, "influence", 1.0))
+counts(lambda: setattr(keyed, "use_limit_x", True), lambda: setattr(keyed, "use_limit_x", False))
+curve = next(c for c in actions.curves_of(walk, actions.slot_for(walk, obj)) if c.data_path.endswith("influence"))
+counts(lambda: setattr(curve.keyframe_points[0], "co", (1, 0.5)), lambda: setattr(curve.keyframe_points[0], "co", (1, 0)))
+counts(lambda: setattr(curve, "mute", True), lambda: setattr(curve, "mute", False))
+counts(lambda: setattr(obj.animation_data.drivers[0], "mute", True),
+       lambda: setattr(obj.animation_data.drivers[0], "mute", False))
+drive(still, "unkeyed")
+key = updated()
+counts(lambda: obj.__setitem__("unkeyed", 1.0), lambda: obj.__setitem__("unkeyed", 0.0))
+"""
+
+
+def test_what_sources_key_or_drivers_set_is_the_same_at_every_frame(run_in_blender):
+    run_in_blender(RIG_IN_MOTION)
+
+
 ROOM = """
 import os
 import sys

@@ -207,6 +207,17 @@ for change in (lambda: setattr(settings, "speed", 1.25), lambda: settings.source
     built(lambda: None, building)
     key = request.key(obj)
     assert status.shown(obj).kind == "fresh" and settings.built_key == key
+
+# a timeline that plays meanwhile moves what a source keys, and is no change
+from motion_matching.scene import actions
+limit, scene = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION"), bpy.context.scene
+actions.assign(obj, settings.sources[0].action)
+for frame in (1, 200):
+    limit.influence = float(frame > 1)
+    limit.keyframe_insert("influence", frame=frame)
+scene.frame_set(1)
+built(lambda: scene.frame_set(100), reading)
+assert status.shown(obj).kind == "fresh" and 0.0 < limit.influence < 1.0
 """
 
 

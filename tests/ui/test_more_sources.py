@@ -80,6 +80,80 @@ def test_all_shown_sources_are_edited_at_once(run_in_blender):
     run_in_blender(MANY)
 
 
+FILE_CHANGES = """
+import sys
+from pathlib import Path
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.motion import bvh
+from motion_matching.ui import operators_build, request
+from motion_matching.ui.preferences import library
+ops, folder = bpy.ops.motion_matching, Path(sys.argv[1])
+clips = {clip.name: clip for clip in locomotion.generate(fps=30.0)}
+file = folder / "walk.bvh"
+bvh.save(clips["run_curves"], folder / "run.bvh")
+bvh.save(clips["walk_curves"], file)
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+ops.add_files(directory=str(folder), files=[{"name": "run.bvh"}, {"name": "walk.bvh"}])
+obj = bpy.context.object
+settings = obj.motion_matching
+
+def refused_when(change, *words):
+    \"\"\"Build, have a file change between the last look at the sources and their loading, and hear of it.\"\"\"
+    work, looks = operators_build.built(obj), 0
+    try:
+        for text, _ in work:
+            looks += text == "Looking at sources"
+            if looks == 2 * len(settings.sources):
+                change()
+                looks += 1
+    except MotionMatchingError as error:
+        assert all(word in str(error) for word in words), error
+    else:
+        raise AssertionError("built from other bytes than were looked at")
+    assert library().size() == 0 and not settings.built_key
+
+refused_when(lambda: bvh.save(clips["walk_starts_and_stops"], file), str(file), "changed", "build again")
+refused_when(file.unlink, str(file), "cannot be read")
+bvh.save(clips["walk_curves"], file)
+assert ops.build() == {"FINISHED"} and library().has(request.key(obj))
+"""
+
+
+def test_a_file_that_changes_while_it_is_built_from_is_told(run_in_blender, tmp_path):
+    run_in_blender(FILE_CHANGES, tmp_path)
+
+
+FIGURES = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.ui import request, status
+from motion_matching.ui.preferences import library
+ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+ops.add_actions()
+belt = bpy.data.objects.new("Belt", None)
+bpy.context.scene.collection.objects.link(belt)
+follows = obj.pose.bones["Hips"].constraints.new("COPY_LOCATION")
+follows.target, follows.use_offset = belt, True
+ops.build()
+key, before = obj.motion_matching.built_key, status.shown(obj).coverage
+for frame in (1, 200):
+    belt.location.y = -60.0 if frame > 1 else 0.0
+    belt.keyframe_insert("location", frame=frame)
+bpy.context.view_layer.update()
+ops.build()
+assert obj.motion_matching.built_key == key, "what a constraint's target does is not looked at"
+assert status.shown(obj).coverage == status.coverage(library().load(key)) != before
+"""
+
+
+def test_the_panel_shows_the_figures_of_what_was_built_again(run_in_blender):
+    run_in_blender(FIGURES)
+
+
 FROM_BLEND = """
 import sys
 from pathlib import Path

@@ -67,6 +67,34 @@ assert ops.fix_rig(fix="roles") == {"FINISHED"} and not settings.roles.left_shin
 for bone in obj.data.bones:
     bone.name = bone.name[:0:-1]
 
+# the panel, which asks at every redraw, notices other names, parents, and which bones deform
+def shown_anew(change):
+    rig_status.refresh(obj)
+    before = rig_status.shown(obj)
+    change()
+    bpy.context.view_layer.update()
+    rig_status._refresh_wanted()
+    assert rig_status.shown(obj) is not before, change
+    return rig_status.shown(obj)
+thigh = obj.data.bones["LeftUpLeg"]
+for name in ("Thigh", "LeftUpLeg"):
+    assert shown_anew(lambda: setattr(thigh, "name", name)).roles["left_thigh"] == name
+def parent(name):
+    bpy.ops.object.mode_set(mode="EDIT")
+    obj.data.edit_bones["LeftShoulder"].parent = obj.data.edit_bones.get(name)
+    bpy.ops.object.mode_set(mode="OBJECT")
+above = obj.data.bones["LeftShoulder"].parent.name
+assert [problem.label for problem in shown_anew(lambda: parent("")).problems] == ["Two Roots"]
+assert not shown_anew(lambda: parent(above)).problems
+settings.bones = "DEFORM"
+def deform(names):
+    for bone in obj.data.bones:
+        bone.use_deform = bone.name in names
+names = {bone.name for bone in obj.data.bones}
+assert [problem.label for problem in shown_anew(lambda: deform(())).problems] == ["No Bones"]
+assert not shown_anew(lambda: deform(names)).problems
+settings.bones = "AUTO"
+
 # presets: those of the convention fit whatever the namespace, others are refused and change nothing
 settings.roles.hips = "Spine"
 refused(ops.apply_preset, "DEF-spine", "rigify", kind="rigs", filepath="rigify")
