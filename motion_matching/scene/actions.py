@@ -224,7 +224,7 @@ def in_turn(
 ) -> Iterator[bpy.types.FCurve | None]:
     """The curves of an action that move an armature, one after the other, and None now and then for a pause, after which
     all is found again, because Blender may have moved it. Each takes as long as its keys do, or as so many frames.
-    MotionDataError where the action has gone, or its curves are no longer the same ones, ChangedError where the armature has.
+    MotionDataError where the action has gone or has other curves, ChangedError where the armature has gone.
     """
     name, found = action.name, (Handle.of(action, "actions"), Handle.of(obj, "objects"))
     curves, spent = _sorted_curves(action, obj), 0

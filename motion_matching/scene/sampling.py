@@ -27,7 +27,8 @@ from .matrices import similarity
 
 _FEW = 8  # frames that Blender evaluates first, to see how long they take, and at least
 _PIECE = 0.02  # seconds that it evaluates between two pauses, if getting ready for that takes little
-_READY = 0.2  # part of the evaluation that getting ready for it may take besides
+_READY = 0.25  # part of the evaluation that getting ready for it may take besides
+_MOST_KEYS = 500  # a curve, up to which Blender copies them quicker than curves of a piece alone are made
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,11 @@ def reading(
     It returns the rest, arithmetic that knows nothing of Blender and may run in a thread. Errors as in sampling,
     MotionDataError where the action or its curves change meanwhile, and ChangedError where the armature does.
     """
-    owner, target = Handle.of(obj, "objects"), _Target.of(obj, bones)
+    owner, source, target = Handle.of(obj, "objects"), Handle.of(action, "actions"), _Target.of(obj, bones)
     job = _job(obj, target, action, frames, False)
     before = _standing(obj, job.channels.paths)
-    for curve in actions.in_turn(action, obj, len(job.frames)):
+    short = job.obstacle and job.mean_keys <= _MOST_KEYS
+    for curve in () if short else actions.in_turn(action, obj, len(job.frames)):
         if curve is None:
             yield
         else:
@@ -99,8 +101,13 @@ def reading(
         _not_edited(obj)
         if _standing(obj, job.channels.paths) != before:
             raise ChangedError(f"armature '{obj.name}' was changed while its motion was read; start again.")
-        # an action of the piece alone: Blender copies all keys of what it is to evaluate anew
-        with _alone(obj) as scene, actions.playing(obj, job.channels.held(there), job.channels.frames[there]):
+        action = source.find()
+        if short and action is None:
+            raise MotionDataError(f"action '{job.name}' was deleted while it was read; try again.")
+        # Blender copies all keys of what it is to evaluate anew: of a long action the piece alone is played
+        plays = (actions.assigned(obj, action, actions.slot_for(action, obj)) if short else
+                 actions.playing(obj, job.channels.held(there), job.channels.frames[there]))
+        with _alone(obj) as scene, plays:
             scene.frame_set(job.frames[done])  # the first frame takes the longest
             ready = time.perf_counter()
             pieces.append(target.evaluate(scene, obj, job.frames[there], job.name))
@@ -161,6 +168,7 @@ class _Job:
     channels: curve_poses.Channels
     obstacle: str
     body: curve_poses.Body | None
+    mean_keys: float  # of a curve
 
     def sampled(self, clip: Clip) -> Sampled:
         return Sampled(clip, self.obstacle, self.cyclic, self.frames[0])
@@ -178,7 +186,8 @@ def _job(
     channels = curve_poses.Channels(curves, taken)
     obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.Body.of(obj, names)
-    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body)
+    mean_keys = sum(len(curve.keyframe_points) for curve in curves) / len(curves)
+    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body, mean_keys)
 
 
 @dataclass(frozen=True)
