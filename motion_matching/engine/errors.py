@@ -16,6 +16,10 @@ class RigError(MotionMatchingError):
     """A skeleton lacks a bone that is needed, or skeletons do not agree."""
 
 
+class ChangedError(RigError):
+    """The rig went, or is no longer what it was when work with it began: no fault of the motion at hand, start again."""
+
+
 class DatabaseError(MotionMatchingError):
     """A database cannot be built, saved or loaded."""
 

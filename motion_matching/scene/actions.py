@@ -15,11 +15,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..engine.errors import MotionDataError, RigError
+from ..engine.errors import ChangedError, MotionDataError, RigError
 from .handle import Handle
 
 _LINEAR = 1  # the number of that interpolation, as foreach_set wants it
 _SLOTS = bpy.app.version >= (4, 4, 0)
+_STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|scale)$")
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 _TWEAKED = "The NLA strip of '{}' is being tweaked; leave tweak mode (Tab in the NLA editor) first."
 _MOST_KEYS = 40_000  # that are read between two pauses: some milliseconds
@@ -223,18 +224,19 @@ def in_turn(
 ) -> Iterator[bpy.types.FCurve | None]:
     """The curves of an action that move an armature, one after the other, and None now and then for a pause, after which
     all is found again, because Blender may have moved it. Each takes as long as its keys do, or as so many frames.
-    MotionDataError where the action or the armature has gone, or curves have come or gone.
+    MotionDataError where the action has gone or has other curves, ChangedError where the armature has gone.
     """
     name, found = action.name, (Handle.of(action, "actions"), Handle.of(obj, "objects"))
     curves, spent = _sorted_curves(action, obj), 0
+    moved = _moved(curves)
     for place in range(len(curves)):
         if spent > _MOST_KEYS:
             yield None
             action, obj = (handle.find() for handle in found)
             if obj is None:
-                raise RigError(f"armature '{found[1].name}' was deleted while its motion was read; start again.")
-            count, curves, spent = len(curves), _sorted_curves(action, obj) if action else [], 0
-            if len(curves) != count:
+                raise ChangedError(f"armature '{found[1].name}' was deleted while its motion was read; start again.")
+            curves, spent = _sorted_curves(action, obj) if action else [], 0
+            if _moved(curves) != moved:
                 raise MotionDataError(f"action '{name}' changed while it was read; try again.")
         spent += max(frames, len(curves[place].keyframe_points))
         yield curves[place]
@@ -242,6 +244,10 @@ def in_turn(
 
 def _sorted_curves(action: bpy.types.Action, obj: bpy.types.Object) -> list[bpy.types.FCurve]:
     return sorted(curves_of(action, slot_for(action, obj)), key=lambda curve: (curve.data_path, curve.array_index))
+
+
+def _moved(curves: Iterable[bpy.types.FCurve]) -> list[tuple[str, int]]:
+    return [(curve.data_path, curve.array_index) for curve in curves]
 
 
 def assigned_curves(obj: bpy.types.Object) -> list[bpy.types.FCurve]:
@@ -306,7 +312,9 @@ def values(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
     times, heights = keys[::2], keys[1::2]
     ends_hold = len(times) > 0 and (
         curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1]))
-    if ends_hold and np.all(np.diff(times) > 0) and all(modifier.mute for modifier in curve.modifiers):
+    # whole numbers and choices go in steps, whatever their keys say
+    stepless = _STEPLESS.search(curve.data_path)
+    if stepless and ends_hold and np.all(np.diff(times) > 0) and all(modifier.mute for modifier in curve.modifiers):
         inner = np.clip(frames, times[0], times[-1])
         near = np.searchsorted(times, inner)
         if np.array_equal(times[near], inner):  # a key on every frame: how it goes on between them does not matter

@@ -94,7 +94,7 @@ class Body:
             parent = places[bone.parent.name] if bone.parent else -1
             connected = bone.use_connect and parent >= 0
             bones.append(Bone(name, _path(name), parent, _rest_in_parent(bone), mode, connected))
-        return cls(tuple(bones), above(obj), obj.rotation_mode, _own_values(obj))
+        return cls(tuple(bones), above(obj), obj.rotation_mode, own_values(obj))
 
 
 def obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str]) -> str:
@@ -246,10 +246,11 @@ def _rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
 def own_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
     """Matrices (F, 4, 4) of the object's own location, rotation and scale; (1, 4, 4) where no curve moves it. What has no
     curve stays as it is."""
-    return _placed(_own_values(obj), obj.rotation_mode, channels)
+    return _placed(own_values(obj), obj.rotation_mode, channels)
 
 
-def _own_values(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+def own_values(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+    """The object's own location, rotation in its mode and scale, by name."""
     return {name: tuple(getattr(obj, name)) for name in ("location", property_of(obj.rotation_mode), "scale")}
 
 

@@ -7,14 +7,15 @@ same poses, and the result names the way that was taken. Bones that an action do
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..engine.errors import MotionDataError, RigError
+from ..engine.errors import ChangedError, MotionDataError
 from ..engine.maths import quat
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
@@ -25,7 +26,9 @@ from .handle import Handle
 from .matrices import similarity
 
 _FEW = 8  # frames that Blender evaluates first, to see how long they take, and at least
-_PIECE = 0.02  # seconds that it evaluates between two pauses
+_PIECE = 0.02  # seconds that it evaluates between two pauses, if getting ready for that takes little
+_READY = 0.25  # part of the evaluation that getting ready for it may take besides
+_MOST_KEYS = 500  # a curve, up to which Blender copies them quicker than curves of a piece alone are made
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def sample(
     jobs = [_job(obj, target, action, frames, evaluate) for action in chosen]
     clips = {job: target.read(job) for job in jobs if not job.obstacle}
     if len(clips) < len(jobs):
-        with evaluation.stage(obj) as scene, actions.undisturbed(obj), evaluation.at_rest(obj):
+        with _alone(obj) as scene:
             for job in jobs:
                 if job.obstacle:
                     with actions.assigned(obj, job.action, job.slot):
@@ -74,12 +77,14 @@ def reading(
 ) -> Generator[None, None, Callable[[], Sampled]]:
     """Work that samples one action as `sample` does, in small pieces: between two of them Blender may go on.
 
-    It returns the rest, arithmetic that knows nothing of Blender and may run in a thread. Errors as in sampling, and
-    where the object, the action or curves of it go meanwhile.
+    It returns the rest, arithmetic that knows nothing of Blender and may run in a thread. Errors as in sampling,
+    MotionDataError where the action or its curves change meanwhile, and ChangedError where the armature does.
     """
-    owner, target = Handle.of(obj, "objects"), _Target.of(obj, bones)
+    owner, source, target = Handle.of(obj, "objects"), Handle.of(action, "actions"), _Target.of(obj, bones)
     job = _job(obj, target, action, frames, False)
-    for curve in actions.in_turn(action, obj, len(job.frames)):
+    before = _standing(obj, job.channels.paths)
+    short = job.obstacle and job.mean_keys <= _MOST_KEYS
+    for curve in () if short else actions.in_turn(action, obj, len(job.frames)):
         if curve is None:
             yield
         else:
@@ -92,14 +97,47 @@ def reading(
         yield
         began, obj, there = time.perf_counter(), owner.find(), slice(done, done + count)
         if obj is None:
-            raise RigError(f"armature '{target.name}' was deleted while its motion was read; start again.")
-        # an action of the piece alone: Blender copies all keys of what it is to evaluate anew
-        with (evaluation.stage(obj) as scene, actions.undisturbed(obj), evaluation.at_rest(obj),
-              actions.playing(obj, job.channels.held(there), job.channels.frames[there])):
+            raise ChangedError(f"armature '{target.name}' was deleted while its motion was read; start again.")
+        _not_edited(obj)
+        if _standing(obj, job.channels.paths) != before:
+            raise ChangedError(f"armature '{obj.name}' was changed while its motion was read; start again.")
+        action = source.find()
+        if short and action is None:
+            raise MotionDataError(f"action '{job.name}' was deleted while it was read; try again.")
+        # Blender copies all keys of what it is to evaluate anew: of a long action the piece alone is played
+        plays = (actions.assigned(obj, action, actions.slot_for(action, obj)) if short else
+                 actions.playing(obj, job.channels.held(there), job.channels.frames[there]))
+        with _alone(obj) as scene, plays:
+            scene.frame_set(job.frames[done])  # the first frame takes the longest
+            ready = time.perf_counter()
             pieces.append(target.evaluate(scene, obj, job.frames[there], job.name))
-        done += count
-        count = max(_FEW, round(count * min(2.0, _PIECE / (time.perf_counter() - began))))
+            each = (time.perf_counter() - ready) / len(job.frames[there])
+        done += len(job.frames[there])
+        around = time.perf_counter() - began - each * len(job.frames[there])
+        count = max(_FEW, round(max(_PIECE - around, around / _READY) / each))
     return lambda: job.sampled(_joined(pieces))
+
+
+@contextmanager
+def _alone(obj: bpy.types.Object) -> Iterator[bpy.types.Scene]:
+    """A scene in which an object plays nothing but what it is given, from rest; after the block all is as before."""
+    with (evaluation.keeping_pose(obj), evaluation.stage(obj) as scene, actions.undisturbed(obj),
+          evaluation.at_rest(obj)):
+        yield scene
+
+
+def _standing(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
+    """What each piece of a motion has to find as the first one did: bones, how they rest, and where the object is by what
+    is not `moved`."""
+    rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
+    obj.data.bones.foreach_get("matrix_local", rests)
+    own = {name: values for name, values in curve_poses.own_values(obj).items() if name not in moved}
+    return [bone.name for bone in obj.data.bones], rests.tobytes(), own
+
+
+def _not_edited(obj: bpy.types.Object) -> None:
+    if obj.mode == "EDIT":
+        raise ChangedError(f"armature '{obj.name}' is being edited; leave Edit Mode first.")
 
 
 def _joined(pieces: Sequence[Clip]) -> Clip:
@@ -130,6 +168,7 @@ class _Job:
     channels: curve_poses.Channels
     obstacle: str
     body: curve_poses.Body | None
+    mean_keys: float  # of a curve
 
     def sampled(self, clip: Clip) -> Sampled:
         return Sampled(clip, self.obstacle, self.cyclic, self.frames[0])
@@ -147,7 +186,8 @@ def _job(
     channels = curve_poses.Channels(curves, taken)
     obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.Body.of(obj, names)
-    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body)
+    mean_keys = sum(len(curve.keyframe_points) for curve in curves) / len(curves)
+    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body, mean_keys)
 
 
 @dataclass(frozen=True)
@@ -160,8 +200,7 @@ class _Target:
 
     @classmethod
     def of(cls, obj: bpy.types.Object, bones: str | None) -> _Target:
-        if obj.mode == "EDIT":
-            raise RigError(f"armature '{obj.name}' is being edited; leave Edit Mode first.")
+        _not_edited(obj)
         scenes = obj.users_scene
         current = bpy.context.scene
         # an armature of another scene goes at the rate of that one

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..engine.errors import MotionMatchingError, SettingsError
+from ..engine.errors import ChangedError, MotionMatchingError, SettingsError
 from . import polls, request, status
 from .preferences import library
 from .work import Steps, Working, in_background
@@ -72,7 +72,8 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
     """Work that reads the actions among the sources of an armature as clips, one between two yields.
 
     With each goes the frame that Blender counts where its clip counts zero. What cannot be read is added to the list of
-    `broken` ones by name, with the reason; without a list, and where nothing else is left, its error is raised.
+    `broken` ones by name, with the reason; without a list, where nothing else is left, and where it is the armature that
+    changed meanwhile, its error is raised.
     """
     places = request.enabled_places(request.held(uid))
     result: list[tuple[Source, int]] = []
@@ -82,7 +83,7 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
         try:
             sampled = yield from _sampled(uid, place, (f"Reading {name}", number / len(places)))
         except MotionMatchingError as error:
-            if broken is None or (place == places[-1] and not result):
+            if broken is None or isinstance(error, ChangedError) or (place == places[-1] and not result):
                 raise
             broken.append((name, str(error)))
         else:

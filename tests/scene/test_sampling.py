@@ -516,9 +516,168 @@ else:
     raise AssertionError("it has read what is gone")
 
 obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
-assert check_as_one(kept, frames=(10, 150)) >= 2, "frames are evaluated in several pieces"
+bpy.ops.ed.undo_push(message="kept")
+for few in (10**6, 0):  # keys, up to which the action itself is played
+    sampling._MOST_KEYS = few
+    assert check_as_one(kept, frames=(10, 150)) >= 2, "frames are evaluated in several pieces"
+    name = kept.name
+    check_as_one(kept, undo, frames=(10, 150))
+    kept, obj = bpy.data.actions[name], bpy.context.object
 """
 
 
 def test_an_action_is_evaluated_in_pieces_as_in_one(run_in_blender):
     run_in_blender(PIECES)
+
+
+MEANWHILE = PIECES.partition("walk = bpy.data.actions")[0] + """
+from motion_matching.engine.errors import MotionDataError, RigError
+walk = bpy.data.actions["walk_curves"]
+
+def refused(change, *words, kind=MotionDataError, after=3):
+    work = reading(obj, walk)
+    for _ in range(after):
+        next(work)
+    change()
+    try:
+        for _ in work:
+            pass
+    except kind as error:
+        assert all(word in str(error) for word in words), error
+    else:
+        raise AssertionError("what has changed was read")
+
+def renamed(before, now):
+    obj.data.bones[before].name = now
+
+def swapped():
+    # as many curves as before, but not the same
+    curves = actions.channelbag(walk).fcurves
+    last = max(curves, key=lambda curve: (curve.data_path, curve.array_index))
+    curves.remove(last)
+    curves.new("rotation_euler", index=0).keyframe_points.insert(1, 0.0)
+
+actions.assign(obj, walk)  # else Blender does not rename what it moves
+actions._MOST_KEYS = 4000
+refused(lambda: renamed("Head", "Kopf"), "walk_curves", "changed")
+renamed("Kopf", "Head")
+
+# where it is evaluated the armature has to stay as it is
+sampling._MOST_KEYS = 10**6
+obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
+refused(lambda: renamed("Head", "Kopf"), "Hero", "changed", kind=RigError)
+renamed("Kopf", "Head")
+refused(lambda: bpy.ops.object.mode_set(mode="EDIT"), "Hero", "Edit Mode", kind=RigError)
+bpy.ops.object.mode_set(mode="OBJECT")
+def move():
+    obj.location.x += 1.0
+refused(move, "Hero", "changed", kind=RigError)
+
+# but for what the action itself moves: the user may look at other frames
+for index in range(3):
+    actions.channelbag(walk).fcurves.new("location", index=index).keyframe_points.insert(1, 0.5)
+in_pieces(walk, move)
+
+limit = obj.pose.bones["Head"].constraints[0]
+obj.pose.bones["Head"].constraints.remove(limit)
+refused(swapped, "walk_curves", "changed")
+"""
+
+
+def test_what_changes_while_it_is_read_is_told(run_in_blender):
+    run_in_blender(MEANWHILE)
+
+
+DISCRETE = PIECES.partition("walk = bpy.data.actions")[0] + """
+def driven_by(name, value, other):
+    # how far a bone is away depends on a property of whole numbers, whose keys are linear
+    obj = character(clips=("walk_curves",))
+    walk = bpy.data.actions["walk_curves"]
+    actions.assign(obj, walk)
+    obj[name] = value
+    obj.keyframe_insert(f'["{name}"]', frame=1)
+    obj[name] = other
+    obj.keyframe_insert(f'["{name}"]', frame=50)
+    driver = obj.pose.bones["Head"].driver_add("location", 2).driver
+    variable = driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = obj, f'["{name}"]'
+    driver.type = "SUM"
+    return obj, walk
+
+def rotation_mode():
+    obj = character(clips=("walk_curves",))
+    walk = bpy.data.actions["walk_curves"]
+    actions.assign(obj, walk)
+    head = obj.pose.bones["Head"]
+    for frame, mode in ((1, "XYZ"), (50, "ZYX")):
+        head.rotation_mode = mode
+        head.rotation_euler = (1.0, 2.0, 0.5)
+        head.keyframe_insert("rotation_mode", frame=frame)
+        head.keyframe_insert("rotation_euler", frame=frame)
+    return obj, walk
+
+for make in (lambda: driven_by("place", 0, 3), lambda: driven_by("on", False, True), rotation_mode):
+    obj, walk = make()
+    bpy.context.scene.name = "Shown"
+    for curve in actions.channelbag(walk).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    for few in (10**6, 0):
+        sampling._MOST_KEYS = few
+        check_as_one(walk, frames=(1, 60))
+"""
+
+
+def test_properties_of_whole_numbers_go_in_steps_in_pieces_as_well(run_in_blender):
+    run_in_blender(DISCRETE)
+
+
+POSED = PIECES.partition("walk = bpy.data.actions")[0] + """
+# what is posed and not keyed yet stays where the action that the object plays has other keys
+walk, head = bpy.data.actions["walk_curves"], obj.pose.bones["Head"]
+limit = head.constraints.new("LIMIT_ROTATION")
+head["ik"], obj["switch"], head.rotation_mode = 0.0, 1, "QUATERNION"
+obj["two"] = [1.0, 2.0]
+actions.assign(obj, walk)
+scene = bpy.context.scene
+head.keyframe_insert('["ik"]', frame=1)
+limit.keyframe_insert("influence", frame=1)
+for path in ('["switch"]', '["two"]', "location", "hide_render"):
+    obj.keyframe_insert(path, frame=1)
+scene.frame_set(20)
+
+def pose():
+    head.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    head["ik"], limit.influence, obj["switch"], obj.location.x, obj.hide_render = 0.5, 0.25, 7, 3.0, True
+    obj["two"][:] = 3.0, 4.0
+
+def posed():
+    return [round(value, 4) for value in (*head.rotation_quaternion, head["ik"], limit.influence, obj["switch"],
+                                          obj.location.x, obj.hide_render, *obj["two"])]
+
+def check(read):
+    scene.frame_set(20)
+    bpy.context.view_layer.update()
+    keyed = posed()
+    pose()
+    bpy.context.view_layer.update()
+    before = posed()
+    assert len(before) == len(keyed) and sum(a != b for a, b in zip(before, keyed)) >= 9, (before, keyed)
+    read()
+    bpy.context.view_layer.update()
+    assert posed() == before, (posed(), before)
+
+def updated():
+    bpy.context.view_layer.update()
+
+check(lambda: sample(obj, [walk], frames=(1, 30)))
+for few in (10**6, 0):
+    sampling._MOST_KEYS = few
+    check(lambda: in_pieces(walk, updated, frames=(1, 60)))
+scene.frame_set(21)
+assert posed()[4] == 0.0, "its keys are played again in other frames"
+"""
+
+
+def test_what_is_posed_and_not_keyed_stays_where_a_rig_is_evaluated(run_in_blender):
+    run_in_blender(POSED)

@@ -142,6 +142,21 @@ before = traces()
 given_up(operators_demo.MOTION_MATCHING_OT_add_demo_performer.steps(SimpleNamespace(), bpy.context), "Adding", 3)
 assert traces() == before, traces()
 
+# a source is not left out because the armature is being edited meanwhile: nothing is built
+obj = character()
+bpy.ops.motion_matching.add_actions()
+obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
+building = operators_build.built(obj, again=True)
+try:
+    for text, _ in building:
+        if text == "Reading walk_curves" and obj.mode != "EDIT":
+            bpy.ops.object.mode_set(mode="EDIT")
+except motion_matching.engine.errors.MotionMatchingError as error:
+    assert "Edit Mode" in str(error)
+else:
+    raise AssertionError("built without " + obj.motion_matching.built_notes)
+bpy.ops.object.mode_set(mode="OBJECT")
+
 # what is going on holds no references: its armature may go meanwhile
 obj = character()
 bpy.ops.motion_matching.add_actions()
