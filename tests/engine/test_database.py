@@ -338,6 +338,11 @@ def test_root_motion_played_from_the_first_frame_of_a_range_is_its_track(databas
 # ---------------------------------------------------------------- other features
 
 
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+    """But for the last bit, which depends on where in memory arrays lie."""
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
 def test_a_database_with_other_features_equals_one_built_with_them(name: str):
     clip = perform("walk", [Move(2.0, 1.2, turn=30)], 30.0, np.random.default_rng(1))
@@ -345,11 +350,11 @@ def test_a_database_with_other_features_equals_one_built_with_them(name: str):
     first = build(sources, BuildSettings(schema=load_schema("holden"), mirror=True))[0]
     expected = build(sources, BuildSettings(schema=load_schema(name), mirror=True))[0]
     changed = first.with_schema(load_schema(name))
-    np.testing.assert_array_equal(changed.features, expected.features)
+    assert_same(changed.features, expected.features)
     assert changed.poses is first.poses
-    np.testing.assert_array_equal(changed.normalization.mean, expected.normalization.mean)
+    assert_same(changed.normalization.mean, expected.normalization.mean)
 
 
 def test_a_mapped_database_computes_the_same_features(database: Database, saved: Path):
     schema = load_schema("holden")
-    np.testing.assert_array_equal(load(saved).with_schema(schema).features, database.with_schema(schema).features)
+    assert_same(load(saved).with_schema(schema).features, database.with_schema(schema).features)
