@@ -28,7 +28,7 @@ def _joints(poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, flo
     world[..., :3, 3] = poses[:, :3].transpose(2, 0, 1)
     world[..., 3, 3] = 1
     c, s = math.cos(yaw), math.sin(yaw)
-    world[0] = [[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]
+    world[0] = np.array([(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)], np.float32)
     for bones, above in _generations(parents):
         world[bones] = world[above] @ world[bones]
     return world[..., :3, 3]
