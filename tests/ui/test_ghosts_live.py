@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from test_motion_field import BEGIN
 
-DRAWN = BEGIN + """
-import colorsys
-from motion_matching.ui import ghosts, hud, trail
+LIVE = BEGIN + """
 obj = begin("walk_curves", "run_curves")
-play = obj.motion_matching.play
 live, keyboard = live_on(obj, "W")
 field = live.session.performer.method
 now = 0.0
+"""
+
+DRAWN = LIVE + """
+import colorsys
+from motion_matching.ui import ghosts, hud, trail
+play = obj.motion_matching.play
 def ticks(count=1):
     global now
     for _ in range(count):
@@ -67,12 +70,8 @@ def test_neighbours_are_drawn_where_they_lead(run_in_blender):
     run_in_blender(DRAWN)
 
 
-FORCED = BEGIN + """
-obj = begin("walk_curves", "run_curves")
+FORCED = LIVE + """
 controller = obj.motion_matching.controller
-live, keyboard = live_on(obj, "W")
-field = live.session.performer.method
-now = 0.0
 def decisions(count):
     global now
     found = []

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -153,15 +152,19 @@ class MotionField:
         if soon is not None:
             around, distances = self._serving(soon, wish, way, around, distances)
         actions = action_weights(similarity_weights(distances))
-        lead = partial(step, self.states, pose, around, actions, self._drift)
-        led = lead() if plans else None
-        if led is None:
-            root = (lead().root * self._per_second)[:, None] if soon is None else _blended(actions, soon[around])
-            scores = self._reward(wish, way, root, actions @ self._tagged[around])
-        else:
+        led: Step | None = None  # of all actions; where clips tell what they are worth, only the chosen one is integrated
+        if plans:
+            led = step(self.states, pose, around, actions, self._drift)
             scores = self._foreseen(field, wish, way, led)
+        else:
+            if soon is None:
+                led = step(self.states, pose, around, actions, self._drift)
+                root = (led.root * self._per_second)[:, None]
+            else:
+                root = _blended(actions, soon[around])
+            scores = self._reward(wish, way, root, actions @ self._tagged[around])
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
-        self._found = None if led is None else (field, *(found[chosen] for found in self._results))
+        self._found = (field, *(found[chosen] for found in self._results)) if plans else None
         weights = actions[chosen]
         if led is None:
             done = (part[0] for part in step(self.states, pose, around, weights[None], self._drift))
