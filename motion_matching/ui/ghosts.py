@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import colorsys
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import bpy
-
+from . import drawing
 from .tag_colors import color_of
 
 if TYPE_CHECKING:
@@ -89,21 +88,5 @@ def _arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
 
 def draw(found: Ghosts) -> None:
     """Draw them over all else in the view that is being drawn."""
-    import gpu
-    import numpy as np
-    from gpu_extras.batch import batch_for_shader
-
-    context = bpy.context
-    scale = context.preferences.system.ui_scale
-    own = np.full((len(found.chosen), 4), (*context.preferences.themes[0].view_3d.bone_pose_active[:3], 1.0), np.float32)
-    shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR")
-    shader.bind()
-    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    gpu.state.blend_set("ALPHA")
-    try:
-        for points, colours, width in ((found.others, found.colours, _OTHER), (found.chosen, own, _CHOSEN)):
-            shader.uniform_float("lineWidth", width * scale)
-            content: Any = {"pos": points, "color": colours}
-            batch_for_shader(shader, "LINES", content).draw(shader)
-    finally:
-        gpu.state.blend_set("NONE")
+    chosen = drawing.lines(found.chosen, drawing.theme_color("bone_pose_active"))
+    drawing.draw_lines([(drawing.lines(found.others, found.colours), _OTHER), (chosen, _CHOSEN)])

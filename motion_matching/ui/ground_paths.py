@@ -16,7 +16,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ..engine.errors import MotionMatchingError
-from . import callbacks, status
+from . import callbacks, drawing, status
 
 if TYPE_CHECKING:
     from ..engine.motion.simulation_bone import GroundTrack
@@ -39,7 +39,7 @@ class Snapshot:
     lines: list[tuple[np.ndarray, float, str]]
     tracks: dict[str, GroundTrack]
     seconds: float  # that it took to compute
-    batches: list[tuple[Any, float, str]] = field(default_factory=list)
+    batches: list[tuple[Any, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,6 @@ _read: _Read | None = None
 _raw: tuple[tuple[Any, ...], GroundTrack] | None = None  # the path before it is smoothed, and what it is that of
 _changed = False  # whether the motion may no longer be what was read
 _looked_at: tuple[Any, ...] = ()  # what depsgraph updates are compared with
-_handle: Any = None
 
 
 # ---------------------------------------------------------------- making a snapshot
@@ -81,7 +80,7 @@ def refresh() -> None:
         shown, note = _snapshot(obj, source), ""
         if _changed:
             note = "The motion may have changed since it was read: switch this off and on to read it again"
-        _draw_from_now_on()
+        overlay.start()
     except MotionMatchingError as error:
         shown, note = None, str(error)
     status.redraw("WINDOW")
@@ -90,11 +89,11 @@ def refresh() -> None:
 
 def hide() -> None:
     """Draw nothing, and keep nothing that was read; twice does no harm."""
-    global shown, note, _read, _raw, _changed, _handle
-    if _handle is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
+    global shown, note, _read, _raw, _changed
+    if overlay.is_on:
+        overlay.stop()
         status.redraw("WINDOW")
-    shown, note, _read, _raw, _changed, _handle = None, "", None, None, False, None
+    shown, note, _read, _raw, _changed = None, "", None, None, False
 
 
 def _armature() -> bpy.types.Object | None:
@@ -170,8 +169,7 @@ def _snapshot(obj: bpy.types.Object, source: Any) -> Snapshot:
 
 def _line(track: GroundTrack, height: float) -> np.ndarray:
     """The path as pairs of points (2F - 2, 3)."""
-    points = np.column_stack([track.positions, np.full(track.frame_count, height)])
-    return np.repeat(points, 2, axis=0)[1:-1].astype(np.float32)
+    return drawing.pairs_of(np.column_stack([track.positions, np.full(track.frame_count, height)]))
 
 
 def _arrows(track: GroundTrack, height: float, every: int) -> np.ndarray:
@@ -187,39 +185,15 @@ def _arrows(track: GroundTrack, height: float, every: int) -> np.ndarray:
 # ---------------------------------------------------------------- drawing
 
 
-def _draw_from_now_on() -> None:
-    global _handle
-    if _handle is None:
-        _handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
-
-
 def _draw() -> None:
-    if shown is None:
+    if shown is None or not bpy.context.space_data.overlay.show_overlays:
         return
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    context = bpy.context
-    if not context.space_data.overlay.show_overlays:
-        return
-    theme, scale = context.preferences.themes[0].view_3d, context.preferences.system.ui_scale
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     if not shown.batches:
-        lines: Any = shown.lines
-        shown.batches = [(batch_for_shader(shader, "LINES", {"pos": points}), width, color)
-                         for points, width, color in lines if len(points)]
-    shader.bind()
-    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("LESS_EQUAL")  # the character stands in front of its path
-    try:
-        for batch, width, color in shown.batches:
-            shader.uniform_float("lineWidth", width * scale)
-            shader.uniform_float("color", (*getattr(theme, color)[:3], 1.0))
-            batch.draw(shader)
-    finally:
-        gpu.state.depth_test_set("NONE")
-        gpu.state.blend_set("NONE")
+        shown.batches = [(drawing.lines(points, drawing.theme_color(color)), width) for points, width, color in shown.lines]
+    drawing.draw_lines(shown.batches, stand_behind=True)
+
+
+overlay = drawing.Overlay((_draw, "POST_VIEW"))
 
 
 # ---------------------------------------------------------------- when
@@ -259,7 +233,7 @@ def _after_jump(*_: Any) -> None:
     soon()
 
 
-def _handlers() -> Iterator[tuple[Any, Any]]:
+def handlers() -> Iterator[tuple[Any, Any]]:
     on = bpy.app.handlers
     yield on.depsgraph_update_post, _after_update
     for when in (on.load_post, on.undo_post, on.redo_post):
@@ -268,13 +242,13 @@ def _handlers() -> Iterator[tuple[Any, Any]]:
 
 def start() -> None:
     """Follow what there is to be seen."""
-    callbacks.listen(_handlers())
+    callbacks.listen(handlers())
     status.listeners.append(soon)
 
 
 def stop() -> None:
     """Draw no more, and follow nothing any more."""
-    callbacks.unlisten(_handlers())
+    callbacks.unlisten(handlers())
     if soon in status.listeners:
         status.listeners.remove(soon)
     callbacks.not_soon(refresh)

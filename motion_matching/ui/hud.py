@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
-from . import ghosts, status
+from . import drawing, ghosts, status
 
 if TYPE_CHECKING:
     from ..engine.control.performer import Frame, Placement
@@ -27,7 +27,6 @@ _STEPS = 8
 _ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
 _RING, _TOE = 0.25, 0.07  # metres
 _CIRCLE = [(math.cos(a), math.sin(a)) for a in (2.0 * math.pi * k / 24 for k in range(25))]
-_EDGE = 20  # from the corner of the view
 _LINE = 17  # from a line of text to the next
 _RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
 
@@ -72,7 +71,6 @@ class Pace:
 
 
 _shown: Snapshot | None = None
-_handles: list[tuple[Any, str]] = []
 spent: deque[float] = deque(maxlen=200)  # seconds that drawings of a view took
 
 
@@ -182,18 +180,18 @@ def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
 
 def start() -> None:
     """Draw from now on; nothing is there to be drawn before the first tick."""
-    stop()
+    global _shown
+    _shown = None
     spent.clear()
-    for draw, when in ((_draw_lines, "POST_VIEW"), (_draw_texts, "POST_PIXEL")):
-        _handles.append((bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when), "WINDOW"))
+    overlay.start()
+    redraw()
 
 
 def stop() -> None:
     """Draw no more; twice does no harm."""
     global _shown
     _shown = None
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(*_handles.pop())
+    overlay.stop()
     redraw()
 
 
@@ -221,24 +219,16 @@ def _draw_lines() -> None:
 
 
 def _draw(lines: Sequence[Line]) -> None:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
+    """All lines of a width at once; the character stands in front of its path."""
+    import numpy as np
 
-    context = bpy.context
-    theme, scale = context.preferences.themes[0].view_3d, context.preferences.system.ui_scale
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    shader.bind()
-    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("LESS_EQUAL")  # the character stands in front of its path
-    try:
-        for line in lines:
-            shader.uniform_float("lineWidth", line.width * scale)
-            shader.uniform_float("color", (*getattr(theme, line.color)[:3], 1.0))
-            batch_for_shader(shader, "LINE_STRIP", {"pos": line.points}).draw(shader)
-    finally:
-        gpu.state.depth_test_set("NONE")
-        gpu.state.blend_set("NONE")
+    batches = []
+    for width in {line.width for line in lines}:
+        points = [drawing.pairs_of(line.points) for line in lines if line.width == width]
+        colours = [drawing.theme_color(line.color) for line in lines if line.width == width]
+        counts = [len(pairs) for pairs in points]
+        batches.append((drawing.lines(np.concatenate(points), np.repeat(np.array(colours), counts, axis=0)), width))
+    drawing.draw_lines(batches, stand_behind=True)
 
 
 def _draw_texts() -> None:
@@ -251,28 +241,25 @@ def _draw_texts() -> None:
     context = bpy.context
     scale = context.preferences.system.ui_scale
     tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
-    x, y = tools + _EDGE * scale, _EDGE * scale
+    x, y = tools + drawing.EDGE * scale, drawing.EDGE * scale
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
-    color = (*context.preferences.themes[0].view_3d.space.text_hi[:3], 1.0)
+    color = drawing.text_color()
     try:
         for text in reversed(_shown.texts):
-            _write(blf, text, x, y, color)
+            drawing.write(text, x, y, color)
             y += _LINE * scale
         for text in _shown.warnings:
-            _write(blf, text, x, y, _AMBER)
+            drawing.write(text, x, y, _AMBER)
             y += _LINE * scale
         if _shown.recorded is not None:
             blf.size(0, 16.0 * scale)
-            _write(blf, f"\N{BLACK CIRCLE} REC  {_shown.recorded:.1f} s", x, y + 4.0 * scale, _RED)
+            drawing.write(f"\N{BLACK CIRCLE} REC  {_shown.recorded:.1f} s", x, y + 4.0 * scale, _RED)
     finally:
         blf.disable(0, blf.SHADOW)
     if spent:
         spent[-1] += time.perf_counter() - began
 
 
-def _write(blf: Any, text: str, x: float, y: float, color: tuple[float, ...]) -> None:
-    blf.position(0, x, y, 0.0)
-    blf.color(0, *color)
-    blf.draw(0, text)
+overlay = drawing.Overlay((_draw_lines, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))

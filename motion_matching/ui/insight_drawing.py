@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import insight, inspector, request, trail
+from . import drawing, insight, inspector, request, trail
 
 if TYPE_CHECKING:
     import numpy as np
 
 _ABOVE = 0.01  # metres over the ground
 _LABEL = 2.0  # metres from the point that strands start from to their name
-_MAP, _EDGE = 220, 20  # size of the map, and its distance from the corner of the view
+_STRAND = 1.5  # width
+_MAP = 220.0  # size of the map
 _MOST_POSES = 3000
 _DOT, _HEAD = 0.006, 0.018  # parts of the map's size
 _PAPER = (0.05, 0.05, 0.05, 0.75)
@@ -27,22 +28,18 @@ _COLORS = {"body": "bone_solid", "position": "vertex_select", "velocity": "bone_
            "direction": "bone_pose", "wish": "object_active"}
 
 spent: deque[float] = deque(maxlen=200)  # seconds that drawings of a view took
-_handles: list[tuple[Any, str]] = []
 _batches: dict[str, tuple[Any, Any]] = {}  # by what they show: what they were made of, and the batch
 _places: dict[str, tuple[Any, Any]] = {}  # by the kind of map: what they were made of, and the places
 
 
 def start() -> None:
     """Draw from now on, in all 3D views."""
-    stop()
-    for draw, when in ((_draw_scene, "POST_VIEW"), (_draw_pixels, "POST_PIXEL")):
-        _handles.append((bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when), "WINDOW"))
+    overlay.start()
 
 
 def stop() -> None:
     """Draw no more; twice does no harm."""
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(*_handles.pop())
+    overlay.stop()
     _batches.clear()
     _places.clear()
 
@@ -77,12 +74,14 @@ def _draw_strands(obj: bpy.types.Object, found: insight.Measured, data: bool, si
 
     place = _stood(obj)
     if data:
-        lines = _batch("strands", found.strands, lambda: _lines(*strand_segments(found.strands)))
-        _draw_lines(lines, 1.5, place)
+        lines = _batch("strands", found.strands, lambda: drawing.lines(*strand_segments(found.strands)))
+        with drawing.placed(place):
+            drawing.draw_lines([(lines, _STRAND)])
     if simulation:
         aside = Matrix.Translation((found.apart, 0.0, 0.0))
-        lines = _batch("simulation", found.simulation, lambda: _lines(*strand_segments(found.simulation)))
-        _draw_lines(lines, 1.5, place @ aside)
+        lines = _batch("simulation", found.simulation, lambda: drawing.lines(*strand_segments(found.simulation)))
+        with drawing.placed(place @ aside):
+            drawing.draw_lines([(lines, _STRAND)])
 
 
 def _stood(obj: bpy.types.Object) -> Any:
@@ -107,13 +106,10 @@ def _draw_labels(obj: bpy.types.Object, found: insight.Measured) -> None:
 
     context, place = bpy.context, _stood(obj)
     blf.size(0, 12.0 * context.preferences.system.ui_scale)
-    r, g, b = context.preferences.themes[0].view_3d.space.text_hi[:3]
-    blf.color(0, r, g, b, 1.0)
     for text, left in labels:
         where = location_3d_to_region_2d(context.region, context.region_data, place @ Vector((left, _LABEL, 0.0)))
         if where is not None:
-            blf.position(0, where.x - 0.5 * blf.dimensions(0, text)[0], where.y, 0.0)
-            blf.draw(0, text)
+            drawing.write(text, where.x - 0.5 * blf.dimensions(0, text)[0], where.y, drawing.text_color())
 
 
 def strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -137,53 +133,19 @@ def _draw_features(seen: inspector.Inspector, place: tuple[float, float, float, 
     body = _batch("body", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind == "body"]))
     features = _batch("features", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind != "body"]))
     wished = _batch("wish", seen.wished, lambda: _strokes([s._replace(kind="wish") for s in seen.wished]))
-    for lines, width in ((body, 1.5), (wished, 5.0), (features, 3.0)):
-        if lines is not None:
-            _draw_lines(lines, width, there)
+    with drawing.placed(there):
+        drawing.draw_lines([(body, 1.5), (wished, 5.0), (features, 3.0)])
 
 
-def _strokes(strokes: Any) -> Any:
+def _strokes(strokes: Any) -> drawing.Batch | None:
     """A batch of lines in the theme's colours, or None."""
     import numpy as np
 
     if not strokes:
         return None
-    theme = bpy.context.preferences.themes[0].view_3d
-    pairs, colours = [], []
-    for stroke in strokes:
-        pairs += [pair for k in range(len(stroke.points) - 1) for pair in stroke.points[k : k + 2]]
-        colours += [(*getattr(theme, _COLORS[stroke.kind])[:3], 1.0)] * (2 * (len(stroke.points) - 1))
-    return _lines(np.array(pairs, np.float32), np.array(colours, np.float32))
-
-
-def _lines(points: np.ndarray, colours: np.ndarray) -> Any:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    if not len(points):
-        return None
-    content: Any = {"pos": points, "color": colours}
-    return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
-
-
-def _draw_lines(batch: Any, width: float, place: Any) -> None:
-    import gpu
-
-    if batch is None:
-        return
-    context = bpy.context
-    shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR")
-    shader.bind()
-    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
-    gpu.state.blend_set("ALPHA")
-    gpu.matrix.push()
-    try:
-        gpu.matrix.multiply_matrix(place)
-        batch.draw(shader)
-    finally:
-        gpu.matrix.pop()
-        gpu.state.blend_set("NONE")
+    pairs = [drawing.pairs_of(stroke.points) for stroke in strokes]
+    colours = [drawing.theme_color(_COLORS[stroke.kind]) for stroke in strokes]
+    return drawing.lines(np.concatenate(pairs), np.repeat(np.array(colours), [len(found) for found in pairs], axis=0))
 
 
 # ---------------------------------------------------------------- the map of poses
@@ -217,30 +179,20 @@ def _shown_map(obj: bpy.types.Object) -> insight.Mapped | None:
 
 def height_of_map(obj: bpy.types.Object) -> float:
     """What the map takes of the corner of the view, in pixels at a scale of 1."""
-    return _MAP + _EDGE if _shown_map(obj) else 0.0
+    return _MAP + drawing.EDGE if _shown_map(obj) else 0.0
 
 
 def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int], around: Sequence[int]) -> None:
     import gpu
-    from mathutils import Matrix
 
-    context = bpy.context
-    scale = context.preferences.system.ui_scale
-    sidebar = next((region.width for region in context.area.regions if region.type == "UI"), 0)
     places = places_of(found, obj.motion_matching.insight.map)
-    gpu.state.blend_set("ALPHA")
-    gpu.matrix.push()
-    try:
-        corner = (context.region.width - max(sidebar, 1) - (_MAP + _EDGE) * scale, _EDGE * scale, 0.0)
-        gpu.matrix.multiply_matrix(Matrix.Translation(corner) @ Matrix.Scale(_MAP * scale, 4))
-        _flat(_batch("map", places, lambda: _dots(places, found.colours)))
+    with drawing.in_corner(_MAP):
+        gpu.matrix.scale_uniform(_MAP)
+        drawing.fill(_batch("map", places, lambda: _dots(places, found.colours)))
         if len(around):
-            _draw_around(places[around])
+            drawing.fill(_around(places[around]))
         if marked:
-            _draw_way(places[marked])
-    finally:
-        gpu.matrix.pop()
-        gpu.state.blend_set("NONE")
+            drawing.fill(_way(places[marked]))
 
 
 def _played(found: insight.Mapped) -> list[int]:
@@ -283,36 +235,22 @@ def _dots(places: np.ndarray, colours: np.ndarray) -> Any:
                     np.concatenate([[_PAPER], rgba]))
 
 
-def _squares(centres: np.ndarray, sizes: np.ndarray, colours: np.ndarray) -> Any:
-    """A batch of squares: points are drawn differently by each version of Blender, triangles are not."""
-    import gpu
+def _squares(centres: np.ndarray, sizes: np.ndarray, colours: np.ndarray) -> drawing.Batch:
+    """A batch of squares at centres (N, 2), so far to each side (N,)."""
     import numpy as np
-    from gpu_extras.batch import batch_for_shader
 
-    corners = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
-    points = (centres[:, None] + sizes[:, None, None] * corners).reshape(-1, 2).astype(np.float32)
-    indices = (4 * np.arange(len(centres))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)
-    content: Any = {"pos": np.pad(points, ((0, 0), (0, 1))), "color": np.repeat(colours, 4, axis=0).astype(np.float32)}
-    return batch_for_shader(gpu.shader.from_builtin("FLAT_COLOR"), "TRIS", content, indices=indices.astype(np.int32))
+    return drawing.boxes(np.concatenate([centres - sizes[:, None], centres + sizes[:, None]], axis=1), colours)
 
 
-def _flat(batch: Any) -> None:
-    import gpu
-
-    shader = gpu.shader.from_builtin("FLAT_COLOR")
-    shader.bind()
-    batch.draw(shader)
-
-
-def _draw_around(places: np.ndarray) -> None:
+def _around(places: np.ndarray) -> drawing.Batch:
     """Where the neighbours lie on the map."""
     import numpy as np
 
-    color = (*bpy.context.preferences.themes[0].view_3d.object_active[:3], 1.0)
-    _flat(_squares(places, np.full(len(places), 2.0 * _DOT), np.full((len(places), 4), color)))
+    count = len(places)
+    return _squares(places, np.full(count, 2.0 * _DOT), np.tile(drawing.theme_color("object_active"), (count, 1)))
 
 
-def _draw_way(places: np.ndarray) -> None:
+def _way(places: np.ndarray) -> drawing.Batch:
     """Where the last frames lie on the map, the older the fainter, and large where it has got to."""
     import numpy as np
 
@@ -321,4 +259,7 @@ def _draw_way(places: np.ndarray) -> None:
     colours[:, 3] = np.linspace(0.1, 1.0, count) if count > 1 else 1.0
     sizes = np.full(count, 1.5 * _DOT)
     sizes[-1] = _HEAD
-    _flat(_squares(places, sizes, colours))
+    return _squares(places, sizes, colours)
+
+
+overlay = drawing.Overlay((_draw_scene, "POST_VIEW"), (_draw_pixels, "POST_PIXEL"))

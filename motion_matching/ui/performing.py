@@ -5,7 +5,6 @@ Nothing of Blender is held from tick to tick but the handles that a session know
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 from collections.abc import Callable
@@ -16,21 +15,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import (
-    asking,
-    feature_list,
-    fields,
-    hud,
-    layers,
-    preferences,
-    recordings,
-    request,
-    standpoint,
-    status,
-    timeline,
-    trail,
-)
+from . import asking, fields, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
 from .alerts import Alerts
+from .changes import Changes
+from .live_takes import LiveTakes
 from .work import Steps, in_background
 
 if TYPE_CHECKING:
@@ -74,22 +62,18 @@ class Live:
         self._alerts = Alerts(database) if database else None
         self._asking = asking.Asking(database) if database else None
         self.said: list[str] = []
-        self.takes: list[str] = []
         self.ending: str | None = None
         self.may_push = True  # whether an undo step may be made of how it ended
         self._stack = ExitStack()
-        self._scene = bpy.context.scene.session_uid
-        self._data, self._bones = obj.data.session_uid, obj.pose.bones.keys()
-        self._tuned, self._looked = request.tuning(obj), 0.0
+        self._changes, self._looked = Changes(obj, database), 0.0
         self._built = obj.motion_matching.built_key
-        self._method, self._plays_method = fields.asked_of(obj), True
-        self.plays_features = True  # whether the features that are set are those that it plays with
         start = session.writer.start
         self.place: tuple[float, float] = start[:2]  # where the character is seen
         self.standpoint = standpoint.Standpoint()
         self._walls, self._character = walls, Placement(*start)
         self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
         self._along = timeline.Along()
+        self._recordings = LiveTakes(self.take_name, session, self.armature, self._along, self._list)
         self._trouble = ""  # why it has to end
         self._commands: list[str] = []  # what the input has asked for
 
@@ -120,7 +104,7 @@ class Live:
 
         All else waits for the next tick of the clock: within a change of frame nothing is ended.
         """
-        if scene.session_uid == self._scene and not self._trouble:
+        if self._changes.is_scene(scene) and not self._trouble:
             self._guarded(self._follow if self._along.is_on else self.session.show_again)
 
     def _guarded(self, call: Callable[[], None]) -> None:
@@ -242,110 +226,52 @@ class Live:
 
     def _problem(self) -> str:
         """Why it cannot go on, or nothing."""
-        if bpy.context.scene.session_uid != self._scene:
+        if not self._changes.is_scene(bpy.context.scene):
             return "The live session has ended, because another scene was chosen."
         return self._change()
 
     def _change(self) -> str:
         """What has become of the armature that it cannot go on, or nothing."""
         obj = self.armature.find()
-        if obj is None or obj.type != "ARMATURE":
-            return ""  # the session says it best
-        if obj.data.session_uid != self._data:
-            return f"The live session has ended, because armature '{obj.name}' has got other bones."
-        names = obj.pose.bones.keys()
-        if names != self._bones and len(names) == len(self._bones):
-            changed = next((a, b) for a, b in zip(self._bones, names, strict=True) if a != b)
-            self.session.writer.follow_names(dict(zip(self._bones, names, strict=True)))
-            return f"The live session has ended, because bone '{changed[0]}' was renamed to '{changed[1]}'."
-        return ""
+        # the session says it best where it is gone
+        return self._changes.of_armature(obj, self.session) if obj is not None and obj.type == "ARMATURE" else ""
 
     def _look(self) -> None:
         """Take over settings that were changed meanwhile."""
         self._stand()
         obj = self.armature.find()
-        tuning = request.tuning(obj)
-        if tuning != self._tuned:
-            self._tuned = tuning
+        if self._changes.is_tuned(obj):
             try:
-                self._compare_features(obj)
+                self._say(self._changes.features(obj))
                 self.session.apply(self._settings(obj))
             except SettingsError as refusal:
-                self.said.append(_sentence(refusal))
-        self._compare_method(obj)
+                self._say(_sentence(refusal))
+        self._say(self._changes.method(obj))
         status.redraw()
 
-    def _compare_method(self, obj: bpy.types.Object) -> None:
-        """Say once where another method is chosen than the session plays by, or a field of another training."""
-        did = self._plays_method
-        self._plays_method = self.database is None or fields.asked_of(obj) == self._method
-        if did and not self._plays_method:
-            self.said.append("Another method or training was chosen: the session goes on with the one that it began with, "
-                             "and the other counts once it is started again.")
-
-    def _compare_features(self, obj: bpy.types.Object) -> None:
-        """Say once where other features are set than the session plays with."""
-        did = self.plays_features
-        self.plays_features = not self.database or feature_list.is_built_with(
-            obj.motion_matching.features, self.database.schema)
-        if did and not self.plays_features:
-            self.said.append("Features were added, removed or changed: the session goes on with those that it began with, "
-                             "and the others count once it is started again.")
+    @property
+    def plays_features(self) -> bool:
+        """Whether the features that are set are those that it plays with."""
+        return self._changes.plays_features
 
     # ------------------------------------------------------------ recording
 
     def toggle_recording(self) -> None:
         """Begin a recording, or end it as a take; what cannot be is said."""
         try:
-            if self.session.is_recording:
-                self._keep_recording()
-            else:
-                self._record()
+            self._say(self._recordings.end() if self.session.is_recording else self._recordings.begin())
         except MotionMatchingError as error:
-            self.said.append(_sentence(error))
+            self._say(_sentence(error))
         status.redraw()
 
-    def _record(self) -> None:
-        from ..live.recorder import RecordingPlan
-        from ..scene.bake import scene_fps
+    @property
+    def takes(self) -> list[str]:
+        """The names of what was recorded."""
+        return self._recordings.names
 
-        scene, play = bpy.context.scene, self.armature.find().motion_matching.play
-        mode = self._line_up(scene, play.mode) if play.timeline else play.mode
-        frame = scene.frame_float if play.timeline else float(scene.frame_current)
-        step = scene_fps(scene) / self.session.performer.method.fps
-        self.session.record(RecordingPlan(self.take_name, frame, step, mode, recordings.folder(), bpy.data.filepath))
-        if play.timeline:
-            self._along.play()
-        self.said.append("Recording.")
-
-    def _line_up(self, scene: bpy.types.Scene, mode: str) -> str:
-        """Bring timeline and session to where a recording along the timeline begins; returns how it is recorded.
-
-        SettingsError where the timeline ends there, RigError where there is no take to append to.
-        """
-        from ..scene.recording import base_of
-
-        begin = scene.frame_current
-        base = base_of(self.session.writer.playing(), mode)
-        if mode == "append" and base:
-            begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
-        if begin >= timeline.end(scene):
-            raise SettingsError(f"The timeline ends at frame {timeline.end(scene)}, and a recording along it would begin "
-                                "there; make it longer, or record without it.")
-        if begin != scene.frame_current:
-            scene.frame_set(begin)
-        self.session.keep_time(self._along.begin(scene), with_timeline=True)
-        return mode
-
-    def _keep_recording(self) -> None:
-        seconds = self.session.recorded_seconds
-        self._along.stop()
-        name = self.session.stop_recording()
-        if name is None:
-            return
-        self._list(bpy.data.actions[name])
-        self.takes.append(name)
-        self.said.append(f"Recorded '{name}': {seconds:.1f} s.")
+    def _say(self, words: str) -> None:
+        if words:
+            self.said.append(words)
 
     def _list(self, action: bpy.types.Action) -> None:
         recordings.list_take(self.armature.find(), action)
@@ -364,7 +290,7 @@ class Live:
                 left = self.session.leave_recording()
                 words += ["What was recorded can be recovered."] if left else []
             elif self.session.is_recording:
-                self._keep_recording()
+                self._say(self._recordings.end())
         except MotionMatchingError as error:
             words.append(_sentence(error))
         except Exception:

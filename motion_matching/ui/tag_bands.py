@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
-from . import polls, status
+from . import drawing, polls, status
 from .properties_tags import KINDS
 from .request import armature_of
 
@@ -20,8 +20,6 @@ _LABELS = {identifier: name for identifier, name, *_ in KINDS}
 _LANE, _NAMED, _MARGIN, _MARKERS, _RULER = 16.0, 10.0, 12.0, 42.0, 26.0
 _LINE, _FOOT = 3.0, 9.0  # a lane where there is no room for more, and all of them
 _FILL, _CHOSEN = 0.5, 0.85  # opacities
-
-_handles: list[Any] = []
 
 
 class Band(NamedTuple):
@@ -80,14 +78,13 @@ def bands_of(ranges: Any, first: float, last: float) -> tuple[list[Band], int]:
 
 def start() -> None:
     """Draw into Dope Sheets and Timelines from now on."""
-    stop()
-    _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+    overlay.start()
+    status.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
 def stop() -> None:
     """Draw no more; twice does no harm."""
-    while _handles:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
+    overlay.stop()
     status.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
@@ -107,8 +104,9 @@ def _draw() -> None:
         boxes.append((left, bottom + band.lane * height, max(right, left + 2), bottom + (band.lane + 1) * height - 1))
     if boxes:
         tags = [source.tag_ranges[band.number] for band in bands]
-        _fill(boxes, [(*tag.color, _CHOSEN if band.number == source.tag_index else _FILL)
-                      for band, tag in zip(bands, tags, strict=True)])
+        colours = [(*tag.color, _CHOSEN if band.number == source.tag_index else _FILL)
+                   for band, tag in zip(bands, tags, strict=True)]
+        drawing.fill(drawing.boxes(np.array(boxes), np.array(colours)))
         if height >= _NAMED * scale:
             _write(context, boxes, [tag.label if tag.kind == "FREE" else _LABELS[tag.kind] for tag in tags], scale)
 
@@ -123,26 +121,6 @@ def _shows_markers(context: bpy.types.Context) -> bool:
     space: Any = context.space_data
     action = _action_shown(armature_of(context), space) if space.mode == "ACTION" and space.show_pose_markers else None
     return bool(context.scene.timeline_markers or (action and action.pose_markers))
-
-
-def _fill(boxes: Sequence[tuple[float, ...]], colors: Sequence[tuple[float, ...]]) -> None:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    corners = [corner for x0, y0, x1, y1 in boxes for corner in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))]
-    faces = [face for k in range(0, len(corners), 4) for face in ((k, k + 1, k + 2), (k, k + 2, k + 3))]
-    shader = gpu.shader.from_builtin("FLAT_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": corners, "color": list(_fourfold(colors))}, indices=faces)
-    gpu.state.blend_set("ALPHA")
-    try:
-        batch.draw(shader)
-    finally:
-        gpu.state.blend_set("NONE")
-
-
-def _fourfold(colors: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
-    for color in colors:
-        yield from (color,) * 4
 
 
 def _write(
@@ -164,3 +142,6 @@ def _write(
                 blf.draw(0, name)
     finally:
         blf.disable(0, blf.CLIPPING)
+
+
+overlay = drawing.Overlay((_draw, "POST_PIXEL"), space=bpy.types.SpaceDopeSheetEditor)

@@ -101,7 +101,7 @@ assert abs(np.hypot(*live.session.velocity) - 2.0) < 0.02
 # the character stays as it was, and so does the scene where nothing is recorded
 names = {o.name for o in bpy.data.objects}
 performing.end()
-assert marker() is None and performing.current is None and not hud._handles
+assert marker() is None and performing.current is None and not hud.overlay.is_on
 assert {o.name for o in bpy.data.objects} == names - {"Steered Path"}
 assert obj.animation_data.action == own and obj.matrix_world == before[1]
 assert all(np.array_equal(np.array(bone.matrix_basis), m) for bone, m in zip(obj.pose.bones, before[0]))
@@ -187,7 +187,7 @@ for end, words, stays in (
     end()
     hero.run(3)
     assert performing.current is None and words in live.ending, live.ending
-    assert not live.session.is_running and not hud._handles
+    assert not live.session.is_running and not hud.overlay.is_on
     assert (marker() is not None) == stays, words
     if stays:
         assert marker().animation_data.action.name == "Steered Path"

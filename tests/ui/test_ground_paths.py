@@ -25,10 +25,10 @@ def see():
     ground_paths.refresh()
     return ground_paths.shown and ground_paths.shown.tracks
 
-assert see() is None and ground_paths._handle is None
+assert see() is None and not ground_paths.overlay.is_on
 settings.show_path = True
 tracks = see()
-assert list(tracks) == ["raw", "smoothed"] and ground_paths._handle is not None and not ground_paths.note
+assert list(tracks) == ["raw", "smoothed"] and ground_paths.overlay.is_on and not ground_paths.note
 
 # what is drawn is what is built from
 ops.build()
@@ -136,17 +136,17 @@ settings.show_path = True
 assert np.abs(see()["raw"].positions - tracks["raw"].positions).max() < 1e-4 and not ground_paths.note
 obj.animation_data.action = None
 bpy.context.view_layer.objects.active = None
-assert see() is None and ground_paths._handle is None
+assert see() is None and not ground_paths.overlay.is_on
 bpy.context.view_layer.objects.active = obj
 assert see()
 file = bpy.app.tempdir + "shown.blend"
 bpy.ops.wm.save_as_mainfile(filepath=file)
 bpy.ops.wm.read_homefile(use_empty=True)
-assert ground_paths.shown is None and ground_paths._handle is None
+assert ground_paths.shown is None and not ground_paths.overlay.is_on
 bpy.ops.wm.open_mainfile(filepath=file)
 assert ground_paths.shown is None and see(), "it is seen again in the file that asks for it"
 motion_matching.unregister()
-assert ground_paths.shown is None and ground_paths._handle is None
+assert ground_paths.shown is None and not ground_paths.overlay.is_on
 """
 
 

@@ -115,9 +115,9 @@ bands, lanes = tag_bands.bands_of(second.tag_ranges, 1000, 1200)
 assert lanes <= 4 and 8 <= len(bands) <= 12
 
 # the handler goes with the extension
-assert len(tag_bands._handles) == 1
+assert tag_bands.overlay.is_on
 motion_matching.unregister()
-assert not tag_bands._handles
+assert not tag_bands.overlay.is_on
 """
 
 
