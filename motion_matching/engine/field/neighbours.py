@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..matching.database import Database
+from ..matching.kd_order import kd_order
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .states import MotionStates, root_step
@@ -176,18 +177,20 @@ def similarity_weights(distances: np.ndarray) -> np.ndarray:
 class Neighbours:
     """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
 
-    A sum over some of the terms is never more than the whole: all states are looked at in the terms that tell most, those
-    left over in more of them, and few in all. Queries that follow one another are looked for around their middle: what is
-    near to one of them is no further from there than that and its own way there, by the triangle inequality. So those that
-    are alike are best asked together. One thread at a time: a query works in arrays kept for it.
+    States that are alike lie in blocks. By the triangle inequality a state is no nearer to a query than its distance from
+    the middle of its block differs from that of the query, and a sum over some of the terms is never more than the whole:
+    first the middles are looked at, then the states left over in the terms that tell most, and few in all. Queries that are
+    asked together are looked for around their middle: what is near to one of them is no further from there than that and
+    its own way there. So those that are alike are best asked together.
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
-    _SEEDS = 96  # states that the first bound comes from
+    _FIRST = 16  # terms that tell most
+    _BLOCK, _GROUP = 16, 256
+    _SEEDS = 64  # states beside the 2 k that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
     _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
-    _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
+    _ROUNDING = np.float32(1e-5)  # of sums in another order
 
     def __init__(
         self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
@@ -201,15 +204,22 @@ class Neighbours:
             followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
         self._followed = followed
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
-        self._order = _by_contribution(terms)
-        first = min(self._FIRST, len(self._order))
+        self._count, self._order = len(terms), _by_contribution(terms)
+        self._states = _blocks(terms[:, self._order[: self._FIRST]].reshape(self._count, -1), self._GROUP, self._BLOCK)
+        self._places = np.empty(self._count, np.intp)
+        self._places[self._states[: self._count]] = np.arange(self._count)
         # components before terms, so that one row is one read
-        self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
-        self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
-        self._part = np.ascontiguousarray(self._whole[:, :, first : self._SECOND])
-        self._differences = np.empty_like(self._coarse)
-        self._squares = np.empty_like(self._coarse[0])
-        self._bounds = np.empty(len(terms), np.float32)
+        self._whole = terms[self._states].transpose(0, 2, 1).take(self._order, axis=2)
+        blocks = self._whole[:, :, : self._FIRST].reshape(-1, self._BLOCK, 3, min(self._FIRST, len(self._order)))
+        middles = blocks.mean(axis=1)
+        self._aside = _distances(blocks, middles[:, None])
+        self._radii = self._aside.max(axis=1)
+        self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
+        self._first = np.ascontiguousarray(blocks).reshape(-1, *blocks.shape[2:])
+        # what fills up the last block is no state
+        for padded in (self._whole, self._first, self._aside.reshape(-1)):
+            padded[self._count :] = np.inf
+        self._differences, self._squares = np.empty_like(self._middles), np.empty_like(self._middles[0])
 
     def nearest(self, features: np.ndarray, k: int, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
@@ -218,8 +228,8 @@ class Neighbours:
         then the others: the more frames there are, the more of the nearest are a tick apart, and lead to the same. Where
         there are fewer states than k, these are all.
         """
-        k = min(k, len(self._whole))
-        wide = min(int(self._WIDER * k), len(self._whole)) if apart else k
+        k = min(k, self._count)
+        wide = min(int(self._WIDER * k), self._count) if apart else k
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
@@ -234,60 +244,81 @@ class Neighbours:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
             return
-        exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
+        exact = _distances(self._whole.take(self._places[left], axis=0), queries[:, None])
         k = indices.shape[1]
         rank = self._ranked(exact, left, wide) if wide > k else exact
         order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
-        distances[:] = exact[np.arange(len(queries))[:, None], order]
+        distances[:] = np.take_along_axis(exact, order, axis=1)
 
     def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
         """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
         assert self._followed is not None
-        apart = ~(self._followed[left[:-1]] & (np.diff(left) == 1))
+        beside = self._followed[left[:-1]] & (np.diff(left) == 1)
         nearer = exact[:, 1:] < exact[:, :-1]
-        last = np.ones((len(exact), len(left)), bool)
-        first = last.copy()
-        np.logical_or(apart, nearer, out=first[:, 1:])
-        np.logical_or(apart, ~nearer, out=last[:, :-1])
         reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
-        return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
+        later = exact > reach
+        later[:, 1:] |= beside & ~nearer
+        later[:, :-1] |= beside & nearer
+        return exact + 2 * reach * later
 
     def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
         """States (n,) among which the k nearest of all queries (Q, 3, terms) are, ascending; None where these are unlike."""
         alone = len(queries) == 1
         middle = queries[0] if alone else queries.mean(axis=0)
-        bounds = self._lower_bounds(middle)
-        seeds = _smallest(bounds, max(self._SEEDS, k))
+        away = self._to_middles(middle)
+        most = self._reach(queries, middle, away, k)
+        if most is None:
+            return None
+        limits = most + self._ROUNDING * away
+        blocks = np.flatnonzero(away - self._radii <= limits)
+        bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
+        within = np.flatnonzero(bounds <= limits.take(blocks)[:, None])
+        left = (blocks * self._BLOCK).take(within // self._BLOCK) + within % self._BLOCK
+        left = left[_distances(self._first.take(left, axis=0), middle[:, : self._FIRST]) <= most]
         if not alone:
-            seeds = seeds[_smallest(_distances(self._whole.take(seeds, axis=0), middle), 2 * k)]
-        exact = _distances(self._whole.take(seeds, axis=0)[None], queries[:, None])
-        reach = np.partition(exact, k - 1, axis=1)[:, k - 1]  # no nearest one is further away
-        if not alone:
+            left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
+            if len(queries) * len(left) > self._MOST:
+                return None
+        return np.sort(self._states[left])
+
+    def _reach(self, queries: np.ndarray, middle: np.ndarray, away: np.ndarray, k: int) -> np.float32 | None:
+        """How far from the middle of queries the k nearest of each are at most; None where these are unlike.
+
+        What is found in the blocks whose middles are the least `away` (blocks,) tells.
+        """
+        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
+        seeds = self._whole.reshape(-1, self._BLOCK, *self._whole.shape[1:]).take(nearest, axis=0)
+        seeds = seeds.reshape(-1, *self._whole.shape[1:])
+        if len(queries) > 1:
+            seeds = seeds[_smallest(_distances(seeds, middle), 2 * k)]
+        reach = np.partition(_distances(seeds, queries[:, None]), k - 1, axis=1)[:, k - 1]
+        if len(queries) > 1:
             aside = _distances(queries, middle)
             if aside.max() > reach.max():
                 return None
             reach += aside
-        most = reach.max() * self._SLACK
-        left = np.flatnonzero(bounds <= most)
-        further = _distances(self._part.take(left, axis=0), middle[:, self._coarse.shape[1] : self._SECOND])
-        left = left[bounds.take(left) + further <= most]
-        if not alone:
-            left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
-        return left if alone or len(queries) * len(left) <= self._MOST else None
+        return reach.max() * (1 + self._ROUNDING)
 
-    def _lower_bounds(self, place: np.ndarray) -> np.ndarray:
-        """No more than the distance of each state (S,) to a place (3, terms): that in the first terms."""
-        d = np.subtract(self._coarse, place[:, : self._coarse.shape[1], None], out=self._differences)
+    def _to_middles(self, place: np.ndarray) -> np.ndarray:
+        """Distances (blocks,) of a place (3, terms) to the middles of blocks, in the first terms."""
+        d = np.subtract(self._middles, place[:, : self._FIRST, None], out=self._differences)
         square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
-        return np.add.reduce(np.sqrt(square, out=square), axis=0, out=self._bounds)
+        return np.add.reduce(np.sqrt(square, out=square), axis=0)
+
+
+def _blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
+    """An order of points (N, D), each once, in which those that are alike lie in blocks; the last is repeated to fill one."""
+    order = kd_order(points, group, block)
+    once = order[np.sort(np.unique(order, return_index=True)[1])]
+    return np.pad(once, (0, -len(once) % block), mode="edge")
 
 
 def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Distances (...) of features (..., 3, terms)."""
     d = states - queries
     square = np.einsum("...ij,...ij->...j", d, d)
-    return np.add.reduce(np.sqrt(square, out=square), axis=-1)
+    return np.einsum("...j->...", np.sqrt(square, out=square))
 
 
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:
