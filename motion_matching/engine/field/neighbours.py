@@ -71,20 +71,17 @@ class Metric:
 
     def features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Features (Q, F), three for each term of the distance, of states (Q, 7, B) whose bone 0 rests at the origin."""
-        count, rate = len(poses), self.fps / _RATE
-        (placed, of_place), (moving, of_motion) = self._terms
-        joints = self._joints(poses, velocities)
-        here, there = joints[..., :count], joints[..., count:]
-        motion = there.take(moving, axis=1)
-        motion -= here.take(moving, axis=1)
-        terms = [here.take(placed, axis=1) * of_place, motion * (of_motion * rate)]
-        if self.root_velocity > 0 or self.turn > 0:
-            root = np.zeros((3, 2, count), np.float32)
-            x, y, turn = root_step(velocities).T
-            root[0, 0], root[1, 0] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
-            root[0, 1] = turn * (self.turn * rate)
-            terms.append(root)
-        return np.concatenate(terms, axis=1).transpose(2, 1, 0).reshape(count, -1)
+        to, away_from, weights = self._terms
+        counted, by_root = len(to), self.root_velocity > 0 or self.turn > 0
+        terms = np.zeros((3, counted + 2 * by_root, len(poses)), np.float32)
+        places = self._places(poses, velocities)
+        np.subtract(places.take(to, axis=1), places.take(away_from, axis=1), out=terms[:, :counted])
+        terms[:, :counted] *= weights
+        if by_root:
+            step, rate = root_step(velocities).T, self.fps / _RATE
+            np.multiply(step[:2], self.root_velocity * rate, out=terms[:2, counted])
+            np.multiply(step[2], self.turn * rate, out=terms[0, counted + 1])
+        return terms.transpose(2, 1, 0).reshape(len(poses), -1)
 
     def of_states(self, states: MotionStates, told: Callable[[], None] = lambda: None) -> np.ndarray:
         """Features (S, F) of a field's own states; `told` is called now and then, and may raise to stop."""
@@ -96,51 +93,61 @@ class Metric:
         return np.concatenate(parts)
 
     @cached_property
-    def _order(self) -> tuple[np.ndarray, list[tuple[slice, np.ndarray]]]:
-        """The bones that count and those they hang on, upper ones first, and by depth: which they are, and their parents."""
-        counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0))
-        chains = {int(bone): len(self.skeleton.ancestors(int(bone))) for bone in counted}
-        for bone in counted:
-            for above in self.skeleton.ancestors(int(bone)):
-                chains[above] = len(self.skeleton.ancestors(above))
-        bones = np.array(sorted(chains, key=lambda bone: (chains[bone], bone)), np.intp)
-        depths = np.array([chains[int(bone)] for bone in bones])
-        place = np.full(self.skeleton.bone_count, -1)
-        place[bones] = np.arange(len(bones))
-        levels = []
-        for depth in range(1, int(depths.max()) + 1):
-            first, last = np.searchsorted(depths, [depth, depth + 1])
-            levels.append((slice(first, last), place[self.skeleton.parents[bones[first:last]]]))
-        return bones, levels
+    def _bones(self) -> np.ndarray:
+        """The bones (n,) that count and those they hang on, bone 0 first and then by depth."""
+        counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0)).tolist()
+        bones = {0, *counted, *(above for bone in counted for above in self.skeleton.ancestors(bone))}
+        return np.array(sorted(bones, key=lambda bone: (len(self.skeleton.ancestors(bone)), bone)), np.intp)
 
     @cached_property
-    def _terms(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1)."""
-        bones = self._order[0]
+    def _parts(self) -> np.ndarray:
+        """Where the bones (2 n,) are in a pose with its velocity behind it, each of them in both."""
+        return np.stack([self._bones, self.skeleton.bone_count + self._bones], axis=1).ravel()
 
-        def counted(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            chosen = np.flatnonzero(weights[bones] > 0)
-            return chosen, weights[bones[chosen], None].astype(np.float32)
+    @cached_property
+    def _chains(self) -> list[tuple[int, np.ndarray]]:
+        """For 1, 2, 4, ... bones up, as far as any chain goes: from which of the bones' places on, each bone having two,
+        as it is and as it is led to, such a bone is there, and where its own is."""
+        bones = self._bones.tolist()
+        chains = [self.skeleton.ancestors(bone) for bone in bones]
+        result = []
+        for up in (1 << step for step in range(len(chains[-1]).bit_length())):
+            first = next(place for place, chain in enumerate(chains) if len(chain) >= up)
+            above = np.array([bones.index(chain[up - 1]) for chain in chains[first:]])
+            result.append((2 * first, (2 * above[:, None] + [0, 1]).ravel()))
+        return result
 
-        return counted(self.positions * np.float32(_POSITIONS)), counted(self.velocities)
+    @cached_property
+    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Between which of the bones' places terms are, and their weights (T, 1): places from bone 0, which is at the
+        origin, and motions from what a bone is to where it is led."""
+        positions, velocities = self.positions[self._bones] * _POSITIONS, self.velocities[self._bones] * (self.fps / _RATE)
+        placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
+        to, away_from = (2 * placed, 2 * moving + 1), (np.zeros_like(placed), 2 * moving)
+        weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
+        return np.concatenate(to), np.concatenate(away_from), weights[:, None]
 
-    def _joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Places (3, n, 2 Q) of the ordered bones of poses and, behind them, of those that they are led to, in the frame
-        that bone 0 is in, which may turn but stays where it is."""
-        bones, levels = self._order
-        count = len(poses)
-        parts = np.concatenate([poses, velocities]).transpose(1, 2, 0).take(bones, axis=1)
-        world = np.zeros((4, 4, len(bones), 2 * count), np.float32)
-        world[:3, :3] = _matrices(parts[3:])
-        world[:3, :3, :, count:] = np.einsum("ijbq,jkbq->ikbq", world[:3, :3, :, :count], world[:3, :3, :, count:])
-        world[:3, 3] = parts[:3] if self.places is None else self.places[:, bones, None]
+    def _places(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Places (3, 2 n, Q) of the bones, of each as it is and as it is led to, in the frame that bone 0 is in, which may
+        turn but stays where it is.
+
+        Chains are multiplied by pointer doubling: each step joins what two bones make of twice as many.
+        """
+        parts = np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
+        world = np.zeros((4, 4, *parts.shape[1:]), np.float32)
+        turns, places = world[:3, :3], world[:3, 3]
+        turns[:] = _matrices(parts[3:])
+        turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
         if self.places is None:
-            world[:3, 3, :, count:] += parts[:3, :, :count]
-        world[:3, 3, 0] = 0
+            places[:] = parts[:3]
+            places[:, 1::2] += places[:, ::2]
+        else:
+            places[:] = self.places.take(self._bones, axis=1).repeat(2, axis=1)[..., None]
+        places[:, :2] = 0
         world[3, 3] = 1
-        for level, parents in levels:
-            world[:3, :, level] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(parents, axis=2), world[:, :, level])
-        return world[:3, 3]
+        for first, above in self._chains:
+            world[:3, :, first:] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(above, axis=2), world[:, :, first:])
+        return places
 
 
 def _matrices(q: np.ndarray) -> np.ndarray:
@@ -239,17 +246,45 @@ class Neighbours:
 
     def _nearest(self, queries: np.ndarray, wide: int, indices: np.ndarray, distances: np.ndarray) -> None:
         """The same for queries (Q, 3, terms) that lie around one place, of the `wide` nearest."""
-        left = self._around(queries, wide)
-        if left is None:
+        found = self._alone(queries, wide) if len(queries) == 1 else self._together(queries, wide)
+        if found is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
             return
-        exact = _distances(self._whole.take(self._places[left], axis=0), queries[:, None])
+        left, exact = found
         k = indices.shape[1]
         rank = self._ranked(exact, left, wide) if wide > k else exact
         order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
         distances[:] = np.take_along_axis(exact, order, axis=1)
+
+    def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
+        away = self._to_middles(queries[0])
+        reach = self._reach(self._seeds(away, k), queries, k)
+        left = np.sort(self._within(queries[0], away, reach.max() * (1 + self._ROUNDING)))
+        return left, _distances(self._whole.take(self._places[left], axis=0), queries)[None]
+
+    def _together(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same of queries (Q, 3, terms), with infinity (Q, n) for what is none of the nearest; None where they are
+        unlike."""
+        middle = queries.sum(axis=0) / np.float32(len(queries))
+        away = self._to_middles(middle)
+        seeds = self._seeds(away, k)
+        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
+        aside = _distances(queries, middle)
+        if aside.max() > reach.max():
+            return None
+        furthest = (reach + aside) * (1 + self._ROUNDING)
+        left = np.sort(self._within(middle, away, furthest.max()))
+        states = self._whole.take(self._places[left], axis=0)
+        from_middle = _distances(states, middle)
+        query, state = np.nonzero(from_middle <= furthest[:, None])
+        if len(query) > self._MOST:
+            return None
+        exact = np.full((len(queries), len(left)), np.inf, np.float32)
+        exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
+        return left, exact
 
     def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
         """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
@@ -262,43 +297,24 @@ class Neighbours:
         later[:, :-1] |= beside & nearer
         return exact + 2 * reach * later
 
-    def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
-        """States (n,) among which the k nearest of all queries (Q, 3, terms) are, ascending; None where these are unlike."""
-        alone = len(queries) == 1
-        middle = queries[0] if alone else queries.mean(axis=0)
-        away = self._to_middles(middle)
-        most = self._reach(queries, middle, away, k)
-        if most is None:
-            return None
+    def _seeds(self, away: np.ndarray, k: int) -> np.ndarray:
+        """Features (n, 3, terms) of the states in the blocks whose middles are the least `away` (blocks,), 2 k or more."""
+        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
+        row = self._whole.shape[1:]
+        return self._whole.reshape(-1, self._BLOCK, *row).take(nearest, axis=0).reshape(-1, *row)
+
+    def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
+        """How far the k nearest of each query (Q,) are at most, as some states tell."""
+        return np.partition(_distances(seeds, queries[:, None]), k - 1, axis=1)[:, k - 1]
+
+    def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
+        """States (n,) that may be so near to a place (3, terms), which is so far `away` (blocks,) from the middles."""
         limits = most + self._ROUNDING * away
         blocks = np.flatnonzero(away - self._radii <= limits)
         bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
         within = np.flatnonzero(bounds <= limits.take(blocks)[:, None])
         left = (blocks * self._BLOCK).take(within // self._BLOCK) + within % self._BLOCK
-        left = left[_distances(self._first.take(left, axis=0), middle[:, : self._FIRST]) <= most]
-        if not alone:
-            left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
-            if len(queries) * len(left) > self._MOST:
-                return None
-        return np.sort(self._states[left])
-
-    def _reach(self, queries: np.ndarray, middle: np.ndarray, away: np.ndarray, k: int) -> np.float32 | None:
-        """How far from the middle of queries the k nearest of each are at most; None where these are unlike.
-
-        What is found in the blocks whose middles are the least `away` (blocks,) tells.
-        """
-        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
-        seeds = self._whole.reshape(-1, self._BLOCK, *self._whole.shape[1:]).take(nearest, axis=0)
-        seeds = seeds.reshape(-1, *self._whole.shape[1:])
-        if len(queries) > 1:
-            seeds = seeds[_smallest(_distances(seeds, middle), 2 * k)]
-        reach = np.partition(_distances(seeds, queries[:, None]), k - 1, axis=1)[:, k - 1]
-        if len(queries) > 1:
-            aside = _distances(queries, middle)
-            if aside.max() > reach.max():
-                return None
-            reach += aside
-        return reach.max() * (1 + self._ROUNDING)
+        return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
         """Distances (blocks,) of a place (3, terms) to the middles of blocks, in the first terms."""
