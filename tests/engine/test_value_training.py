@@ -273,6 +273,20 @@ def test_a_training_can_be_stopped_at_any_moment(database):
     assert len(ready) > states / 1024
 
 
+def test_a_training_can_be_stopped_while_its_states_are_gathered(database):
+    """Which takes seconds of a large database."""
+    moments = []
+
+    def told(stage: str, part: float) -> None:
+        moments.append((stage, part))
+        if len(moments) > database.frame_count / 2048:
+            raise _StoppedError
+
+    with pytest.raises(_StoppedError):
+        Training(database, Metric.default(database), TASKS, QUICK, told)
+    assert set(moments) == {("Gathering motion states", 0.0)}
+
+
 def test_a_value_function_survives_its_file(database, tmp_path):
     training = quick(database)
     function = training.run()

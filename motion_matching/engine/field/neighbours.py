@@ -188,15 +188,16 @@ class Neighbours:
     the middle of its block differs from that of the query, and a sum over some of the terms is never more than the whole:
     first the middles are looked at, then the states left over in the terms that tell most, and few in all. Queries that are
     asked together are looked for around their middle: what is near to one of them is no further from there than that and
-    its own way there. So those that are alike are best asked together.
+    its own way there. So those that are alike are best asked together. One thread at a time: a query works in arrays kept
+    for it.
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _FIRST = 16  # terms that tell most
-    _BLOCK, _GROUP = 16, 256
-    _SEEDS = 64  # states beside the 2 k that the first bound comes from
+    _FIRST = 16  # terms that tell most, in which bounds are
+    _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
+    _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
-    _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
+    _MOST = 30_000  # distances of them all; queries that need more are unlike and go alone
     _ROUNDING = np.float32(1e-5)  # of sums in another order
 
     def __init__(
@@ -215,6 +216,7 @@ class Neighbours:
         self._states = _blocks(terms[:, self._order[: self._FIRST]].reshape(self._count, -1), self._GROUP, self._BLOCK)
         self._places = np.empty(self._count, np.intp)
         self._places[self._states[: self._count]] = np.arange(self._count)
+        self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
         # components before terms, so that one row is one read
         self._whole = terms[self._states].transpose(0, 2, 1).take(self._order, axis=2)
         blocks = self._whole[:, :, : self._FIRST].reshape(-1, self._BLOCK, 3, min(self._FIRST, len(self._order)))
@@ -282,6 +284,9 @@ class Neighbours:
         query, state = np.nonzero(from_middle <= furthest[:, None])
         if len(query) > self._MOST:
             return None
+        some = states[:, :, : self._FIRST].take(state, axis=0), queries[:, :, : self._FIRST].take(query, axis=0)
+        near = _distances(*some) <= (reach * (1 + self._ROUNDING)).take(query)
+        query, state = query[near], state[near]
         exact = np.full((len(queries), len(left)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
         return left, exact
@@ -313,7 +318,7 @@ class Neighbours:
         blocks = np.flatnonzero(away - self._radii <= limits)
         bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
         within = np.flatnonzero(bounds <= limits.take(blocks)[:, None])
-        left = (blocks * self._BLOCK).take(within // self._BLOCK) + within % self._BLOCK
+        left = self._rows.take(blocks, axis=0).ravel().take(within)
         return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
@@ -324,7 +329,7 @@ class Neighbours:
 
 
 def _blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
-    """An order of points (N, D), each once, in which those that are alike lie in blocks; the last is repeated to fill one."""
+    """An order of points (N, D) in which those that are alike lie in blocks; the last one is repeated to fill its block."""
     order = kd_order(points, group, block)
     once = order[np.sort(np.unique(order, return_index=True)[1])]
     return np.pad(once, (0, -len(once) % block), mode="edge")

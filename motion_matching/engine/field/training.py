@@ -38,12 +38,21 @@ class Training:
     progress, then called again; `save` keeps all that is done, and `resume` takes it up again.
     """
 
-    def __init__(self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings) -> None:
-        """SettingsError where a tag is on no state."""
+    def __init__(
+        self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings,
+        progress: Progress | None = None,
+    ) -> None:
+        """`progress` is told what is going on, and may raise to stop. SettingsError where a tag is on no state."""
+
+        def told() -> None:
+            if progress:
+                progress("Gathering motion states", 0.0)
+
+        told()
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
         self.discount, self.sweeps = settings.discount_of_tick(database.fps), settings.sweeps_at(database.fps)
-        self._states = thinned(MotionStates.from_database(database), settings.states)
+        self._states = thinned(MotionStates.from_database(database, told), settings.states)
         self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
             database.tag_mask({tag})  # names the tags that there are
