@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..matching.database import Database
-from ..matching.kd_order import kd_order
+from ..maths.kd_order import kd_order
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .states import MotionStates, root_step
