@@ -289,7 +289,8 @@ class Neighbours:
         query, state = query[near], state[near]
         exact = np.full((len(queries), len(left)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
-        return left, exact
+        kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
+        return left[kept], exact.take(kept, axis=1)
 
     def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
         """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
