@@ -177,7 +177,7 @@ def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
 def similarity_weights(distances: np.ndarray) -> np.ndarray:
     """Weights (..., k) by inverse squared distance (..., k), adding up to one."""
     weights = 1.0 / (distances * distances + np.float32(_SMALLEST))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights /= np.add.reduce(weights, axis=-1, keepdims=True)
     return weights
 
 
@@ -258,7 +258,7 @@ class Neighbours:
         rank = self._ranked(exact, left, wide) if wide > k else exact
         order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
-        distances[:] = np.take_along_axis(exact, order, axis=1)
+        distances[:] = exact[np.arange(len(order))[:, None], order]
 
     def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
@@ -295,7 +295,7 @@ class Neighbours:
     def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
         """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
         assert self._followed is not None
-        beside = self._followed[left[:-1]] & (np.diff(left) == 1)
+        beside = self._followed[left[:-1]] & (left[1:] - left[:-1] == 1)
         nearer = exact[:, 1:] < exact[:, :-1]
         reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
         later = exact > reach
@@ -311,14 +311,16 @@ class Neighbours:
 
     def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
         """How far the k nearest of each query (Q,) are at most, as some states tell."""
-        return np.partition(_distances(seeds, queries[:, None]), k - 1, axis=1)[:, k - 1]
+        distances = _distances(seeds, queries[:, None])
+        distances.partition(k - 1, axis=1)
+        return distances[:, k - 1]
 
     def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
         """States (n,) that may be so near to a place (3, terms), which is so far `away` (blocks,) from the middles."""
         limits = most + self._ROUNDING * away
-        blocks = np.flatnonzero(away - self._radii <= limits)
+        blocks = (away - self._radii <= limits).nonzero()[0]
         bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
-        within = np.flatnonzero(bounds <= limits.take(blocks)[:, None])
+        within = (bounds <= limits.take(blocks)[:, None]).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
         return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
 
