@@ -74,7 +74,7 @@ class Metric:
         to, away_from, weights = self._terms
         counted, by_root = len(to), self.root_velocity > 0 or self.turn > 0
         terms = np.zeros((3, counted + 2 * by_root, len(poses)), np.float32)
-        places = self._places(poses, velocities)
+        places = self._joints(poses, velocities)
         np.subtract(places.take(to, axis=1), places.take(away_from, axis=1), out=terms[:, :counted])
         terms[:, :counted] *= weights
         if by_root:
@@ -127,7 +127,7 @@ class Metric:
         weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
         return np.concatenate(to), np.concatenate(away_from), weights[:, None]
 
-    def _places(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+    def _joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Places (3, 2 n, Q) of the bones, of each as it is and as it is led to, in the frame that bone 0 is in, which may
         turn but stays where it is.
 
