@@ -277,15 +277,17 @@ class Neighbours:
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
             return None
-        furthest = (reach + aside) * (1 + self._ROUNDING)
-        left = np.sort(self._within(middle, away, furthest.max()))
+        most = (reach + aside).max() * (1 + self._ROUNDING)
+        left = np.sort(self._within(middle, away, most))
         states = self._whole.take(self._places[left], axis=0)
         from_middle = _distances(states, middle)
-        query, state = np.nonzero(from_middle <= furthest[:, None])
+        # nearer ones than the seeds are known by now
+        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
+        query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
             return None
         some = states[:, :, : self._FIRST].take(state, axis=0), queries[:, :, : self._FIRST].take(query, axis=0)
-        near = _distances(*some) <= (reach * (1 + self._ROUNDING)).take(query)
+        near = _distances(*some) <= reach.take(query)
         query, state = query[near], state[near]
         exact = np.full((len(queries), len(left)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
