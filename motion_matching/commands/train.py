@@ -33,7 +33,8 @@ def train_command(arguments: argparse.Namespace, out: Output) -> None:
     _check(arguments)
     settings, directions = _quality(arguments)
     database = load_database(arguments.database)
-    training = Training(database, METRICS[arguments.metric](database), _tasks(arguments, database, directions), settings)
+    tasks = _tasks(arguments, database, directions)
+    training = Training(database, METRICS[arguments.metric](database), tasks, settings, out.progress)
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..engine.takes import Controller
 
 _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
-_KEYS_VERSION = 2  # of the way keys are made, and of what the qualities mean
+_KEYS_VERSION = 3  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
 _NOTHING_DONE = "Stopped before there was anything to keep"
 last_words = _NOTHING_DONE  # what became of the training that was given up last
@@ -60,8 +60,8 @@ class Asked:
         told = json.dumps([_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags])
         return f"field-{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}"
 
-    def training(self, database: Database) -> Training:
-        """SettingsError or DatabaseError where a tag is on no frame."""
+    def training(self, database: Database, tell: Callable[[str, float], None]) -> Training:
+        """`tell` is told what is going on, and may raise. SettingsError or DatabaseError where a tag is on no frame."""
         from ..engine import takes
         from ..engine.field.playing import METRICS
         from ..engine.field.quality import QUALITIES
@@ -70,7 +70,7 @@ class Asked:
 
         settings, directions = QUALITIES[self.quality]
         speeds = task_speeds(takes.default_settings(database).run.forward) if self.with_speed else ()
-        return Training(database, METRICS[self.metric](database), Tasks(directions, speeds, self.tags), settings)
+        return Training(database, METRICS[self.metric](database), Tasks(directions, speeds, self.tags), settings, tell)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _train(
 
     global last_words
     with _one_at_a_time:
-        training = asked.training(database)
+        training = asked.training(database, tell)
         for before in (file, stopped):
             if before.exists():
                 with suppress(SettingsError):  # what is damaged is made anew

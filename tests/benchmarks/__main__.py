@@ -73,9 +73,9 @@ def field(recordings: Recordings, quick: bool) -> Section:
     text = (
         f"Motion fields on {recordings.title}, all states but the last two of each range, with the default metric. "
         f"Neighbours are looked for where a character comes that is steered through the scripts "
-        f"{' and '.join(bench_tick.SCRIPTS)}: of one pose, and of all {bench_field.K} results of its actions together. "
-        "Distances are those that a *full scan* in ordinary numpy finds. *greedy tick* is `MotionField.advance`, without "
-        "the springs and feet that any method has."
+        f"{' and '.join(bench_tick.SCRIPTS)}, tick by tick: of its pose, and of all {bench_field.K} results of its actions "
+        "together. *unrelated* are those of its poses in any order, each after a *full scan* in ordinary numpy, which finds "
+        "the same distances. *greedy tick* is `MotionField.advance`, without the springs and feet that any method has."
     )
     return Section("Motion fields", text, bench_field.run(recordings, quick))
 

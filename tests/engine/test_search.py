@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.matching import search
-from motion_matching.engine.matching.kd_order import kd_order
 from motion_matching.engine.matching.search import FrameIndex
+from motion_matching.engine.maths.kd_order import kd_order
 
 
 @pytest.fixture(params=["one level", "two levels"])

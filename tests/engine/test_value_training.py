@@ -167,12 +167,40 @@ def test_the_values_solve_the_equation_they_are_trained_for(database):
     training = quick(database, settings=settings)
     function = training.run()
     tables = training.tables
-    for state in range(0, len(function.frames), 40):
+    for state in range(0, len(function.trained), 40):
         for column, heading in enumerate(function.tasks.headings):
             for g, tags in enumerate([frozenset(), frozenset({"walk"})]):
                 scores = function.score(Wish(float(heading), 0.0, tags), tables.turn[state], tables.speed[state],
-                                        tables.indices[state], tables.weights[state])
-                assert scores.max() == pytest.approx(function.values[state, 0, g, column], abs=1e-3)
+                                        function.trained[tables.indices[state]], tables.weights[state])
+                value = function.values[function.trained[state], 0, g, column]
+                assert scores.max() == pytest.approx(value, abs=1e-3)
+
+
+def test_poses_that_are_not_trained_are_worth_what_those_around_them_are(database, trained):
+    """A field plays among all poses of its data, however few are trained: those have the values of their sweeps, and the
+    others lie between the values of trained ones and change as little from one frame of a clip to the next."""
+    all_states = MotionStates.from_database(database)
+    np.testing.assert_array_equal(trained.frames, all_states.frames)
+    assert 0.3 * len(all_states) < len(trained.trained) < 0.7 * len(all_states)
+    others = np.delete(np.arange(len(all_states)), trained.trained)
+    known = trained.values[trained.trained]
+    assert np.all(trained.values[others] <= known.max(axis=0))
+    assert np.all(trained.values[others] >= known.min(axis=0))
+    after = others[:-1][np.diff(others) == 1]
+    steps = np.abs(trained.values[after + 1] - trained.values[after]).mean()
+    pairs = trained.trained[:-1][np.diff(trained.trained) == 1]
+    assert steps < 1.5 * np.abs(trained.values[pairs + 1] - trained.values[pairs]).mean()
+
+
+def test_values_of_poses_that_are_not_trained_are_near_those_of_a_training_of_all(database, trained):
+    """Nearer than the mean of all values, by far."""
+    settings = TrainingSettings(states=0, neighbours=trained.neighbours, discount=DISCOUNT)
+    of_all = Training(database, Metric.default(database), TASKS, settings).run()
+    others = np.delete(np.arange(len(of_all.frames)), trained.trained)
+    missed = np.abs(trained.values[others] - of_all.values[others]).mean()
+    spread = np.abs(of_all.values[others] - of_all.values.mean(axis=0)).mean()
+    print(missed, spread)
+    assert missed < 0.5 * spread
 
 
 # ---------------------------------------------------------------- tables
@@ -181,8 +209,8 @@ def test_the_values_solve_the_equation_they_are_trained_for(database):
 def test_tables_lead_where_the_states_of_the_data_lead(database):
     """The action that favours a state itself goes on as its clip does: the next state is the nearest, and counts for all."""
     training = quick(database, settings=replace(QUICK, drift=0.0))
-    training.run()
-    frames, tables = training.value_function().frames, training.tables
+    function = training.run()
+    frames, tables = function.frames[function.trained], training.tables
     states = MotionStates.from_database(database)
     turn = states.root_steps[np.searchsorted(states.frames, frames), 2]
     inner = np.flatnonzero(np.diff(frames) == 1)
@@ -273,6 +301,20 @@ def test_a_training_can_be_stopped_at_any_moment(database):
     assert len(ready) > states / 1024
 
 
+def test_a_training_can_be_stopped_while_its_states_are_gathered(database):
+    """Which takes seconds of a large database."""
+    moments = []
+
+    def told(stage: str, part: float) -> None:
+        moments.append((stage, part))
+        if len(moments) > database.frame_count / 2048:
+            raise _StoppedError
+
+    with pytest.raises(_StoppedError):
+        Training(database, Metric.default(database), TASKS, QUICK, told)
+    assert set(moments) == {("Gathering motion states", 0.0)}
+
+
 def test_a_value_function_survives_its_file(database, tmp_path):
     training = quick(database)
     function = training.run()
@@ -294,7 +336,7 @@ def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, t
     other = quick(database, Tasks(directions=7, speeds=(0.0, 1.0)))
     assert other.resume(tmp_path / "field.npz")
     other.run(lambda stage, part: stages.append(stage))
-    assert set(stages) == {"Training"}
+    assert set(stages) == {"Training", "Valuing all poses"}
     for settings in (replace(QUICK, drift=0.2), replace(QUICK, neighbours=4), replace(QUICK, states=120)):
         anew = quick(database, settings=settings)
         assert not anew.resume(tmp_path / "field.npz")

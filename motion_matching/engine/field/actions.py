@@ -10,9 +10,7 @@ def action_weights(weights: np.ndarray) -> np.ndarray:
 
     Action i raises the weight of neighbour i to 1, keeps the others and scales all to the sum 1.
     """
-    count = weights.shape[-1]
-    actions = np.repeat(weights[..., None, :], count, axis=-2)
-    each = np.arange(count)
-    actions[..., each, each] = 1.0
-    actions /= actions.sum(axis=-1, keepdims=True)
+    actions = np.repeat(weights[..., None, :], weights.shape[-1], axis=-2)
+    np.einsum("...ii->...i", actions)[...] = 1.0
+    actions /= np.add.reduce(actions, axis=-1, keepdims=True)
     return actions

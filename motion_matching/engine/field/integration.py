@@ -9,6 +9,8 @@ import numpy as np
 from . import poses as algebra
 from .states import MotionStates, root_step
 
+_AT_REST = np.array([0, 0, 0, 1, 0, 0, 0], np.float32)
+
 
 class Step(NamedTuple):
     """What A actions lead to: poses and velocities (..., A, 7, B), and what the root does (..., A, 3).
@@ -39,5 +41,5 @@ def step(states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: n
         motion = algebra.interpolate(motion, pull, drift)
     velocity = motion[..., 0, :, :]
     result = algebra.add_joints(pose[..., None, :, :], velocity)
-    result[..., 0] = [0, 0, 0, 1, 0, 0, 0]
+    result[..., 0] = _AT_REST
     return Step(result, motion[..., 1, :, :], root_step(velocity))

@@ -186,9 +186,8 @@ class MotionField:
         if not len(there):
             return None
         left = _instant(self._pose, self._velocity, self.fps)
-        here = self.metric.features(self._pose[None], self._velocity[None])
-        nearest, _ = Neighbours(self._features[there]).nearest(here, 1)
-        self.enter(int(there[nearest.item()]))
+        away = self._features[there] - self.metric.features(self._pose[None], self._velocity[None])
+        self.enter(int(there[np.linalg.norm(away.reshape(len(there), -1, 3), axis=-1).sum(axis=-1).argmin()]))
         return Jump(*left, *_instant(self._pose, self._velocity, self.fps))
 
     def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,7 +229,8 @@ class MotionField:
 
         What counts is the whole way: by its end alone, one that is about to set out would never do so.
         """
-        return self.tasks.reward(wish, root[..., 2], pace(root, way), tagged[:, None]).mean(axis=1)
+        reward = self.tasks.reward(wish, root[..., 2], pace(root, way), tagged[:, None])
+        return np.add.reduce(reward, axis=1) / reward.shape[1]
 
     def _foreseen(self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step) -> np.ndarray:
         """How much each action (A,) is worth by what it is rewarded and where it leads."""
@@ -268,7 +268,8 @@ def _blended(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
 def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:
     """How far steps of the root (..., 3) lead on a way in the character's axes, less how far they lead off it aside."""
     x, y = way
-    return root[..., 0] * x + root[..., 1] * y - np.abs(root[..., 0] * y - root[..., 1] * x)
+    along, aside = np.array([[x, y, 0.0], [y, -x, 0.0]], np.float32)
+    return root.dot(along) - np.abs(root.dot(aside))
 
 
 def gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:

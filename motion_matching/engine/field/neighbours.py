@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..matching.database import Database
+from ..maths.kd_order import kd_order
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .states import MotionStates, root_step
@@ -70,20 +71,17 @@ class Metric:
 
     def features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Features (Q, F), three for each term of the distance, of states (Q, 7, B) whose bone 0 rests at the origin."""
-        count, rate = len(poses), self.fps / _RATE
-        (placed, of_place), (moving, of_motion) = self._terms
-        joints = self._joints(poses, velocities)
-        here, there = joints[..., :count], joints[..., count:]
-        motion = there.take(moving, axis=1)
-        motion -= here.take(moving, axis=1)
-        terms = [here.take(placed, axis=1) * of_place, motion * (of_motion * rate)]
-        if self.root_velocity > 0 or self.turn > 0:
-            root = np.zeros((3, 2, count), np.float32)
-            x, y, turn = root_step(velocities).T
-            root[0, 0], root[1, 0] = x * (self.root_velocity * rate), y * (self.root_velocity * rate)
-            root[0, 1] = turn * (self.turn * rate)
-            terms.append(root)
-        return np.concatenate(terms, axis=1).transpose(2, 1, 0).reshape(count, -1)
+        to, away_from, weights = self._terms
+        counted, by_root = len(to), self.root_velocity > 0 or self.turn > 0
+        terms = np.zeros((3, counted + 2 * by_root, len(poses)), np.float32)
+        places = self._joints(poses, velocities)
+        np.subtract(places.take(to, axis=1), places.take(away_from, axis=1), out=terms[:, :counted])
+        terms[:, :counted] *= weights
+        if by_root:
+            step, rate = root_step(velocities).T, self.fps / _RATE
+            np.multiply(step[:2], self.root_velocity * rate, out=terms[:2, counted])
+            np.multiply(step[2], self.turn * rate, out=terms[0, counted + 1])
+        return terms.transpose(2, 1, 0).reshape(len(poses), -1)
 
     def of_states(self, states: MotionStates, told: Callable[[], None] = lambda: None) -> np.ndarray:
         """Features (S, F) of a field's own states; `told` is called now and then, and may raise to stop."""
@@ -95,51 +93,61 @@ class Metric:
         return np.concatenate(parts)
 
     @cached_property
-    def _order(self) -> tuple[np.ndarray, list[tuple[slice, np.ndarray]]]:
-        """The bones that count and those they hang on, upper ones first, and by depth: which they are, and their parents."""
-        counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0))
-        chains = {int(bone): len(self.skeleton.ancestors(int(bone))) for bone in counted}
-        for bone in counted:
-            for above in self.skeleton.ancestors(int(bone)):
-                chains[above] = len(self.skeleton.ancestors(above))
-        bones = np.array(sorted(chains, key=lambda bone: (chains[bone], bone)), np.intp)
-        depths = np.array([chains[int(bone)] for bone in bones])
-        place = np.full(self.skeleton.bone_count, -1)
-        place[bones] = np.arange(len(bones))
-        levels = []
-        for depth in range(1, int(depths.max()) + 1):
-            first, last = np.searchsorted(depths, [depth, depth + 1])
-            levels.append((slice(first, last), place[self.skeleton.parents[bones[first:last]]]))
-        return bones, levels
+    def _bones(self) -> np.ndarray:
+        """The bones (n,) that count and those they hang on, bone 0 first and then by depth."""
+        counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0)).tolist()
+        bones = {0, *counted, *(above for bone in counted for above in self.skeleton.ancestors(bone))}
+        return np.array(sorted(bones, key=lambda bone: (len(self.skeleton.ancestors(bone)), bone)), np.intp)
 
     @cached_property
-    def _terms(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Of positions and of velocities: which of the ordered bones count, and their weights (n, 1)."""
-        bones = self._order[0]
+    def _parts(self) -> np.ndarray:
+        """Where the bones (2 n,) are in a pose with its velocity behind it, each of them in both."""
+        return np.stack([self._bones, self.skeleton.bone_count + self._bones], axis=1).ravel()
 
-        def counted(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            chosen = np.flatnonzero(weights[bones] > 0)
-            return chosen, weights[bones[chosen], None].astype(np.float32)
+    @cached_property
+    def _chains(self) -> list[tuple[int, np.ndarray]]:
+        """For 1, 2, 4, ... bones up, as far as any chain goes: from which of the bones' places on, each bone having two,
+        as it is and as it is led to, such a bone is there, and where its own is."""
+        bones = self._bones.tolist()
+        chains = [self.skeleton.ancestors(bone) for bone in bones]
+        result = []
+        for up in (1 << step for step in range(len(chains[-1]).bit_length())):
+            first = next(place for place, chain in enumerate(chains) if len(chain) >= up)
+            above = np.array([bones.index(chain[up - 1]) for chain in chains[first:]])
+            result.append((2 * first, (2 * above[:, None] + [0, 1]).ravel()))
+        return result
 
-        return counted(self.positions * np.float32(_POSITIONS)), counted(self.velocities)
+    @cached_property
+    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Between which of the bones' places terms are, and their weights (T, 1): places from bone 0, which is at the
+        origin, and motions from what a bone is to where it is led."""
+        positions, velocities = self.positions[self._bones] * _POSITIONS, self.velocities[self._bones] * (self.fps / _RATE)
+        placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
+        to, away_from = (2 * placed, 2 * moving + 1), (np.zeros_like(placed), 2 * moving)
+        weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
+        return np.concatenate(to), np.concatenate(away_from), weights[:, None]
 
     def _joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Places (3, n, 2 Q) of the ordered bones of poses and, behind them, of those that they are led to, in the frame
-        that bone 0 is in, which may turn but stays where it is."""
-        bones, levels = self._order
-        count = len(poses)
-        parts = np.concatenate([poses, velocities]).transpose(1, 2, 0).take(bones, axis=1)
-        world = np.zeros((4, 4, len(bones), 2 * count), np.float32)
-        world[:3, :3] = _matrices(parts[3:])
-        world[:3, :3, :, count:] = np.einsum("ijbq,jkbq->ikbq", world[:3, :3, :, :count], world[:3, :3, :, count:])
-        world[:3, 3] = parts[:3] if self.places is None else self.places[:, bones, None]
+        """Places (3, 2 n, Q) of the bones, of each as it is and as it is led to, in the frame that bone 0 is in, which may
+        turn but stays where it is.
+
+        Chains are multiplied by pointer doubling: each step joins what two bones make of twice as many.
+        """
+        parts = np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
+        world = np.zeros((4, 4, *parts.shape[1:]), np.float32)
+        turns, places = world[:3, :3], world[:3, 3]
+        turns[:] = _matrices(parts[3:])
+        turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
         if self.places is None:
-            world[:3, 3, :, count:] += parts[:3, :, :count]
-        world[:3, 3, 0] = 0
+            places[:] = parts[:3]
+            places[:, 1::2] += places[:, ::2]
+        else:
+            places[:] = self.places.take(self._bones, axis=1).repeat(2, axis=1)[..., None]
+        places[:, :2] = 0
         world[3, 3] = 1
-        for level, parents in levels:
-            world[:3, :, level] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(parents, axis=2), world[:, :, level])
-        return world[:3, 3]
+        for first, above in self._chains:
+            world[:3, :, first:] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(above, axis=2), world[:, :, first:])
+        return places
 
 
 def _matrices(q: np.ndarray) -> np.ndarray:
@@ -169,25 +177,28 @@ def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
 def similarity_weights(distances: np.ndarray) -> np.ndarray:
     """Weights (..., k) by inverse squared distance (..., k), adding up to one."""
     weights = 1.0 / (distances * distances + np.float32(_SMALLEST))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights /= np.add.reduce(weights, axis=-1, keepdims=True)
     return weights
 
 
 class Neighbours:
     """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
 
-    A sum over some of the terms is never more than the whole: all states are looked at in the terms that tell most, those
-    left over in more of them, and few in all. Queries that follow one another are looked for around their middle: what is
-    near to one of them is no further from there than that and its own way there, by the triangle inequality. So those that
-    are alike are best asked together. One thread at a time: a query works in arrays kept for it.
+    States that are alike lie in blocks. By the triangle inequality a state is no nearer to a query than its distance from
+    the middle of its block differs from that of the query, and a sum over some of the terms is never more than the whole:
+    first the middles are looked at, then the states left over in the terms that tell most, and few in all. Queries that are
+    asked together are looked for around their middle: what is near to one of them is no further from there than that and
+    its own way there. So those that are alike are best asked together. One thread at a time: a query works in arrays kept
+    for it.
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _FIRST, _SECOND = 6, 14  # terms looked at of all states, and of those left over
-    _SEEDS = 96  # states that the first bound comes from
+    _FIRST = 16  # terms that tell most, in which bounds are
+    _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
+    _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
-    _MOST = 12_000  # distances of them all; queries that need more are unlike and go alone
-    _SLACK = np.float32(1.0 + 1e-5)  # rounding of sums in another order
+    _MOST = 30_000  # distances of them all; queries that need more are unlike and go alone
+    _ROUNDING = np.float32(1e-5)  # of sums in another order
 
     def __init__(
         self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
@@ -201,15 +212,23 @@ class Neighbours:
             followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
         self._followed = followed
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
-        self._order = _by_contribution(terms)
-        first = min(self._FIRST, len(self._order))
+        self._count, self._order = len(terms), _by_contribution(terms)
+        self._states = _blocks(terms[:, self._order[: self._FIRST]].reshape(self._count, -1), self._GROUP, self._BLOCK)
+        self._places = np.empty(self._count, np.intp)
+        self._places[self._states[: self._count]] = np.arange(self._count)
+        self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
         # components before terms, so that one row is one read
-        self._whole = terms.transpose(0, 2, 1).take(self._order, axis=2)
-        self._coarse = np.ascontiguousarray(self._whole[:, :, :first].transpose(1, 2, 0))
-        self._part = np.ascontiguousarray(self._whole[:, :, first : self._SECOND])
-        self._differences = np.empty_like(self._coarse)
-        self._squares = np.empty_like(self._coarse[0])
-        self._bounds = np.empty(len(terms), np.float32)
+        self._whole = terms[self._states].transpose(0, 2, 1).take(self._order, axis=2)
+        blocks = self._whole[:, :, : self._FIRST].reshape(-1, self._BLOCK, 3, min(self._FIRST, len(self._order)))
+        middles = blocks.mean(axis=1)
+        self._aside = _distances(blocks, middles[:, None])
+        self._radii = self._aside.max(axis=1)
+        self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
+        self._first = np.ascontiguousarray(blocks).reshape(-1, *blocks.shape[2:])
+        # what fills up the last block is no state
+        for padded in (self._whole, self._first, self._aside.reshape(-1)):
+            padded[self._count :] = np.inf
+        self._differences, self._squares = np.empty_like(self._middles), np.empty_like(self._middles[0])
 
     def nearest(self, features: np.ndarray, k: int, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
@@ -218,8 +237,8 @@ class Neighbours:
         then the others: the more frames there are, the more of the nearest are a tick apart, and lead to the same. Where
         there are fewer states than k, these are all.
         """
-        k = min(k, len(self._whole))
-        wide = min(int(self._WIDER * k), len(self._whole)) if apart else k
+        k = min(k, self._count)
+        wide = min(int(self._WIDER * k), self._count) if apart else k
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
@@ -229,65 +248,103 @@ class Neighbours:
 
     def _nearest(self, queries: np.ndarray, wide: int, indices: np.ndarray, distances: np.ndarray) -> None:
         """The same for queries (Q, 3, terms) that lie around one place, of the `wide` nearest."""
-        left = self._around(queries, wide)
-        if left is None:
+        found = self._alone(queries, wide) if len(queries) == 1 else self._together(queries, wide)
+        if found is None:
             for q in range(len(queries)):
                 self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
             return
-        exact = _distances(self._whole.take(left, axis=0)[None], queries[:, None])
+        left, exact = found
         k = indices.shape[1]
         rank = self._ranked(exact, left, wide) if wide > k else exact
         order = rank.argsort(axis=1, kind="stable")[:, :k]
         indices[:] = left[order]
-        distances[:] = exact[np.arange(len(queries))[:, None], order]
+        distances[:] = exact[np.arange(len(order))[:, None], order]
+
+    def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
+        away = self._to_middles(queries[0])
+        reach = self._reach(self._seeds(away, k), queries, k)
+        left = np.sort(self._within(queries[0], away, reach.max() * (1 + self._ROUNDING)))
+        return left, _distances(self._whole.take(self._places[left], axis=0), queries)[None]
+
+    def _together(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same of queries (Q, 3, terms), with infinity (Q, n) for what is none of the nearest; None where they are
+        unlike."""
+        middle = queries.sum(axis=0) / np.float32(len(queries))
+        away = self._to_middles(middle)
+        seeds = self._seeds(away, k)
+        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
+        aside = _distances(queries, middle)
+        if aside.max() > reach.max():
+            return None
+        most = (reach + aside).max() * (1 + self._ROUNDING)
+        left = np.sort(self._within(middle, away, most))
+        states = self._whole.take(self._places[left], axis=0)
+        from_middle = _distances(states, middle)
+        # nearer ones than the seeds are known by now
+        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
+        query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
+        if len(query) > self._MOST:
+            return None
+        some = states[:, :, : self._FIRST].take(state, axis=0), queries[:, :, : self._FIRST].take(query, axis=0)
+        near = _distances(*some) <= reach.take(query)
+        query, state = query[near], state[near]
+        exact = np.full((len(queries), len(left)), np.inf, np.float32)
+        exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
+        kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
+        return left[kept], exact.take(kept, axis=1)
 
     def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
         """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
         assert self._followed is not None
-        apart = ~(self._followed[left[:-1]] & (np.diff(left) == 1))
+        beside = self._followed[left[:-1]] & (left[1:] - left[:-1] == 1)
         nearer = exact[:, 1:] < exact[:, :-1]
-        last = np.ones((len(exact), len(left)), bool)
-        first = last.copy()
-        np.logical_or(apart, nearer, out=first[:, 1:])
-        np.logical_or(apart, ~nearer, out=last[:, :-1])
         reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
-        return np.where(first & last & (exact <= reach), exact, exact + 2 * reach)
+        later = exact > reach
+        later[:, 1:] |= beside & ~nearer
+        later[:, :-1] |= beside & nearer
+        return exact + 2 * reach * later
 
-    def _around(self, queries: np.ndarray, k: int) -> np.ndarray | None:
-        """States (n,) among which the k nearest of all queries (Q, 3, terms) are, ascending; None where these are unlike."""
-        alone = len(queries) == 1
-        middle = queries[0] if alone else queries.mean(axis=0)
-        bounds = self._lower_bounds(middle)
-        seeds = _smallest(bounds, max(self._SEEDS, k))
-        if not alone:
-            seeds = seeds[_smallest(_distances(self._whole.take(seeds, axis=0), middle), 2 * k)]
-        exact = _distances(self._whole.take(seeds, axis=0)[None], queries[:, None])
-        reach = np.partition(exact, k - 1, axis=1)[:, k - 1]  # no nearest one is further away
-        if not alone:
-            aside = _distances(queries, middle)
-            if aside.max() > reach.max():
-                return None
-            reach += aside
-        most = reach.max() * self._SLACK
-        left = np.flatnonzero(bounds <= most)
-        further = _distances(self._part.take(left, axis=0), middle[:, self._coarse.shape[1] : self._SECOND])
-        left = left[bounds.take(left) + further <= most]
-        if not alone:
-            left = left[_distances(self._whole.take(left, axis=0), middle) <= most]
-        return left if alone or len(queries) * len(left) <= self._MOST else None
+    def _seeds(self, away: np.ndarray, k: int) -> np.ndarray:
+        """Features (n, 3, terms) of the states in the blocks whose middles are the least `away` (blocks,), 2 k or more."""
+        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
+        row = self._whole.shape[1:]
+        return self._whole.reshape(-1, self._BLOCK, *row).take(nearest, axis=0).reshape(-1, *row)
 
-    def _lower_bounds(self, place: np.ndarray) -> np.ndarray:
-        """No more than the distance of each state (S,) to a place (3, terms): that in the first terms."""
-        d = np.subtract(self._coarse, place[:, : self._coarse.shape[1], None], out=self._differences)
+    def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
+        """How far the k nearest of each query (Q,) are at most, as some states tell."""
+        distances = _distances(seeds, queries[:, None])
+        distances.partition(k - 1, axis=1)
+        return distances[:, k - 1]
+
+    def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
+        """States (n,) that may be so near to a place (3, terms), which is so far `away` (blocks,) from the middles."""
+        limits = most + self._ROUNDING * away
+        blocks = (away - self._radii <= limits).nonzero()[0]
+        bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
+        within = (bounds <= limits.take(blocks)[:, None]).ravel().nonzero()[0]
+        left = self._rows.take(blocks, axis=0).ravel().take(within)
+        return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
+
+    def _to_middles(self, place: np.ndarray) -> np.ndarray:
+        """Distances (blocks,) of a place (3, terms) to the middles of blocks, in the first terms."""
+        d = np.subtract(self._middles, place[:, : self._FIRST, None], out=self._differences)
         square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
-        return np.add.reduce(np.sqrt(square, out=square), axis=0, out=self._bounds)
+        return np.add.reduce(np.sqrt(square, out=square), axis=0)
+
+
+def _blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
+    """An order of points (N, D) in which those that are alike lie in blocks; the last one is repeated to fill its block."""
+    order = kd_order(points, group, block)
+    once = order[np.sort(np.unique(order, return_index=True)[1])]
+    return np.pad(once, (0, -len(once) % block), mode="edge")
 
 
 def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Distances (...) of features (..., 3, terms)."""
     d = states - queries
     square = np.einsum("...ij,...ij->...j", d, d)
-    return np.add.reduce(np.sqrt(square, out=square), axis=-1)
+    return np.einsum("...j->...", np.sqrt(square, out=square))
 
 
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:

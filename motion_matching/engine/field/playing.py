@@ -87,6 +87,6 @@ def summary(function: ValueFunction) -> str:
     asked = ", ".join(["direction", *(["speed"] if function.tasks.speeds else []), *map(repr, function.tasks.tags)])
     first, last = function.residuals[0, 1], function.residuals[-1, 1]
     return (
-        f"{len(function.frames)} states, {function.neighbours} actions each, for {asked}; {len(function.residuals)} sweeps, "
-        f"the largest change of a value went from {first:.2g} to {last:.2g}"
+        f"{len(function.trained)} states, {function.neighbours} actions each, for {asked}; {len(function.residuals)} "
+        f"sweeps, the largest change of a value went from {first:.2g} to {last:.2g}"
     )

@@ -14,14 +14,14 @@ from ..maths import quat
 # r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGN[j, i]: the quaternion product as take, sign, multiply, sum
 _ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 _SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[:, :, None]
-_CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
+_SIGN_OF_INVERSE = _SIGN * np.array([1, -1, -1, -1], np.float32)[:, None, None]
 _ALIKE = np.float32(0.9999)  # cosine of half the angle between rotations from which a straight line is as good as an arc
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def product(a: np.ndarray, b: np.ndarray, sign: np.ndarray = _SIGN) -> np.ndarray:
     """Quaternion product of component-first arrays (..., 4, B), whose leading dimensions are broadcast."""
     terms = b.take(_ORDER, axis=-2)
-    terms *= _SIGN
+    terms *= sign
     return np.add.reduce(terms * a[..., :, None, :], axis=-3)
 
 
@@ -34,11 +34,7 @@ def normalize(q: np.ndarray) -> np.ndarray:
 
 def add_joints(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """`add` for a pose whose bone 0 rests at the origin, or whose bone 0 does not matter."""
-    shape = np.broadcast_shapes(pose.shape, velocity.shape)
-    result = np.empty(shape, np.result_type(pose, velocity))
-    np.add(pose[..., :3, :], velocity[..., :3, :], out=result[..., :3, :])
-    result[..., 3:, :] = normalize(product(pose[..., 3:, :], velocity[..., 3:, :]))
-    return result
+    return _joined(pose[..., :3, :] + velocity[..., :3, :], normalize(product(pose[..., 3:, :], velocity[..., 3:, :])))
 
 
 def add(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
@@ -50,13 +46,11 @@ def add(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 def subtract_joints(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
     """`subtract` for a pose whose bone 0 rests at the origin, or whose bone 0 does not matter."""
-    shape = np.broadcast_shapes(pose.shape, later.shape)
-    result = np.empty(shape, np.result_type(pose, later))
-    np.subtract(later[..., :3, :], pose[..., :3, :], out=result[..., :3, :])
-    turns = normalize(product(pose[..., 3:, :] * _CONJUGATE, later[..., 3:, :]))
+    turns = product(pose[..., 3:, :], later[..., 3:, :], _SIGN_OF_INVERSE)
+    square = np.einsum("...ij,...ij->...j", turns, turns)
     # the shorter way round, so that turns can be blended
-    result[..., 3:, :] = np.where(turns[..., :1, :] < 0, -turns, turns)
-    return result
+    turns /= np.copysign(np.sqrt(square, out=square), turns[..., 0, :])[..., None, :]
+    return _joined(later[..., :3, :] - pose[..., :3, :], turns)
 
 
 def subtract(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
@@ -80,18 +74,14 @@ def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def interpolate(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
     """The pose or velocity (..., 7, B) that lies a part of the way from a to b: places in a line, rotations on an arc."""
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape), np.result_type(a, b))
-    np.multiply(a[..., :3, :], 1.0 - part, out=result[..., :3, :])
-    result[..., :3, :] += b[..., :3, :] * part
     p, q = a[..., 3:, :], b[..., 3:, :]
     cosine = np.einsum("...ij,...ij->...j", p, q)
-    side = np.where(cosine < 0, -part, part)
-    of_a, of_b = np.full_like(side, 1.0 - part), side
-    cosine = np.abs(cosine)
-    far = cosine < _ALIKE
-    if far.any():
-        angle = np.arccos(cosine[far])
-        of_a[far] = np.sin((1.0 - part) * angle) / np.sin(angle)
-        of_b[far] = np.copysign(np.sin(part * angle) / np.sin(angle), side[far])
-    result[..., 3:, :] = normalize(p * of_a[..., None, :] + q * of_b[..., None, :])
-    return result
+    angle = np.arccos(np.minimum(np.abs(cosine), _ALIKE))
+    of_a, of_b = np.sin((1.0 - part) * angle), np.copysign(np.sin(part * angle), cosine)
+    turns = p * of_a[..., None, :] + q * of_b[..., None, :]
+    return _joined(a[..., :3, :] * (1.0 - part) + b[..., :3, :] * part, normalize(turns))
+
+
+def _joined(places: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Places (..., 3, B) and rotations (..., 4, B) as one (..., 7, B)."""
+    return np.concatenate([places, turns], axis=-2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,8 @@ from ..maths import quat
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from . import poses as algebra
+
+_CHUNK = 2048  # frames whose velocities are found together
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,10 @@ class MotionStates:
     tag_masks: dict[str, np.ndarray]
 
     @classmethod
-    def from_database(cls, database: Database) -> MotionStates:
+    def from_database(cls, database: Database, told: Callable[[], None] = lambda: None) -> MotionStates:
         """A state for each frame with two more to follow: none for the last two of a range, all for those of a loop.
 
-        DatabaseError where there is none.
+        `told` is called now and then, and may raise to stop. DatabaseError where there is none.
         """
         after = database.successors
         frames = np.flatnonzero(database.used & (after >= 0) & (after[after] >= 0))
@@ -44,7 +47,7 @@ class MotionStates:
             raise DatabaseError("The database has no three frames in a row, so no motion field; add longer clips.")
         local = np.array(database.poses)
         local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
-        steps = _steps(database, local)
+        steps = _steps(database, local, told)
         return cls(
             skeleton=database.skeleton,
             roles=database.roles,
@@ -94,10 +97,14 @@ def root_step(velocity: np.ndarray) -> np.ndarray:
     return step
 
 
-def _steps(database: Database, local: np.ndarray) -> np.ndarray:
+def _steps(database: Database, local: np.ndarray, told: Callable[[], None]) -> np.ndarray:
     """Velocities (N, 7, B) from every frame to its successor; those of frames without one mean nothing."""
-    after = database.successors
-    steps = algebra.subtract_joints(local[np.maximum(after, 0)], local)
+    after = np.maximum(database.successors, 0)
+    steps = np.empty_like(local)
+    for start in range(0, len(local), _CHUNK):
+        told()
+        part = slice(start, start + _CHUNK)
+        steps[part] = algebra.subtract_joints(local[after[part]], local[part])
     root = database.root_motion / database.fps
     steps[:, :2, 0] = root[:, :2]
     steps[:, 3:, 0] = quat.from_yaw(root[:, 2])

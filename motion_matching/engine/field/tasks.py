@@ -103,7 +103,7 @@ class Tasks:
         """What actions (...) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
         share `tagged` (..., tags) carries each of the tags."""
         reward = -np.abs(wrapped(wish.direction - turn))
-        if self.tags:
+        if self.tags and wish.tags:
             reward += self.tag_reward * (tagged @ self.tag_shares(wish.tags)[1:])
         if self.speeds:
             wanted = min(max(wish.speed, self.speeds[0]), self.speeds[-1])

@@ -27,7 +27,7 @@ from .value_function import Ingredients, ValueFunction, thinned
 from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are looked at together
-_TABLES_SHARE = 0.8  # of the time, for progress
+_TABLES_SHARE, _SWEEPS_SHARE = 0.7, 0.15  # of the time, for progress
 Progress = Callable[[str, float], None]
 
 
@@ -38,27 +38,39 @@ class Training:
     progress, then called again; `save` keeps all that is done, and `resume` takes it up again.
     """
 
-    def __init__(self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings) -> None:
-        """SettingsError where a tag is on no state."""
+    def __init__(
+        self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings,
+        progress: Progress | None = None,
+    ) -> None:
+        """`progress` is told what is going on, and may raise to stop. SettingsError where a tag is on no state."""
+
+        def told() -> None:
+            if progress:
+                progress("Gathering motion states", 0.0)
+
+        told()
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
         self.discount, self.sweeps = settings.discount_of_tick(database.fps), settings.sweeps_at(database.fps)
-        self._states = thinned(MotionStates.from_database(database), settings.states)
-        self._tagged = np.zeros((len(self._states), len(tasks.tags)), bool)
+        self._every = MotionStates.from_database(database, told)
+        self._states = thinned(self._every, settings.states)
+        self._trained = np.searchsorted(self._every.frames, self._states.frames)
+        self._tagged = np.zeros((len(self._every), len(tasks.tags)), bool)
         for g, tag in enumerate(tasks.tags):
             database.tag_mask({tag})  # names the tags that there are
-            self._tagged[:, g] = self._states.tag_masks[tag]
-            if not self._tagged[:, g].any():
+            self._tagged[:, g] = self._every.tag_masks[tag]
+            if not self._tagged[self._trained, g].any():
                 raise SettingsError(f"No state of the field is tagged '{tag}'; tag longer stretches, or leave it out.")
         states, k = len(self._states), min(settings.neighbours, len(self._states))
         gait, masks = gaits(database)
-        self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
+        self._gait, self._gaits = gait[self._every.frames], masks[:, self._every.frames]
         self.tables = Transitions(
             np.zeros((states, k, k), np.int32), np.zeros((states, k, k), np.float32),
             np.zeros((states, k), np.float32), np.zeros((states, k), np.float32),
         )
         self._filled = 0
-        self._values: np.ndarray | None = None
+        self._values: np.ndarray | None = None  # of the states that are trained
+        self._of_every: np.ndarray | None = None  # of all
         self._residuals: list[Residual] = []
 
     @property
@@ -74,12 +86,17 @@ class Training:
     def part(self) -> float:
         """How much is done, 0..1."""
         tables = self._filled / len(self._states)
-        sweeps = 1.0 if self.finished else len(self._residuals) / self.sweeps
-        return _TABLES_SHARE * tables + (1 - _TABLES_SHARE) * sweeps
+        sweeps = 1.0 if self._converged else len(self._residuals) / self.sweeps
+        return _TABLES_SHARE * tables + _SWEEPS_SHARE * sweeps + (1 - _TABLES_SHARE - _SWEEPS_SHARE) * self.finished
 
     @property
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
+        return self._of_every is not None
+
+    @property
+    def _converged(self) -> bool:
+        """Whether there are enough sweeps."""
         enough = self._residuals and self._residuals[-1].most <= self.settings.residual
         return bool(enough) or len(self._residuals) >= self.sweeps
 
@@ -92,7 +109,7 @@ class Training:
         function, arrays = value_functions.read(path)
         k = self.tables.turn.shape[1]
         same = function.made_of.are(self._made_of) and (function.neighbours, function.drift) == (k, self.settings.drift)
-        if not same or not np.array_equal(function.frames, self._states.frames):
+        if not same or not np.array_equal(function.frames[function.trained], self._states.frames):
             return False
         filled = len(arrays.get("turn", ()))
         if filled < self._filled:
@@ -103,19 +120,29 @@ class Training:
         self._filled = filled
         is_same = (function.tasks, function.discount) == (self.tasks, self.discount)
         if is_same and len(function.residuals) > len(self._residuals):
-            self._values, self._residuals = function.values, [Residual(*row) for row in function.residuals.tolist()]
+            self._values, self._residuals = (
+                function.values[function.trained], [Residual(*row) for row in function.residuals.tolist()])
+            self._of_every = function.values if function.finished and self._converged else None
         return True
 
     def run(self, progress: Progress | None = None) -> ValueFunction:
         """Do what is left; `progress` is told what is going on and how much of it is done, and may raise to stop."""
         self._fill(progress)
+        if not self._converged or self._values is None:
+            self._sweep(progress)
+        if self._of_every is None:
+            self._of_every = self._spread(progress)
+        return self.value_function()
+
+    def _sweep(self, progress: Progress | None) -> None:
+        """What the states that are trained are worth, by sweeps that are left to do."""
 
         def trained(part: float) -> None:
             if progress:
                 progress("Training", part)
 
         iteration = ValueIteration(
-            self.tables, self._tagged, self.tasks, self.discount, self._values, self._residuals,
+            self.tables, self._tagged[self._trained], self.tasks, self.discount, self._values, self._residuals,
             lambda: trained(len(self._residuals) / self.sweeps),
         )
         self._residuals = iteration.residuals  # the same list, to be looked at meanwhile
@@ -123,7 +150,33 @@ class Training:
             iteration.run(self.sweeps, self.settings.residual, trained)
         finally:
             self._values, self._residuals = iteration.values, iteration.residuals
-        return self.value_function()
+
+    def _spread(self, progress: Progress | None) -> np.ndarray:
+        """What all states are worth: those that were not trained as much as the nearest that were, of their gait."""
+        assert self._values is not None
+        values = np.empty((len(self._every), *self.tasks.shape), np.float32)
+        values[self._trained] = self._values
+        others = np.delete(np.arange(len(values)), self._trained)
+        done = 0
+
+        def told() -> None:
+            if progress:
+                progress("Valuing all poses", done / len(others))
+
+        if len(others):
+            features = self._metric.of_states(self._every, told)
+            k, known = self.tables.turn.shape[1], self._values.reshape(len(self._trained), -1)
+            fields = fields_of(features[self._trained], self._gaits[:, self._trained], fewest=k, told=told)
+            for gait, neighbours in enumerate(fields):
+                own = others[self._gait[others] == gait]
+                for start in range(0, len(own), _BATCH):
+                    told()
+                    part = own[start : start + _BATCH]
+                    around, distances = neighbours.nearest(features[part], k)
+                    spread = similarity_weights(distances)[:, None] @ known[around]
+                    values[part] = spread.reshape(len(part), *self.tasks.shape)
+                    done += len(part)
+        return values
 
     def _fill(self, progress: Progress | None) -> None:
         """Where the actions of the states lead that were not yet looked at."""
@@ -136,12 +189,13 @@ class Training:
                 progress("Looking where actions lead", self._filled / len(states))
 
         features = self._metric.of_states(states, told)
-        fields = fields_of(features, self._gaits, fewest=self.tables.turn.shape[1], told=told)
+        gait, gaits = self._gait[self._trained], self._gaits[:, self._trained]
+        fields = fields_of(features, gaits, fewest=self.tables.turn.shape[1], told=told)
         while self._filled < len(states):
             told()
             part = np.arange(self._filled, min(self._filled + _BATCH, len(states)))
-            for gait, neighbours in enumerate(fields):
-                if (own := part[self._gait[part] == gait]).size:
+            for number, neighbours in enumerate(fields):
+                if (own := part[gait[part] == number]).size:
                     self._look(neighbours, features, own)
             self._filled = int(part[-1]) + 1
 
@@ -161,13 +215,17 @@ class Training:
             tables.weights[state] = similarity_weights(distances)
 
     def value_function(self) -> ValueFunction:
-        """The values as they are by now."""
-        shape = (len(self._states), *self.tasks.shape)
+        """The values as they are by now: of all states when they are done, until then of those that are trained."""
+        trained, frames, tagged, values = self._trained, self._every.frames, self._tagged, self._of_every
+        if values is None:
+            frames, tagged, values = frames[trained], tagged[trained], self._values
+            trained = np.arange(len(trained))
         return ValueFunction(
             tasks=self.tasks,
-            values=np.zeros(shape, np.float32) if self._values is None else self._values,
-            frames=self._states.frames.astype(np.int32),
-            tagged=self._tagged,
+            values=np.zeros((len(frames), *self.tasks.shape), np.float32) if values is None else values,
+            frames=frames.astype(np.int32),
+            tagged=tagged,
+            trained=trained.astype(np.int32),
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
             discount=self.discount,

@@ -22,7 +22,7 @@ from .states import MotionStates
 from .tasks import Tasks, Wish, tasks_from_dict
 
 FORMAT = "motion-matching field"
-VERSION = 3
+VERSION = 4
 _STRETCH = 2.0  # seconds
 _ROUNDING = 2e-4  # by which measures may differ
 _TICK = 0.1  # seconds by which the root's velocity counts in a measure
@@ -75,15 +75,17 @@ def _measures(database: Database) -> np.ndarray:
 class ValueFunction:
     """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
 
-    `frames` (N,) of the database are those states, `tagged` (N, tags) says which carry the tags; the actions were those
-    of `neighbours` neighbours with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean
-    change of every sweep, and `finished` says that there were enough.
+    `frames` (N,) of the database are those states, `tagged` (N, tags) says which carry the tags. Only the states `trained`
+    (M,) were trained; the others are worth what the nearest of these are. The actions were those of `neighbours` neighbours
+    with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean change of every sweep, and
+    `finished` says that there were enough.
     """
 
     tasks: Tasks
     values: np.ndarray
     frames: np.ndarray
     tagged: np.ndarray
+    trained: np.ndarray
     neighbours: int
     drift: float
     discount: float
@@ -167,13 +169,14 @@ def chosen(states: MotionStates, which: np.ndarray) -> MotionStates:
 # ---------------------------------------------------------------- files
 
 
-# name: (type, shape), where N states, S speeds, G tasks by tag, T directions, W sweeps so far, M measures
+# name: (type, shape), where N states, M of them trained, S speeds, G tasks by tag, T directions, W sweeps so far, P measures
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "values": (np.float32, ("N", "S", "G", "T")),
     "frames": (np.int32, ("N",)),
     "tagged": (np.bool_, ("N", "tags")),
+    "trained": (np.int32, ("M",)),
     "residuals": (np.float64, ("W", 3)),
-    "measures": (np.float32, ("M",)),
+    "measures": (np.float32, ("P",)),
 }
 
 
@@ -204,12 +207,15 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         tasks = tasks_from_dict(header["tasks"])
         speeds, tags, directions = tasks.shape
         count = len(arrays["frames"]) if "frames" in arrays else None
-        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags), "W": None, "M": None}
+        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags)} | dict.fromkeys("WMP")
         data: dict[str, Any] = {}
         for name, (dtype, shape) in _ARRAYS.items():
             wanted = tuple(sizes.get(s, s) for s in shape)
             # a plain view: taking rows of a memory-mapped array costs ten times as much
             data[name] = np.asarray(files.expect_array(arrays, name, dtype, wanted, path, SettingsError))
+        trained = data["trained"]
+        if len(trained) and not 0 <= trained.min() <= trained.max() < len(data["frames"]):
+            raise ValueError("what was trained are no states")
         made_of = Ingredients(str(header["key"]), data.pop("measures"))
         return ValueFunction(
             tasks=tasks, neighbours=int(header["neighbours"]), drift=float(header["drift"]), made_of=made_of,

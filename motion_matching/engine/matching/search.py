@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kd_order import kd_order
+from ..maths.kd_order import kd_order
 
 Array = np.ndarray
 Ranges = Sequence[tuple[int, int]]
