@@ -13,7 +13,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import callbacks, request, status, trail
+from . import callbacks, request, source_files, status, trail
 from .baking import Part, parts_of
 from .fields import Chosen
 from .operators_build import built
@@ -206,7 +206,7 @@ def _which(seen: Inspector, settings: Any, clip: str) -> int:
 def _clip_of(source: Any) -> str:
     """The name of a source's clip; nothing where it has lost its action."""
     if source.kind == "FILE":
-        return request.file_of(source).stem
+        return source_files.file_of(source).stem
     return source.action.name if source.action else ""
 
 

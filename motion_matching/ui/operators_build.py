@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..engine.errors import ChangedError, MotionMatchingError, SettingsError
-from . import polls, request, status
+from . import polls, request, source_files, status
 from .preferences import library
 from .work import Steps, Working, in_background
 
@@ -126,7 +126,7 @@ def read_source(
     from ..engine.matching.sources import Source
     from ..scene.sampling import sample
 
-    use = Source(file=request.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
+    use = Source(file=source_files.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
     first = 0
     limits = (source.frame_start, source.frame_end) if source.use_range else None
     if source.kind == "ACTION":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -15,6 +14,7 @@ from ..engine.errors import SettingsError
 from ..engine.matching.thresholds import AutoTagSettings
 from . import feature_list
 from .property_options import plain
+from .source_files import file_of
 
 if TYPE_CHECKING:
     from ..engine.control.performance import Performance
@@ -98,11 +98,6 @@ def check_source(obj: bpy.types.Object, source: Any) -> None:
 def path_is_there(source: Any) -> bool:
     """Whether the empty that a source takes its path from is in a scene: what is deleted may still be in the file."""
     return source.path is not None and bool(source.path.users_scene)
-
-
-def file_of(source: Any) -> Path | None:
-    """The file of a source, or None where it is an action."""
-    return Path(bpy.path.abspath(source.filepath)) if source.kind == "FILE" else None
 
 
 def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
