@@ -46,7 +46,8 @@ class Spot(NamedTuple):
 
 @dataclass
 class Inspector:
-    """What is inspected: the data of an armature with a `key`, and with a take what it was when it was performed again.
+    """What is inspected: the data of an armature with a `key`, in its `edition`, and with a take what it was when it was
+    performed again.
 
     `spot` and `strokes` are of the current frame, `wished`, `found` and `lines` of the one that rested last; `problem`
     says why there is nothing to see.
@@ -54,6 +55,7 @@ class Inspector:
 
     armature: Handle
     key: str
+    edition: int
     database: Database
     method: MotionMatching
     take: Handle | None = None
@@ -94,7 +96,7 @@ def inspect(obj: bpy.types.Object) -> Steps[Inspector]:
         parts = yield from in_background(
             lambda tell: _watched(database, settings, wanted, methods, tell), "Performing Again")
     method = yield from in_background(lambda tell: MotionMatching(database, settings), "Preparing")
-    current = Inspector(Handle.of(request.held(uid), "objects"), key, database, method, take, parts)
+    current = Inspector(Handle.of(request.held(uid), "objects"), key, status.edition(key), database, method, take, parts)
     look()
     return current
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..engine.matching.database import Database
     from ..engine.matching.sources import Source
     from ..scene.sampling import Sampled
+    from .contents import Content
 
 _MOST_NOTES = 4
 
@@ -29,11 +30,11 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     from ..scene.library import file_digest
 
     uid, databases = obj.session_uid, library()
-    key = yield from request.key_steps(uid)
-    obj = request.held(uid)
+    content = yield from request.content_steps(uid)
+    obj, key = request.held(uid), content.key
     if databases.has(key) and not again:
         database = databases.load(key)
-        obj.motion_matching.built_key = key
+        _note(obj, content)
         status.note_built(obj, key, database)
         return database
     settings = request.build_settings(obj)
@@ -41,7 +42,7 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
     files = {source.file: file_digest(source.file) for source in sources if source.file}
-    if (yield from request.key_steps(uid)) != key:
+    if (yield from request.content_steps(uid)).key != key:
         raise SettingsError("The sources or the settings changed while the sources were read; build again.")
 
     def build(tell: Any) -> tuple[Database, Any]:
@@ -62,10 +63,15 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
 
     database = yield from in_background(save, "Saving")
     obj = request.held(uid)
-    notes = _notes([*broken, *report.skipped], report.warnings)
-    obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes
+    _note(obj, content)
+    obj.motion_matching.built_notes = _notes([*broken, *report.skipped], report.warnings)
     yield from status.look(uid)  # it may be stale already: what changed after the reading is not in it
     return database
+
+
+def _note(obj: bpy.types.Object, content: Content) -> None:
+    """Keep of what the database of an armature is made."""
+    obj.motion_matching.built_key, obj.motion_matching.built_of = content.key, content.to_text()
 
 
 def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps[list[tuple[Source, int]]]:

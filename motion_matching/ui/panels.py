@@ -242,7 +242,7 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
 
 
 def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: status.Status, notes: str) -> None:
-    hint = _STATES[found.kind][2]
+    hint = f"{found.why}. Build again" if found.why else _STATES[found.kind][2]
     if hint:
         told(layout, context, hint, "INFO")
     if found.kind != "fresh":

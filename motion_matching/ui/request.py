@@ -13,6 +13,7 @@ from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.errors import SettingsError
 from ..engine.matching.thresholds import AutoTagSettings
 from . import feature_list
+from .contents import Content
 from .property_options import plain
 from .source_files import file_of
 
@@ -124,33 +125,35 @@ def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
 
 def key(obj: bpy.types.Object) -> str:
     """The key of the database that an armature object's settings ask for. Errors as in building."""
-    work = key_steps(obj.session_uid)
+    work = content_steps(obj.session_uid)
     while True:
         try:
             next(work)
         except StopIteration as done:
-            return str(done.value)
+            return str(done.value.key)
 
 
-def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
-    """Work that gives the same, with one source, or a part of it, looked at between two yields."""
+def content_steps(uid: int) -> Generator[tuple[str, float], None, Content]:
+    """Work that finds what that database is made of, with one source, or a part of it, looked at between two yields."""
     from ..scene import library
     from ..scene.bake import scene_fps
 
     obj = held(uid)
-    made = library.KeyInMaking(_build_choices(obj) | {"fps": scene_fps(bpy.context.scene)})
+    choices = _build_choices(obj) | {"fps": scene_fps(bpy.context.scene)}
+    made = library.KeyInMaking(choices)
     sources = obj.motion_matching.sources
-    places = enabled_places(obj)
+    places, names = enabled_places(obj), []
     acts = any(sources[place].kind == "ACTION" for place in places)
     for number, place in enumerate(places, 1):
         obj, source = source_at(uid, place)  # what was held before a yield may be gone
+        names.append(source.name)
         action = source.action if source.kind == "ACTION" else None
         for _ in made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj):
             yield "Looking at sources", (number - 1) / len(places)
         yield "Looking at sources", number / len(places)
     if acts:
         made.add_rig(held(uid))
-    return made.key
+    return Content(made.key, choices, dict(zip(names, made.sources, strict=True)), made.rig)
 
 
 def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
