@@ -36,7 +36,7 @@ def _short(value: Any) -> str:
 def changes(obj: bpy.types.Object, before: str, now: str) -> str:
     """What has changed about an armature's database between two texts of contents, in words; nothing where one is none."""
     try:
-        old, new = ({kind: dict(found[kind]) for kind in ("settings", "sources")} for found in map(json.loads, (before, now)))
+        old, new = ({kind: dict(json.loads(text)[kind]) for kind in ("settings", "sources")} for text in (before, now))
     except (ValueError, TypeError, KeyError):  # of a file from before this was noted
         return ""
     settings = obj.motion_matching

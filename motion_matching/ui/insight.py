@@ -32,7 +32,8 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class Measured(NamedTuple):
-    """How the data with a `key`, in its `edition`, covers what was `beside` it under a `controller`, as the panel tells it and as strands.
+    """How the data with a `key`, in its `edition`, covers what was `beside` it under a `controller`, as the panel tells it
+    and as strands.
 
     Those of the simulation object are drawn `apart`, in metres to the left of those of the data.
     """
