@@ -11,7 +11,7 @@ import bpy
 from ..engine.errors import ChangedError, MotionMatchingError, SettingsError
 from . import polls, request, source_files, status
 from .preferences import library
-from .work import Steps, Working, in_background
+from .work import Steps, Working, in_background, one_of
 
 if TYPE_CHECKING:
     from ..engine.matching.database import Database
@@ -87,7 +87,7 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
         name = request.source_at(uid, place)[1].name
         yield f"Reading {name}", number / len(places)
         try:
-            sampled = yield from _sampled(uid, place, (f"Reading {name}", number / len(places)))
+            sampled = yield from one_of(_sampled(uid, place, f"Reading {name}"), number, len(places))
         except MotionMatchingError as error:
             if broken is None or isinstance(error, ChangedError) or (place == places[-1] and not result):
                 raise
@@ -97,7 +97,7 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
     return result
 
 
-def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | None]:
+def _sampled(uid: int, place: int, stage: str) -> Steps[Sampled | None]:
     """Work that reads the action of a source, in pieces; None for a file."""
     from ..scene.sampling import reading
 
@@ -110,10 +110,10 @@ def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | N
     while rest is None:
         try:
             next(work)
-            yield told
+            yield stage, 0.0
         except StopIteration as done:
             rest = done.value
-    return (yield from in_background(lambda tell: rest(), told[0]))
+    return (yield from in_background(lambda tell: rest(), stage))
 
 
 def _bones(obj: bpy.types.Object) -> str | None:

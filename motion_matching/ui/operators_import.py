@@ -14,7 +14,7 @@ from ..engine.errors import MotionMatchingError, SettingsError
 from . import polls, request, status
 from .operators_source_edit import counted
 from .operators_sources import MIRROR, add_action_sources, choose, chosen_paths
-from .work import Steps, Working, in_background
+from .work import Steps, Working, in_background, one_of
 
 
 def _files() -> Any:
@@ -83,7 +83,7 @@ armature, the character of an FBX or glTF file becomes it"""
                         obj, found = self._character(context, path)
                         uid, new = obj.session_uid, imports.uids() - before
                     else:
-                        found = yield from _actions_from(path, uid)
+                        found = yield from one_of(_actions_from(path, uid), number, len(paths))
                         new |= {action.session_uid for action in found}
                 except MotionMatchingError as error:
                     failed.append(str(error))

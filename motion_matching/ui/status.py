@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import bpy
@@ -159,9 +159,8 @@ def _of_database(database: Any, key: str) -> Status:
 
 
 def megabytes(database: Any) -> float:
-    """How much memory the arrays of a database take, in millions of bytes."""
-    arrays = (value for value in vars(database).values() if hasattr(value, "nbytes"))
-    return sum(array.nbytes for array in arrays) / 1e6
+    """How much memory the arrays that a database is made of take, in millions of bytes."""
+    return sum(getattr(getattr(database, f.name), "nbytes", 0) for f in fields(database)) / 1e6
 
 
 def coverage(database: Any) -> str:
