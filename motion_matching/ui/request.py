@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Set
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -215,18 +215,24 @@ def roles_in(obj: bpy.types.Object, data: Mapping[str, Any], preset: str) -> dic
     names = data.get("roles")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise SettingsError(f"The preset '{preset}' has no 'roles'; give an object of bones by role.")
-    plain = {bone.name.rpartition(":")[2]: bone.name for bone in reversed(obj.data.bones)}
+    prefix = _prefix(set(obj.data.bones.keys()), {name.rpartition(":")[2] for name in names.values()})
     result = {}
     for role, name in names.items():
         if role not in ROLES:
             raise SettingsError(f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}.")
-        bone = name if name in obj.data.bones else plain.get(name.rpartition(":")[2])
-        if bone:
+        bone = name if name in obj.data.bones else prefix + name.rpartition(":")[2]
+        if bone in obj.data.bones:
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
             raise SettingsError(f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names for "
                                 f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found.")
     return result
+
+
+def _prefix(bones: Set[str], names: Set[str]) -> str:
+    """What is written before most of these names among those of bones, as for a namespace; the shortest of several."""
+    prefixes = {bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)}
+    return max(sorted(prefixes, key=len), key=lambda prefix: sum(prefix + name in bones for name in names), default="")
 
 
 def scene_rate() -> float:

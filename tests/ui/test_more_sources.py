@@ -39,6 +39,9 @@ assert len(shown(settings)) == 3
 ops.edit_sources(edit="whole")
 ops.edit_sources(edit="on")
 assert all(s.enabled and not s.use_range for s in settings.sources)
+for edit, loops in (("loop", True), ("no_loop", False)):
+    ops.edit_sources(edit=edit)
+    assert all(s.loop == loops for s in settings.sources)
 settings.search = "run"
 assert ops.remove_sources() == {"FINISHED"}
 assert [source.name for source in settings.sources] == names[1:] and len(bpy.data.actions) == 3
