@@ -217,7 +217,8 @@ def _selected_actions(context: bpy.types.Context) -> list[tuple[Path | None, Any
         if area.ui_type in ("OUTLINER", "ASSETS"):
             with context.temp_override(area=area, region=next(r for r in area.regions if r.type == "WINDOW")):
                 if area.ui_type == "OUTLINER":
-                    selected += [(None, found) for found in context.selected_ids if isinstance(found, bpy.types.Action)]
+                    found = getattr(context, "selected_ids", ())  # which Blender 4.2 lacks without a window
+                    selected += [(None, one) for one in found if isinstance(one, bpy.types.Action)]
                     continue
                 for asset in context.selected_assets or ():
                     if asset.id_type == "ACTION":

@@ -243,7 +243,7 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
 
 def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: status.Status, notes: str) -> None:
     hint = f"{found.why}. Build again" if found.why else _STATES[found.kind][2]
-    if hint:
+    if hint and not work.running:
         told(layout, context, hint, "INFO")
     if found.kind != "fresh":
         return
