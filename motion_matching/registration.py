@@ -78,6 +78,14 @@ def _tag_bands() -> Callable[[], None]:
     return tag_bands.stop
 
 
+def _source_files() -> Callable[[], None]:
+    """Files of sources are found where the Blender file has moved along with them."""
+    from .ui import source_files
+
+    source_files.start()
+    return source_files.stop
+
+
 def _menus() -> Callable[[], None]:
     from .ui import menus
 
@@ -155,6 +163,7 @@ REGISTERED: tuple[Callable[[], Callable[[], None]], ...] = (
     _presets,
     _classes,
     _settings,
+    _source_files,
     _menus,
     _tag_bands,
     _status,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GIGABYTE = 1024**3
 DEFAULT_LIMIT = 4 * GIGABYTE
 _PACKAGE = __package__.rpartition(".")[0]
-_KEYS_VERSION = 2  # of the way keys are made
+_KEYS_VERSION = 3  # of the way keys are made
 _LINEAR = 1  # the number of that interpolation, as foreach_get has it
 _ROUND = 5  # decimals of a rig's measures that count
 
@@ -168,38 +168,49 @@ class Ingredient:
 
 class KeyInMaking:
     """The key of the database that sources make for an armature: of settings (JSON data), one ingredient after the other,
-    and the rig if there are actions.
+    and the rig if there are actions. The order of the sources is nothing, but among clips of one name, which nothing else
+    tells apart.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._told = hashlib.blake2b(digest_size=16)
-        self._told.update(_json({"keys": _KEYS_VERSION, "settings": settings}))
+        self._settings = settings
         self._keyed: set[str] = set()  # data paths of all curves so far
+        self._by_clip: dict[str, list[str]] = {}
+        self.sources: list[str] = []  # a digest of each, in turn
+        self.rig = ""  # its digest
 
     def add(self, one: Ingredient, obj: bpy.types.Object) -> Iterator[None]:
         """Work that takes in a source; between two yields Blender may go on. MotionDataError where its file cannot be read,
         or its action goes meanwhile."""
-        self._told.update(_json(one.use))
+        told = hashlib.blake2b(_json(one.use), digest_size=16)
+        clip = ""
         if one.action is not None:
-            self._told.update(_range(one.action))
+            clip = one.action.name
+            told.update(_range(one.action))
             for curve in actions.in_turn(one.action, obj):
                 if curve is None:
                     yield
                     continue
                 self._keyed.add(curve.data_path)
                 for part in _keys(curve):
-                    self._told.update(part)
+                    told.update(part)
         elif one.file is not None:
-            self._told.update(file_digest(one.file))
+            clip = one.file.stem
+            told.update(file_digest(one.file))
+        self.sources.append(told.hexdigest())
+        self._by_clip.setdefault(clip, []).append(told.hexdigest())
 
     def add_rig(self, obj: bpy.types.Object) -> None:
         """Take in, after all sources, how the armature rests and what moves its bones beside actions."""
+        told = hashlib.blake2b(digest_size=16)
         for part in _rig(obj, self._keyed):
-            self._told.update(part)
+            told.update(part)
+        self.rig = told.hexdigest()
 
     @property
     def key(self) -> str:
-        return self._told.hexdigest()
+        told = [_KEYS_VERSION, self._settings, sorted(self._by_clip.values()), self.rig]
+        return hashlib.blake2b(_json(told), digest_size=16).hexdigest()
 
 
 def _json(data: Any) -> bytes:

@@ -32,12 +32,14 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class Measured(NamedTuple):
-    """How the data with a `key` covers what was `beside` it under a `controller`, as the panel tells it and as strands.
+    """How the data with a `key`, in its `edition`, covers what was `beside` it under a `controller`, as the panel tells it
+    and as strands.
 
     Those of the simulation object are drawn `apart`, in metres to the left of those of the data.
     """
 
     key: str
+    edition: int
     controller: tuple[Any, ...]
     beside: str
     summary: tuple[str, ...]
@@ -49,9 +51,10 @@ class Measured(NamedTuple):
 
 
 class Mapped(NamedTuple):
-    """The map of poses of the data with a `key`, and the colours (N, 3) of its frames."""
+    """The map of poses of the data with a `key`, in its `edition`, and the colours (N, 3) of its frames."""
 
     key: str
+    edition: int
     poses: PoseMap
     colours: np.ndarray
 
@@ -72,9 +75,9 @@ def measure(obj: bpy.types.Object) -> Steps[Measured]:
     tracks, settings = _beside(obj, database, beside)
 
     def found(tell: Callable[[str, float], None]) -> Measured:
-        return _measured(database, settings, (obj_key, controller, beside), _told(tracks, tell))
+        return _measured(database, settings, (key, status.edition(key), controller, beside), _told(tracks, tell))
 
-    obj_key = obj.motion_matching.built_key
+    key = obj.motion_matching.built_key
     measured[uid] = yield from in_background(found, "Measuring")
     status.redraw("WINDOW")
     return measured[uid]
@@ -106,7 +109,7 @@ def _told(tracks: Iterator[np.ndarray], tell: Callable[[str, float], None]) -> l
 
 
 def _measured(
-    database: Database, settings: PerformerSettings, of: tuple[str, tuple[Any, ...], str], tracks: list[np.ndarray]
+    database: Database, settings: PerformerSettings, of: tuple[str, int, tuple[Any, ...], str], tracks: list[np.ndarray]
 ) -> Measured:
     from ..engine.matching import coverage, inspection, strands
 
@@ -140,9 +143,10 @@ def map_database(uid: int, key: str, database: Database) -> Steps[Mapped]:
         from ..engine.matching import pose_map, strands
 
         colours = strands.colours(np.hypot(*database.root_motion[:, :2].T))
-        return Mapped(key, pose_map.map_of(database), colours)
+        return Mapped(*data, pose_map.map_of(database), colours)
 
-    if uid not in mapped or mapped[uid].key != key:
+    data = key, status.edition(key)
+    if uid not in mapped or mapped[uid][:2] != data:
         mapped[uid] = yield from in_background(found, "Mapping Poses")
     status.redraw("WINDOW")
     return mapped[uid]
@@ -163,6 +167,8 @@ def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str
         return ""
     if now.key != found.key:
         return "The database has changed since"
+    if status.edition(now.key) != found.edition:
+        return "The database was built again since"
     if isinstance(found, Measured) and found.beside == "controller" and found.controller != controller_of(obj):
         return "The controller has changed since"
     return ""

@@ -13,7 +13,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import callbacks, request, status, trail
+from . import callbacks, request, source_files, status, trail
 from .baking import Part, parts_of
 from .fields import Chosen
 from .operators_build import built
@@ -46,7 +46,8 @@ class Spot(NamedTuple):
 
 @dataclass
 class Inspector:
-    """What is inspected: the data of an armature with a `key`, and with a take what it was when it was performed again.
+    """What is inspected: the data of an armature with a `key`, in its `edition`, and with a take what it was when it was
+    performed again.
 
     `spot` and `strokes` are of the current frame, `wished`, `found` and `lines` of the one that rested last; `problem`
     says why there is nothing to see.
@@ -54,6 +55,7 @@ class Inspector:
 
     armature: Handle
     key: str
+    edition: int
     database: Database
     method: MotionMatching
     take: Handle | None = None
@@ -94,7 +96,7 @@ def inspect(obj: bpy.types.Object) -> Steps[Inspector]:
         parts = yield from in_background(
             lambda tell: _watched(database, settings, wanted, methods, tell), "Performing Again")
     method = yield from in_background(lambda tell: MotionMatching(database, settings), "Preparing")
-    current = Inspector(Handle.of(request.held(uid), "objects"), key, database, method, take, parts)
+    current = Inspector(Handle.of(request.held(uid), "objects"), key, status.edition(key), database, method, take, parts)
     look()
     return current
 
@@ -206,7 +208,7 @@ def _which(seen: Inspector, settings: Any, clip: str) -> int:
 def _clip_of(source: Any) -> str:
     """The name of a source's clip; nothing where it has lost its action."""
     if source.kind == "FILE":
-        return request.file_of(source).stem
+        return source_files.file_of(source).stem
     return source.action.name if source.action else ""
 
 

@@ -61,7 +61,7 @@ class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         for key, (name, _, icon, _) in operators_source_edit.EDITS.items():
-            if key in ("mirror", "whole", "speed"):
+            if key in ("mirror", "loop", "whole", "speed"):
                 layout.separator()
             layout.operator(operators_source_edit.MOTION_MATCHING_OT_edit_sources.bl_idname, text=name, icon=icon).edit = key
         layout.separator()

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..engine.errors import ChangedError, MotionMatchingError, SettingsError
-from . import polls, request, status
+from . import polls, request, source_files, status
 from .preferences import library
-from .work import Steps, Working, in_background
+from .work import Steps, Working, in_background, one_of
 
 if TYPE_CHECKING:
     from ..engine.matching.database import Database
     from ..engine.matching.sources import Source
     from ..scene.sampling import Sampled
+    from .contents import Content
 
 _MOST_NOTES = 4
 
@@ -29,11 +30,11 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     from ..scene.library import file_digest
 
     uid, databases = obj.session_uid, library()
-    key = yield from request.key_steps(uid)
-    obj = request.held(uid)
+    content = yield from request.content_steps(uid)
+    obj, key = request.held(uid), content.key
     if databases.has(key) and not again:
         database = databases.load(key)
-        obj.motion_matching.built_key = key
+        _note(obj, content)
         status.note_built(obj, key, database)
         return database
     settings = request.build_settings(obj)
@@ -41,7 +42,7 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
     files = {source.file: file_digest(source.file) for source in sources if source.file}
-    if (yield from request.key_steps(uid)) != key:
+    if (yield from request.content_steps(uid)).key != key:
         raise SettingsError("The sources or the settings changed while the sources were read; build again.")
 
     def build(tell: Any) -> tuple[Database, Any]:
@@ -62,10 +63,15 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
 
     database = yield from in_background(save, "Saving")
     obj = request.held(uid)
-    notes = _notes([*broken, *report.skipped], report.warnings)
-    obj.motion_matching.built_key, obj.motion_matching.built_notes = key, notes
+    _note(obj, content)
+    obj.motion_matching.built_notes = _notes([*broken, *report.skipped], report.warnings)
     yield from status.look(uid)  # it may be stale already: what changed after the reading is not in it
     return database
+
+
+def _note(obj: bpy.types.Object, content: Content) -> None:
+    """Keep of what the database of an armature is made."""
+    obj.motion_matching.built_key, obj.motion_matching.built_of = content.key, content.to_text()
 
 
 def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps[list[tuple[Source, int]]]:
@@ -81,7 +87,7 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
         name = request.source_at(uid, place)[1].name
         yield f"Reading {name}", number / len(places)
         try:
-            sampled = yield from _sampled(uid, place, (f"Reading {name}", number / len(places)))
+            sampled = yield from one_of(_sampled(uid, place, f"Reading {name}"), number, len(places))
         except MotionMatchingError as error:
             if broken is None or isinstance(error, ChangedError) or (place == places[-1] and not result):
                 raise
@@ -91,7 +97,7 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
     return result
 
 
-def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | None]:
+def _sampled(uid: int, place: int, stage: str) -> Steps[Sampled | None]:
     """Work that reads the action of a source, in pieces; None for a file."""
     from ..scene.sampling import reading
 
@@ -104,10 +110,10 @@ def _sampled(uid: int, place: int, told: tuple[str, float]) -> Steps[Sampled | N
     while rest is None:
         try:
             next(work)
-            yield told
+            yield stage, 0.0
         except StopIteration as done:
             rest = done.value
-    return (yield from in_background(lambda tell: rest(), told[0]))
+    return (yield from in_background(lambda tell: rest(), stage))
 
 
 def _bones(obj: bpy.types.Object) -> str | None:
@@ -126,7 +132,7 @@ def read_source(
     from ..engine.matching.sources import Source
     from ..scene.sampling import sample
 
-    use = Source(file=request.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
+    use = Source(file=source_files.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
     first = 0
     limits = (source.frame_start, source.frame_end) if source.use_range else None
     if source.kind == "ACTION":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..engine.errors import MotionMatchingError, SettingsError
 from . import polls, request, status
 from .operators_source_edit import counted
 from .operators_sources import MIRROR, add_action_sources, choose, chosen_paths
-from .work import Steps, Working, in_background
+from .work import Steps, Working, in_background, one_of
 
 
 def _files() -> Any:
@@ -83,7 +82,7 @@ armature, the character of an FBX or glTF file becomes it"""
                         obj, found = self._character(context, path)
                         uid, new = obj.session_uid, imports.uids() - before
                     else:
-                        found = yield from _actions_from(path, uid)
+                        found = yield from one_of(_actions_from(path, uid), number, len(paths))
                         new |= {action.session_uid for action in found}
                 except MotionMatchingError as error:
                     failed.append(str(error))
@@ -176,14 +175,14 @@ class MOTION_MATCHING_OT_add_blend_actions(bpy.types.Operator, ImportHelper):
         return polls.has_armature(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return _add_from(self, context, [(Path(bpy.path.abspath(self.filepath)), None)])
+        return _add_from(self, context, [(Path(bpy.path.abspath(self.filepath)), None)], [])
 
 
 class MOTION_MATCHING_OT_add_assets(bpy.types.Operator):
-    """Add the actions that are selected in the asset browsers, of this file and of asset libraries"""
+    """Add the actions that are selected in the Outliner or in an asset browser, of this file and of asset libraries"""
 
     bl_idname = "motion_matching.add_assets"
-    bl_label = "Add Selected Assets"
+    bl_label = "Add Selected Actions"
     bl_options = {"REGISTER", "UNDO"}
 
     link: BoolProperty(
@@ -194,40 +193,54 @@ class MOTION_MATCHING_OT_add_assets(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not polls.has_armature(cls, context):
             return False
-        if not any(True for _ in _selected_actions(context)):
-            cls.poll_message_set("Select actions in an asset browser first")
+        if not _selected_actions(context):
+            cls.poll_message_set("Select actions in the Outliner, as a Blender File, or in an asset browser first")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        wanted: dict[Path | None, list[str]] = {}
-        for path, name in _selected_actions(context):
-            wanted.setdefault(path, []).append(name)
-        return _add_from(self, context, list(wanted.items()))
+        own: list[bpy.types.Action] = []
+        wanted: dict[Path, list[str]] = {}
+        for path, found in _selected_actions(context):
+            if path is None:
+                own.append(found)
+            else:
+                wanted.setdefault(path, []).append(found)
+        return _add_from(self, context, list(wanted.items()), own)
 
 
-def _selected_actions(context: bpy.types.Context) -> Iterator[tuple[Path | None, str]]:
-    """File, None for this one, and name of the actions that are selected in the window's asset browsers."""
+def _selected_actions(context: bpy.types.Context) -> list[tuple[Path | None, Any]]:
+    """The actions that are selected in the window's Outliners and asset browsers: those of this file with None, else file
+    and name."""
+    selected: list[tuple[Path | None, Any]] = []
     for area in context.window.screen.areas if context.window else ():
-        if area.type == "FILE_BROWSER" and area.ui_type == "ASSETS":
+        if area.ui_type in ("OUTLINER", "ASSETS"):
             with context.temp_override(area=area, region=next(r for r in area.regions if r.type == "WINDOW")):
+                if area.ui_type == "OUTLINER":
+                    found = getattr(context, "selected_ids", ())  # which Blender 4.2 lacks without a window
+                    selected += [(None, one) for one in found if isinstance(one, bpy.types.Action)]
+                    continue
                 for asset in context.selected_assets or ():
                     if asset.id_type == "ACTION":
-                        yield (None if asset.local_id else Path(asset.full_library_path)), asset.name
+                        own = asset.local_id
+                        selected.append((None, own) if own else (Path(asset.full_library_path), asset.name))
+    return selected
 
 
 def _add_from(
-    operator: Any, context: bpy.types.Context, wanted: list[tuple[Path | None, list[str] | None]]
+    operator: Any, context: bpy.types.Context, wanted: list[tuple[Path, list[str] | None]], own: list[bpy.types.Action]
 ) -> set[str]:
-    """Add actions of Blender files as sources: those of a name, or all that fit."""
-    from ..scene import imports
+    """Add those actions of this file that fit as sources, and of others: those of a name, or all that fit."""
+    from ..scene import actions, imports
 
     obj = request.armature_of(context)
-    found = []
+    fitting = actions.actions_of(obj)
+    found = [action for action in dict.fromkeys(own) if action in fitting]
     try:
+        if own and not found and not wanted:
+            raise SettingsError(f"No selected action moves the bones of armature '{obj.name}'; select others.")
         for path, names in wanted:
-            found += ([bpy.data.actions[name] for name in names or ()] if path is None
-                      else imports.library_actions(path, obj, link=operator.link, names=names))
+            found += imports.library_actions(path, obj, link=operator.link, names=names)
     except MotionMatchingError as error:
         operator.report({"ERROR"}, str(error))
         return {"CANCELLED"}

@@ -55,6 +55,8 @@ EDITS: dict[str, tuple[str, str, Any, Edit]] = {
     "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", _set("enabled", False)),
     "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", _set("mirror", True)),
     "no_mirror": ("Do Not Mirror", "Take them as they are alone", "X", _set("mirror", False)),
+    "loop": ("Loop", "Take them as cycles whose last frame repeats the first", "FILE_REFRESH", _set("loop", True)),
+    "no_loop": ("Do Not Loop", "Let them end where they end", "X", _set("loop", False)),
     "whole": ("Whole Range", "Take all of their frames", "FULLSCREEN_ENTER", _set("use_range", False)),
     "speed": ("Speed of the Active", "Play them as fast as the active source", "TIME", _same("speed")),
     "gait": ("Gait of the Active", "Tag them with the gait of the active source", "CON_FOLLOWPATH", _same("gait")),

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 from bpy_extras.io_utils import ImportHelper
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import feature_list, items, polls, request, status
+from . import feature_list, items, polls, request, source_files, status
 from .operators_source_edit import counted
 
 ENDING = ".bvh"
@@ -150,7 +150,7 @@ def _add_files(operator: Any, context: bpy.types.Context, wanted: Callable[[], l
     except MotionMatchingError as error:
         operator.report({"ERROR"}, str(error))
         return {"CANCELLED"}
-    there = {request.file_of(source) for source in obj.motion_matching.sources}
+    there = {source_files.file_of(source) for source in obj.motion_matching.sources}
     new = [path for path in paths if path not in there]
     for path in new:
         add_source(obj, path.stem, kind="FILE", filepath=str(path), mirror=operator.mirror)

@@ -242,8 +242,8 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
 
 
 def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: status.Status, notes: str) -> None:
-    hint = _STATES[found.kind][2]
-    if hint:
+    hint = f"{found.why}. Build again" if found.why else _STATES[found.kind][2]
+    if hint and not work.running:
         told(layout, context, hint, "INFO")
     if found.kind != "fresh":
         return

@@ -127,6 +127,9 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         description="Armature whose simulation bone this empty is, on a source that is edited by hand")
     built_key: StringProperty(
         name="Built Key", options={"HIDDEN"}, description="Content that the last database was built from", **OVERRIDE)
+    built_of: StringProperty(
+        name="Built Of", options={"HIDDEN"}, description="What the last database was built from, to tell what changed since",
+        **OVERRIDE)
     built_notes: StringProperty(
         name="Build Notes", options={"HIDDEN"}, description="What there was to say about the last build", **OVERRIDE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import bpy
@@ -23,6 +24,13 @@ ROLES = ("root", "hips", "spine", "head", *(f"{side}_{part}" for side in ("left"
 AXES = [(axis, axis, f"The {axis} axis of the file") for axis in ("X", "Y", "Z", "-X", "-Y", "-Z")]
 
 
+def _given(self: Any, context: bpy.types.Context) -> None:
+    """Another file: one as seen from this Blender file would be another one where that is saved elsewhere."""
+    if self.filepath.startswith("//") and bpy.data.filepath:
+        self.filepath = os.path.normpath(bpy.path.abspath(self.filepath))
+    changed(self, context)
+
+
 class MotionMatchingSource(bpy.types.PropertyGroup):
     """A piece of motion to build from, and how it is used"""
 
@@ -35,7 +43,11 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
     action: PointerProperty(
         name="Action", type=bpy.types.Action, update=changed, description="Action whose motion is taken", **OVERRIDE)
     filepath: StringProperty(
-        name="File", subtype="FILE_PATH", update=changed, description="Motion capture file (BVH)", **OVERRIDE)
+        name="File", subtype="FILE_PATH", update=_given, **OVERRIDE,
+        description="Motion capture file (BVH); it may be moved along with this Blender file, as it is found from there too")
+    beside: StringProperty(
+        name="Beside", options={"HIDDEN"}, **OVERRIDE,
+        description="The same file as seen from the Blender file, as that was saved last")
     mirror: BoolProperty(
         name="Mirror", default=True, update=changed, **OVERRIDE,
         description="Add the mirror image as well: twice the motion, as good to the left as to the right")

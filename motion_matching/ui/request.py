@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Set
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -14,7 +13,9 @@ from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.errors import SettingsError
 from ..engine.matching.thresholds import AutoTagSettings
 from . import feature_list
+from .contents import Content
 from .property_options import plain
+from .source_files import file_of
 
 if TYPE_CHECKING:
     from ..engine.control.performance import Performance
@@ -100,11 +101,6 @@ def path_is_there(source: Any) -> bool:
     return source.path is not None and bool(source.path.users_scene)
 
 
-def file_of(source: Any) -> Path | None:
-    """The file of a source, or None where it is an action."""
-    return Path(bpy.path.abspath(source.filepath)) if source.kind == "FILE" else None
-
-
 def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
     """The tags of a source whose clip starts at a `first` frame: its gait, those that are listed, and its ranges.
 
@@ -129,33 +125,35 @@ def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
 
 def key(obj: bpy.types.Object) -> str:
     """The key of the database that an armature object's settings ask for. Errors as in building."""
-    work = key_steps(obj.session_uid)
+    work = content_steps(obj.session_uid)
     while True:
         try:
             next(work)
         except StopIteration as done:
-            return str(done.value)
+            return str(done.value.key)
 
 
-def key_steps(uid: int) -> Generator[tuple[str, float], None, str]:
-    """Work that gives the same, with one source, or a part of it, looked at between two yields."""
+def content_steps(uid: int) -> Generator[tuple[str, float], None, Content]:
+    """Work that finds what that database is made of, with one source, or a part of it, looked at between two yields."""
     from ..scene import library
     from ..scene.bake import scene_fps
 
     obj = held(uid)
-    made = library.KeyInMaking(_build_choices(obj) | {"fps": scene_fps(bpy.context.scene)})
+    choices = _build_choices(obj) | {"fps": scene_fps(bpy.context.scene)}
+    made = library.KeyInMaking(choices)
     sources = obj.motion_matching.sources
-    places = enabled_places(obj)
+    places, names = enabled_places(obj), []
     acts = any(sources[place].kind == "ACTION" for place in places)
     for number, place in enumerate(places, 1):
         obj, source = source_at(uid, place)  # what was held before a yield may be gone
+        names.append(source.name)
         action = source.action if source.kind == "ACTION" else None
         for _ in made.add(library.Ingredient(action, file_of(source), _use(source, obj)), obj):
             yield "Looking at sources", (number - 1) / len(places)
         yield "Looking at sources", number / len(places)
     if acts:
         made.add_rig(held(uid))
-    return made.key
+    return Content(made.key, choices, dict(zip(names, made.sources, strict=True)), made.rig)
 
 
 def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
@@ -217,18 +215,24 @@ def roles_in(obj: bpy.types.Object, data: Mapping[str, Any], preset: str) -> dic
     names = data.get("roles")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise SettingsError(f"The preset '{preset}' has no 'roles'; give an object of bones by role.")
-    plain = {bone.name.rpartition(":")[2]: bone.name for bone in reversed(obj.data.bones)}
+    prefix = _prefix(set(obj.data.bones.keys()), {name.rpartition(":")[2] for name in names.values()})
     result = {}
     for role, name in names.items():
         if role not in ROLES:
             raise SettingsError(f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}.")
-        bone = name if name in obj.data.bones else plain.get(name.rpartition(":")[2])
-        if bone:
+        bone = name if name in obj.data.bones else prefix + name.rpartition(":")[2]
+        if bone in obj.data.bones:
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
             raise SettingsError(f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names for "
                                 f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found.")
     return result
+
+
+def _prefix(bones: Set[str], names: Set[str]) -> str:
+    """What is written before most of these names among those of bones, as for a namespace; the shortest of several."""
+    prefixes = {bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)}
+    return max(sorted(prefixes, key=len), key=lambda prefix: sum(prefix + name in bones for name in names), default="")
 
 
 def scene_rate() -> float:

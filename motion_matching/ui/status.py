@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import bpy
@@ -21,7 +21,7 @@ _SLICE, _PAUSE = 0.02, 0.01  # seconds that looking goes on, and stops for, at a
 class Status:
     """`kind` is 'unknown', 'empty' (no sources), 'broken', 'none' (never built), 'elsewhere', 'stale' or 'fresh'.
 
-    `problem` says what is broken; the rest describes a fresh database.
+    `problem` says what is broken, `why` what has made it stale; the rest describes a fresh database.
     """
 
     kind: str = "unknown"
@@ -37,11 +37,13 @@ class Status:
     key: str = ""
     megabytes: float = 0.0
     coverage: str = ""
+    why: str = ""
 
 
 UNKNOWN = Status()
 _found: dict[int, Status] = {}  # by the armature's session_uid, also those that are to be looked at again
 _databases: dict[str, Status] = {}  # by the key of what is there
+_editions: dict[str, int] = {}  # by key, how often it was built while Blender runs
 _old: set[int] = set()
 listeners: list[Callable[[], None]] = []  # told of every change that is noticed here
 changes = 0  # how many were, jumps such as undo among them
@@ -109,27 +111,36 @@ def forget() -> None:
 
 def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
     """Work that finds out how the database of an armature stands."""
-    from . import request
+    from . import contents, request
     from .preferences import library
 
     if not any(source.enabled for source in request.held(uid).motion_matching.sources):
         return Status("empty")
     try:
-        key = yield from request.key_steps(uid)
-        databases = library()
+        content = yield from request.content_steps(uid)
+        key, databases = content.key, library()
         if databases.has(key):
             return _of(key, lambda: databases.load(key))
     except MotionMatchingError as error:
         return Status("broken", str(error))
-    built_key = request.held(uid).motion_matching.built_key
-    if not built_key:
+    obj = request.held(uid)
+    settings = obj.motion_matching
+    if not settings.built_key:
         return Status("none")
-    return Status("elsewhere" if built_key == key else "stale")
+    if settings.built_key == key:
+        return Status("elsewhere")
+    return Status("stale", why=contents.changes(obj, settings.built_of, content.to_text()))
 
 
 def describe(key: str, database: Any) -> None:
     """Have what panels show of a new database known before they do: it takes a while, and may run in a thread."""
     _databases[key] = _of_database(database, key)  # one of this key may have held other motion of what constraints follow
+    _editions[key] = edition(key) + 1
+
+
+def edition(key: str) -> int:
+    """What tells the databases apart that were built with one key, one after the other."""
+    return _editions.get(key, 0)
 
 
 def _of(key: str, database: Callable[[], Any]) -> Status:
@@ -148,9 +159,8 @@ def _of_database(database: Any, key: str) -> Status:
 
 
 def megabytes(database: Any) -> float:
-    """How much memory the arrays of a database take, in millions of bytes."""
-    arrays = (value for value in vars(database).values() if hasattr(value, "nbytes"))
-    return sum(array.nbytes for array in arrays) / 1e6
+    """How much memory the arrays that a database is made of take, in millions of bytes."""
+    return sum(getattr(getattr(database, f.name), "nbytes", 0) for f in fields(database)) / 1e6
 
 
 def coverage(database: Any) -> str:

@@ -64,6 +64,18 @@ def in_background(call: Callable[[Tell], Result], stage: str) -> Steps[Result]:
     return outcome["result"]
 
 
+def one_of(work: Steps[Result], number: int, count: int) -> Steps[Result]:
+    """Work that is one of so many alike, with a `number` of them done before: the parts that it tells are those of all."""
+    try:
+        while True:
+            text, part = next(work)
+            yield text, (number + part) / count
+    except StopIteration as done:
+        return done.value
+    finally:
+        work.close()
+
+
 def stop() -> None:
     """End what goes on between redraws, if anything does; may be called at any time, and twice."""
     global _sliced

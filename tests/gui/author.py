@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from pathlib import Path
 
 import bpy
 import gpu
@@ -19,6 +18,7 @@ from drive import (
     event,
     look_at_performer,
     module,
+    motion_capture,
     redrawn,
     run,
     started,
@@ -32,7 +32,6 @@ from drive import (
 )
 
 RED = (0.9, 0.05, 0.05)
-FOLDER = Path(os.environ.get("MOTION_MATCHING_TEST_FOLDER", bpy.app.tempdir)) / "clips"
 seen: list[tuple[float, ...]] = []  # colours of a place of the Timeline, each time that it is drawn
 
 
@@ -196,21 +195,6 @@ def changes_features(live):
 
 
 # ---------------------------------------------------------------- motion capture
-
-
-def motion_capture():
-    """A folder of BVH: real recordings where there are some, else generated ones."""
-    real = Path(os.environ.get("MOTION_MATCHING_MOCAP", "")) / "bandai-namco"
-    if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
-        names = ("walk", "walk-turn-left", "walk-turn-right", "run")
-        return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
-    bvh, locomotion = module("engine.motion.bvh"), module("engine.motion.locomotion")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    files = []
-    for clip in locomotion.generate()[:8]:
-        files.append(FOLDER / f"{clip.name}.bvh")
-        bvh.save(clip, files[-1])
-    return FOLDER, files
 
 
 def goes_on_motion_capture():

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -21,6 +22,7 @@ from traces import TRACES
 
 Scenario = Iterator[float]
 PACKAGE = "bl_ext.user_default.motion_matching"
+FOLDER = Path(os.environ.get("MOTION_MATCHING_TEST_FOLDER", bpy.app.tempdir))
 KEPT_CLEAN = ("handlers", "timers", "draw handlers", "threads")  # what a session could leave behind
 
 heard: list[tuple[str, str]] = []  # type and value of every event but timers that reached the live operator
@@ -200,6 +202,22 @@ def ticked(live: Any, count: int) -> Scenario:
 
 
 # ---------------------------------------------------------------- a session
+
+
+def motion_capture() -> tuple[Path, list[Path]]:
+    """A folder of BVH: real recordings where there are some, else generated ones."""
+    real = Path(os.environ.get("MOTION_MATCHING_MOCAP", "")) / "bandai-namco"
+    if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
+        names = ("walk", "walk-turn-left", "walk-turn-right", "run")
+        return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
+    bvh, locomotion = module("engine.motion.bvh"), module("engine.motion.locomotion")
+    folder = FOLDER / "clips"
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for clip in locomotion.generate()[:8]:
+        files.append(folder / f"{clip.name}.bvh")
+        bvh.save(clip, files[-1])
+    return folder, files
 
 
 def empty_file(*panels: str) -> Scenario:

@@ -52,7 +52,8 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "script", ["steer.py", "author.py", "insight.py", "field.py", "pad.py", "endings.py", "files_and_windows.py"])
+    "script",
+    ["steer.py", "author.py", "sources.py", "insight.py", "field.py", "pad.py", "endings.py", "files_and_windows.py"])
 def test_a_live_session_in_a_window(window, script: str):
     print(window(script))
 

@@ -112,6 +112,16 @@ def leaves(group: Any, path: str = "") -> Iterator[Leaf]:
             yield where, value
 
 
+def kinds(group: Any) -> set[str]:
+    """The names of the kinds of groups that a group is made of, itself among them."""
+    found = {type(group).__name__}
+    for prop in properties(group):
+        value = getattr(group, prop.identifier)
+        for inner in value if prop.type == "COLLECTION" else [value] if is_group(prop) else []:
+            found |= kinds(inner)
+    return found
+
+
 def defaults(group: Any, path: str = "") -> set[str]:
     """Paths of the values that are at their defaults, which a round trip would say nothing of."""
     found: set[str] = set()

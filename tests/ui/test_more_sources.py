@@ -39,6 +39,9 @@ assert len(shown(settings)) == 3
 ops.edit_sources(edit="whole")
 ops.edit_sources(edit="on")
 assert all(s.enabled and not s.use_range for s in settings.sources)
+for edit, loops in (("loop", True), ("no_loop", False)):
+    ops.edit_sources(edit=edit)
+    assert all(s.loop == loops for s in settings.sources)
 settings.search = "run"
 assert ops.remove_sources() == {"FINISHED"}
 assert [source.name for source in settings.sources] == names[1:] and len(bpy.data.actions) == 3
@@ -140,6 +143,12 @@ follows = obj.pose.bones["Hips"].constraints.new("COPY_LOCATION")
 follows.target, follows.use_offset = belt, True
 ops.build()
 key, before = obj.motion_matching.built_key, status.shown(obj).coverage
+from motion_matching.ui import insight, inspector
+ops.measure_coverage()
+ops.map_poses()
+ops.inspect_frame()
+measured, mapped = insight.measured[obj.session_uid], insight.mapped[obj.session_uid]
+assert not any(insight.outdated(obj, found) for found in (measured, mapped, inspector.current))
 for frame in (1, 200):
     belt.location.y = -60.0 if frame > 1 else 0.0
     belt.keyframe_insert("location", frame=frame)
@@ -147,6 +156,15 @@ bpy.context.view_layer.update()
 ops.build()
 assert obj.motion_matching.built_key == key, "what a constraint's target does is not looked at"
 assert status.shown(obj).coverage == status.coverage(library().load(key)) != before
+
+# what was found out of the data from before is told of, and found out anew
+assert all("built again" in insight.outdated(obj, found) for found in (measured, mapped, inspector.current))
+ops.measure_coverage()
+ops.map_poses()
+ops.inspect_frame()
+again = insight.measured[obj.session_uid], insight.mapped[obj.session_uid]
+assert again[0].summary != measured.summary and again[1] is not mapped
+assert not any(insight.outdated(obj, found) for found in (*again, inspector.current))
 """
 
 

@@ -107,6 +107,14 @@ ops.apply_preset(kind="rigs", filepath=str(file))
 given = request.roles_of(settings)
 assert given == {"hips": "Hips", "spine": "Chest", "left_thigh": "LeftUpLeg"} and settings.roles.preset == "mine"
 assert rig_status.refresh(obj).roles["spine"] == "Chest" and labels() == []
+# as files of other formats write namespaces
+for before in ("some_", "some", "other:", "scene|some|", "some.", "other9:"):
+    for bone in obj.data.bones:
+        bone.name = before + bone.name
+    ops.apply_preset(kind="rigs", filepath=str(file))
+    assert request.roles_of(settings) == {role: before + bone for role, bone in given.items()}, before
+    for bone in obj.data.bones:
+        bone.name = bone.name.removeprefix(before)
 file.write_text(json.dumps({"roles": {"tail": "Hips"}}))
 refused(ops.apply_preset, "tail", kind="rigs", filepath=str(file))
 request.set_roles(settings.roles, {})

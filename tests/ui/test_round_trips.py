@@ -13,6 +13,7 @@ import motion_matching
 motion_matching.register()
 from tests.ui.characters import *
 from tests.ui.every_property import *
+from motion_matching.ui import classes
 folder = Path(sys.argv[1])
 path, shot = str(folder / "all.blend"), str(folder / "shot.blend")
 
@@ -20,6 +21,8 @@ def filled():
     obj = character(clips=("walk_curves",))
     fill(obj.motion_matching)
     assert defaults(obj.motion_matching) == set(), "a property was left out"
+    registered = {cls.__name__ for cls in classes.ALL if issubclass(cls, bpy.types.PropertyGroup)}
+    assert kinds(obj.motion_matching) == registered, "a group of properties was left out"
     return dict(leaves(obj.motion_matching))
 
 def check(obj, was):

@@ -1,0 +1,135 @@
+"""In a window: motion from wherever it is selected, a folder of motion capture, and how a build and its database stand."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import (
+    FOLDER,
+    call,
+    click,
+    empty_file,
+    event,
+    look_at_performer,
+    module,
+    motion_capture,
+    redrawn,
+    run,
+    started,
+    tap,
+    ticked,
+    until,
+    view,
+    worked,
+)
+
+LIBRARY = FOLDER / "library"
+
+
+def editor(kind):
+    """The largest area beside the view, as an editor of that kind."""
+    areas = [area for area in view()[0].screen.areas if area != view()[1]]
+    area = max(areas, key=lambda one: one.width * one.height)
+    area.ui_type = kind
+    yield 0.5
+    return area
+
+
+def inside(area, operator, **options):
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=view()[0], area=area, region=region):
+        return operator(**options)
+
+
+def added():
+    """The names of the sources that the selected actions become, once there are any; the list is empty then again."""
+    yield from until(lambda: call(bpy.ops.motion_matching.add_assets.poll))
+    sources = bpy.context.object.motion_matching.sources
+    assert call(bpy.ops.motion_matching.add_assets) == {"FINISHED"}
+    names = sorted(source.action.name for source in sources)
+    call(bpy.ops.motion_matching.remove_source, all=True)
+    return names
+
+
+def from_what_is_selected():
+    """Actions that are selected in the Outliner, as assets of this file, and in an asset library, linked."""
+    obj = bpy.context.object
+    call(bpy.ops.motion_matching.remove_source, all=True)
+    assert not call(bpy.ops.motion_matching.add_assets.poll)
+    area = yield from editor("OUTLINER")
+    area.spaces.active.display_mode, area.spaces.active.filter_text = "LIBRARIES", "run_"
+    yield 0.5
+    inside(area, bpy.ops.outliner.select_all, action="SELECT")
+    names = yield from added()
+    assert names
+    assert names == sorted(action.name for action in bpy.data.actions if action.name.startswith("run_")), names
+    area.spaces.active.filter_text = ""
+    inside(area, bpy.ops.outliner.select_all, action="DESELECT")
+    yield 0.3
+
+    for name in ("walk_curves", "walk_bends"):
+        bpy.data.actions[name].asset_mark()
+    LIBRARY.mkdir(parents=True, exist_ok=True)
+    bpy.data.libraries.write(str(LIBRARY / "walks.blend"), {bpy.data.actions["walk_curves"]}, fake_user=True)
+    library = bpy.context.preferences.filepaths.asset_libraries.new(name="Walks", directory=str(LIBRARY))
+    area = yield from editor("ASSETS")
+    for reference, wanted in (("LOCAL", ["walk_bends", "walk_curves"]), (library.name, ["walk_curves"])):
+        area.spaces.active.params.asset_library_reference = reference
+        yield 1.0
+        inside(area, bpy.ops.file.select_all, action="SELECT")
+        names = yield from added()
+        assert names == wanted, (reference, names)
+    assert any(action.library for action in bpy.data.actions), "those of a library are linked"
+    area.ui_type = "PROPERTIES"
+    assert bpy.context.object == obj
+
+
+def from_a_folder():
+    """A folder of motion capture becomes a character with a database: built, given up, changed, and built again."""
+    for obj in bpy.context.selected_objects:
+        obj.select_set(False)
+    bpy.context.view_layer.objects.active = None
+    folder, _ = motion_capture()
+    call(bpy.ops.motion_matching.add_folder, directory=f"{folder}{os.sep}")
+    settings, status, work = bpy.context.object.motion_matching, module("ui.status"), module("ui.work")
+    stands = lambda: status.shown(bpy.context.object)  # noqa: E731
+    yield from redrawn("UI")
+    yield from click("motion_matching.build")
+    yield from until(lambda: work.running)
+    event("ESC")
+    event("ESC", "RELEASE")
+    yield from until(lambda: not work.running)
+    assert not settings.built_key
+    yield from click("motion_matching.build")
+    yield from until(lambda: work.running)
+    yield from worked()
+    yield from until(lambda: stands().kind == "fresh")
+    print(f"{len(settings.sources)} files of {folder.name}: {stands().frames} frames in {stands().clips} clips")
+    assert stands().clips > 0.9 * len(settings.sources)
+    settings.contact_speed = 0.2
+    yield from until(lambda: stands().kind == "stale")
+    assert stands().why == "Changed since the build: Contact Speed"
+    call(bpy.ops.ed.undo_push, message="Slower")
+    settings.contact_speed = 0.15
+    yield from until(lambda: stands().kind == "fresh")
+    live = yield from started()
+    tap("W", unicode="w")
+    yield from ticked(live, 20)
+    tap("ESC")
+    yield from until(lambda: module("ui.performing").current is None)
+
+
+def scenario():
+    yield from empty_file("character", "database")
+    yield from click("motion_matching.add_demo_performer")
+    yield from worked()
+    look_at_performer()
+    yield from from_what_is_selected()
+    yield from from_a_folder()
+
+
+run(scenario)
