@@ -1,6 +1,7 @@
 """The coverage map and the histograms in the corner of the 3D views, while nothing is live.
 
 They are laid out in pixels at the interface's scale, each from its own lower left corner; a redraw only places them.
+Each text takes a redraw longer than all boxes together, so that there are few.
 """
 
 from __future__ import annotations
@@ -67,10 +68,10 @@ def coverage_chart(covered: Coverage) -> Chart:
 
     filled = [(cell(*place), _mixed(shades[place])) for place in _where(covered.frames[:rows] > 0)]
     framed = [(side, _HOLE) for place in _where(covered.holes[:rows]) for side in _sides(cell(*place), bottom=True)]
-    speeds = [Text(_LEFT - 4.0, _FOOT + row * _CELL - 4.0, f"{SPEED_EDGES[row]:g}", 1.0) for row in range(0, rows, 2)]
+    speeds = [Text(_LEFT - 4.0, _FOOT + row * _CELL - 4.0, f"{SPEED_EDGES[row]:g}", 1.0) for row in {0, rows}]
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]) / 2
     turned = [Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
-              for k in range(0, columns, 3)]
+              for k in range(0, columns, columns // 2)]
     step, turn = SPEED_EDGES[1] - SPEED_EDGES[0], np.degrees(TURN_EDGES[1] - TURN_EDGES[0])
     texts = [Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
              Text(_GAP, top + 0.3 * _LINE, f"{step:g} m/s by {turn:.0f}°/s over {WINDOW:g} s; red: asked for, under {FEW}")]
@@ -90,9 +91,8 @@ def histogram_chart(name: str, table: dict[str, Any]) -> Chart:
     boxes = [(bar, _DATA) for bar in bars("data")]
     boxes += [(side, _SIMULATION) for bar in bars("simulation") for side in _sides(bar, bottom=False)]
     title = f"{name.replace('_', ' ').title()} ({table['unit']}), Overlapping by {table['overlap']:.0%}"
-    texts = [Text(_GAP, top + 0.4 * _LINE, title), Text(_LEFT - 4.0, top - 10.0, f"{most:.0%}", 1.0)]
-    texts += [Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5) for k in range(0, len(edges), 3)]
-    return _chart(top + 1.3 * _LINE, boxes, texts)
+    ends = [Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5) for k in (0, len(edges) // 2, len(edges) - 1)]
+    return _chart(top + 1.3 * _LINE, boxes, [Text(_GAP, top + 0.4 * _LINE, title), *ends])
 
 
 def _chart(height: float, boxes: Sequence[tuple[Box, Color]], texts: Sequence[Text]) -> Chart:

@@ -85,6 +85,18 @@ def test_every_cell_of_the_map_with_frames_is_filled_and_holes_are_framed(databa
     assert len(holes) == map_.holes.sum() > 0
 
 
+def test_what_to_capture_next_is_written_in_full(database: Database, tmp_path: Path):
+    found = inspection.inspect(database, PerformerSettings(), {})
+    lacking = found.data["to_capture"]
+    assert len(lacking) > 8
+    lines = group(drawn(database, tmp_path), "to capture").iter(f"{SVG}text")
+    written = " ".join(" ".join(line.text or "" for line in lines).split())
+    assert all(sentence in written for sentence in lacking)
+    covered = found._replace(data={**found.data, "to_capture": []})
+    plots.save(database, covered, map_of(database), tmp_path / "covered.svg")
+    assert "nothing" in (tmp_path / "covered.svg").read_text()
+
+
 def test_histograms_and_poses_are_there(database: Database, tmp_path: Path):
     root = drawn(database, tmp_path)
     for name in ("speed", "acceleration", "turn_rate"):

@@ -1,4 +1,4 @@
-"""Pictures of what a database holds, as one SVG file: strands, coverage, histograms and maps of poses.
+"""Pictures of what a database holds, as one SVG file: strands, coverage with what it lacks, histograms, maps of poses.
 
 Strands are the trajectories of the simulation bone over a second, from one point and facing up, coloured by speed, beside
 those of the simulation object ("Code vs Data Driven Displacement", section "Simulation Bone").
@@ -6,6 +6,7 @@ those of the simulation object ("Code vs Data Driven Displacement", section "Sim
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -23,12 +24,13 @@ from .pose_map import PoseMap
 Array = np.ndarray
 METRE = 60.0  # units of the picture
 MOST_STRANDS, MOST_POSES = 800, 2000
+_LETTERS = 80  # in a line of what to capture next
 
 
 def save(database: Database, found: Inspection, poses: PoseMap, path: Path | str) -> None:
     """Write the pictures of a database, with what was measured of it; SettingsError where that fails."""
     write([*_both_strands(database, found.tracks), _map(found.covered),
-           *(_histogram(name, table) for name, table in found.histograms.items()),
+           _to_capture(found.data["to_capture"]), *(_histogram(name, table) for name, table in found.histograms.items()),
            *(_poses(database, poses, name) for name in ("mds", "pca"))], path)
 
 
@@ -85,6 +87,16 @@ def _map(covered: Coverage) -> str:
               for k, turn in enumerate(turns)]
     parts.append(f'<text class="small" x="{MARGIN:g}" y="{HEIGHT - 24:g}">°/s, + to the left; red: a hole</text>')
     return picture("coverage", "Frames by speed and turn rate over a second", parts)
+
+
+def _to_capture(lacking: Sequence[str]) -> str:
+    """The written list, all of it: the longer, the smaller."""
+    lines = [line for text in lacking or ["nothing that is asked for is missing"]
+             for line in textwrap.wrap(text, _LETTERS, initial_indent="\N{BULLET} ", subsequent_indent="\N{FIGURE SPACE} ")]
+    step = min((HEIGHT - 2.4 * MARGIN) / len(lines), 15.0)
+    parts = [f'<text style="font-size:{0.75 * step:.1f}px" x="{MARGIN:g}" y="{1.2 * MARGIN + k * step:.1f}">{escape(line)}'
+             '</text>' for k, line in enumerate(lines)]
+    return picture("to capture", "What to capture next", parts)
 
 
 def _histogram(name: str, table: dict[str, Any]) -> str:
