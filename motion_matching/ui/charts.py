@@ -68,7 +68,7 @@ def coverage_chart(covered: Coverage) -> Chart:
 
     filled = [(cell(*place), _mixed(shades[place])) for place in _where(covered.frames[:rows] > 0)]
     framed = [(side, _HOLE) for place in _where(covered.holes[:rows]) for side in _sides(cell(*place), bottom=True)]
-    speeds = [Text(_LEFT - 4.0, _FOOT + row * _CELL - 4.0, f"{SPEED_EDGES[row]:g}", 1.0) for row in {0, rows}]
+    speeds = [Text(_LEFT - 4.0, y, f"{SPEED_EDGES[row]:g}", 1.0) for row, y in ((0, _FOOT), (rows, top - 9.0))]
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]) / 2
     turned = [Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
               for k in range(0, columns, columns // 2)]

@@ -30,7 +30,7 @@ from drive import (
     until,
 )
 
-TRAIN, FAVOUR = "motion_matching.train", "motion_matching.favour"
+TRAIN, FAVOUR, PUSH = (f"motion_matching.{name}" for name in ("train", "favour", "push"))
 MUCH = 300  # pixels that a thick line over the character takes at least
 
 
@@ -95,6 +95,10 @@ def goes_and_is_pushed(live):
     tap("E", unicode="e")
     yield from ticked(live, 24)
     assert any(intent.push for intent in live.session._history.intents[intents:])
+    intents = len(live.session._history.intents)
+    yield from click(PUSH, at=232)
+    yield from ticked(live, 24)
+    assert sum(intent.push is not None for intent in live.session._history.intents[intents:]) == 1
 
 
 def in_color(shot, color):
