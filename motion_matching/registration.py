@@ -122,13 +122,13 @@ def _work() -> Callable[[], None]:
 
 def _insight() -> Callable[[], None]:
     """What was found out about the data is drawn, and forgotten with the file."""
-    from .ui import insight, insight_drawing, inspector, learning_drawing
+    from .ui import charts, insight, insight_drawing, inspector, learning_drawing
 
-    for part in (insight, inspector, insight_drawing, learning_drawing):
+    for part in (insight, inspector, insight_drawing, charts, learning_drawing):
         part.start()
 
     def remove() -> None:
-        for part in (learning_drawing, insight_drawing, inspector, insight):
+        for part in (learning_drawing, charts, insight_drawing, inspector, insight):
             part.stop()
 
     return remove

@@ -60,14 +60,15 @@ def _inspect_all(
     from ..engine.matching import inspection, plots
     from ..engine.matching.pose_map import map_of
 
-    text, data, covered, histograms = inspection.inspect(database, settings, changes, arguments.performance)
+    found = inspection.inspect(database, settings, changes, arguments.performance)
+    data = found.data
     if arguments.report or arguments.plot:
         out.progress("Mapping poses")
         poses = map_of(database)
         data |= {"pose_map": poses.to_dict(database)}
     if arguments.plot:
-        plots.save(database, covered, histograms, poses, arguments.plot)
-    return text, data
+        plots.save(database, found, poses, arguments.plot)
+    return found.text, data
 
 
 def _inspect_frame(

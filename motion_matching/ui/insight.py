@@ -32,16 +32,14 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class Measured(NamedTuple):
-    """How the data with a `key`, in its `edition`, covers what was `beside` it under a `controller`, as the panel tells it
-    and as strands.
+    """How the data with a `key`, in its `edition`, covers what was `beside` it, as the panel tells it and as strands.
 
     Those of the simulation object are drawn `apart`, in metres to the left of those of the data.
     """
 
     key: str
     edition: int
-    controller: tuple[Any, ...]
-    beside: str
+    beside: tuple[Any, ...]
     summary: tuple[str, ...]
     to_capture: tuple[str, ...]
     strands: Strands
@@ -68,30 +66,30 @@ mapped: dict[int, Mapped] = {}
 
 def measure(obj: bpy.types.Object) -> Steps[Measured]:
     """Work that measures how the data of an armature covers what is beside it. Errors are those of building."""
-    uid, beside = obj.session_uid, obj.motion_matching.insight.beside
+    uid = obj.session_uid
     database = yield from built(obj)
     obj = request.held(uid)
-    controller = controller_of(obj)
-    tracks, settings = _beside(obj, database, beside)
+    key, beside = obj.motion_matching.built_key, beside_of(obj)
+    tracks, settings = _tracks(obj, database)
 
     def found(tell: Callable[[str, float], None]) -> Measured:
-        return _measured(database, settings, (key, status.edition(key), controller, beside), _told(tracks, tell))
+        return _measured(database, settings, (key, status.edition(key), beside), _told(tracks, tell))
 
-    key = obj.motion_matching.built_key
     measured[uid] = yield from in_background(found, "Measuring")
     status.redraw("WINDOW")
     return measured[uid]
 
 
-def _beside(obj: bpy.types.Object, database: Database, beside: str) -> tuple[Iterator[np.ndarray], PerformerSettings]:
+def _tracks(obj: bpy.types.Object, database: Database) -> tuple[Iterator[np.ndarray], PerformerSettings]:
     """The tracks of the simulation object that the data is measured against, made one by one, and its settings."""
     from ..engine.control.rollout import simulate
     from ..engine.matching import coverage
 
     settings = request.performer_settings(obj, database)
-    if beside == "controller":
+    action = _recording(obj)
+    if action is None:
         return coverage.wanted_tracks(settings, database.fps), settings
-    parts = parts_of(active(obj.motion_matching, "takes", "take_index").action)
+    parts = parts_of(action)
     wishes = [(request.on_ground_of(obj, part.wanted), round(part.lead_in * database.fps / part.wanted.fps))
               for part in parts]
     tracks = (simulate(wanted, settings, database.fps)[before:] for wanted, before in wishes)
@@ -99,22 +97,20 @@ def _beside(obj: bpy.types.Object, database: Database, beside: str) -> tuple[Ite
 
 
 def _told(tracks: Iterator[np.ndarray], tell: Callable[[str, float], None]) -> list[np.ndarray]:
-    """Tracks of three frames or more; between two of them the work may be given up."""
+    """All tracks; between two of them the work may be given up."""
     found = []
     for track in tracks:
-        if len(track) >= 3:
-            found.append(track)
+        found.append(track)
         tell("Measuring", 1.0 - 1.0 / (1.0 + 0.2 * len(found)))
     return found
 
 
 def _measured(
-    database: Database, settings: PerformerSettings, of: tuple[str, int, tuple[Any, ...], str], tracks: list[np.ndarray]
+    database: Database, settings: PerformerSettings, of: tuple[str, int, tuple[Any, ...]], tracks: list[np.ndarray]
 ) -> Measured:
-    from ..engine.matching import coverage, inspection, strands
+    from ..engine.matching import inspection, strands
 
-    wanted = coverage.Motion.joined(coverage.motion_of_track(track, database.fps) for track in tracks)
-    found = inspection.measured(database, settings, wanted)
+    found = inspection.measured(database, settings, tracks)
     holes, overlap = int(found.covered.holes.sum()), {name: table["overlap"] for name, table in found.histograms.items()}
     summary = (
         f"{database.frame_count} frames, {database.seconds:.0f} s",
@@ -155,9 +151,18 @@ def map_database(uid: int, key: str, database: Database) -> Steps[Mapped]:
 # ---------------------------------------------------------------- whether it still holds
 
 
-def controller_of(obj: bpy.types.Object) -> tuple[Any, ...]:
-    """The settings of an armature that say where its simulation object is led."""
-    return request.state_of(obj.motion_matching.controller)
+def beside_of(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """What an armature's data is to lie beside: a recording, or what the settings of its controller lead."""
+    action = _recording(obj)
+    return ("controller", request.state_of(obj.motion_matching.controller)) if action is None else \
+        ("recording", action.session_uid)
+
+
+def _recording(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """The recording that an armature's data is to lie beside, if it is one."""
+    settings = obj.motion_matching
+    take = active(settings, "takes", "take_index") if settings.insight.beside == "take" else None
+    return take.action if take else settings.insight.recording if settings.insight.beside == "recording" else None
 
 
 def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str:
@@ -169,8 +174,9 @@ def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str
         return "The database has changed since"
     if status.edition(now.key) != found.edition:
         return "The database was built again since"
-    if isinstance(found, Measured) and found.beside == "controller" and found.controller != controller_of(obj):
-        return "The controller has changed since"
+    if isinstance(found, Measured) and found.beside != (beside := beside_of(obj)):
+        both = found.beside[0] == beside[0] == "controller"
+        return "The controller has changed since" if both else "The data lies beside something else"
     return ""
 
 

@@ -71,16 +71,15 @@ class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
         obj = request.armature_of(context)
         uid = obj.session_uid
         found = insight.measured.get(uid)
-        if found is None or insight.outdated(obj, found) or found.beside != obj.motion_matching.insight.beside:
+        if found is None or insight.outdated(obj, found):
             found = yield from insight.measure(obj)
         database = yield from built(request.held(uid))
         mapped = yield from insight.map_poses(request.held(uid))
-        measured = found.inspection
 
         def write(tell: Any) -> None:
             from ..engine.matching import plots
 
-            plots.save(database, measured.covered, measured.histograms, mapped.poses, path)
+            plots.save(database, found.inspection, mapped.poses, path)
 
         yield from in_background(write, "Drawing")
         return f"Saved {path}"
@@ -167,8 +166,12 @@ def _may_measure(cls: Any, context: bpy.types.Context) -> bool:
     """Whether there is data to measure, and what it is to be measured against."""
     if not polls.has_sources(cls, context):
         return False
-    if request.armature_of(context).motion_matching.insight.beside == "take":
+    settings = request.armature_of(context).motion_matching.insight
+    if settings.beside == "take":
         return polls.knows_performance(cls, polls.chosen_take(cls, context))
+    if settings.beside == "recording" and settings.recording is None:
+        cls.poll_message_set("Choose a recording to lay the data beside")
+        return False
     return True
 
 

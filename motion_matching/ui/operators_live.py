@@ -228,6 +228,29 @@ class MOTION_MATCHING_OT_record(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class MOTION_MATCHING_OT_push(bpy.types.Operator):
+    """Push the character to where it is steered, or ahead where it is not; a motion field bends its body"""
+
+    bl_idname = "motion_matching.push"
+    bl_label = "Push"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        from ..live.inputs.led import Led
+
+        if not _is_live(cls):
+            return False
+        if performing.current and isinstance(performing.current.session.source, Led):
+            cls.poll_message_set("Only a character that is steered by keys or a gamepad is pushed")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if performing.current:
+            performing.current.keyboard.push()
+        return {"FINISHED"}
+
+
 class MOTION_MATCHING_OT_ask_for_tag(bpy.types.Operator):
     """Play only frames with this tag, or no longer; while live, at once"""
 
@@ -320,6 +343,7 @@ CLASSES = (
     MOTION_MATCHING_OT_tune,
     MOTION_MATCHING_OT_stop,
     MOTION_MATCHING_OT_record,
+    MOTION_MATCHING_OT_push,
     MOTION_MATCHING_OT_ask_for_tag,
     MOTION_MATCHING_OT_favour,
     MOTION_MATCHING_OT_recover_take,

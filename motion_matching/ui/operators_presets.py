@@ -89,7 +89,7 @@ class MOTION_MATCHING_OT_save_preset(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.has_armature(cls, context)
+        return polls.has_armature_also_live(cls, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_props_dialog(self)
@@ -139,7 +139,7 @@ class MOTION_MATCHING_OT_remove_preset(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.has_armature(cls, context)
+        return polls.has_armature_also_live(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = user_folder(self.kind) / f"{self.name}.json"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..engine.errors import SettingsError
 from . import items, polls, request, status
 from .operators_build import read_sources
-from .properties_tags import KINDS
+from .properties_tags import KINDS, LABELS
 from .tag_bands import source_shown
 from .tag_colors import color_of
 from .work import Steps, Working, in_background
@@ -82,7 +82,8 @@ those from the first to the last selected key"""
     bl_options = {"REGISTER", "UNDO"}
 
     kind: EnumProperty(name="Kind", default="FREE", items=KINDS, description="What the range means")
-
+    label: StringProperty(
+        name="Name", options={"SKIP_SAVE"}, description="Name that performances ask for; empty to name it later")
     frames: EnumProperty(
         name="Frames", default="PLAYHEAD", description="Which frames are tagged",
         items=[("PLAYHEAD", "Playhead", "Those of the preview range where there is one, else from the current frame on"),
@@ -102,8 +103,8 @@ those from the first to the last selected key"""
             start, end = scene.frame_current, _last_frame(source)
             # the current frame is in another part of the timeline, or in another clip
             end = end if end > start else start + round(request.scene_rate())
-        label = next(name for identifier, name, *_ in KINDS if identifier == self.kind)
-        add_range(source, label, self.kind, max(start, 0), max(end, 0))
+        label = self.label.strip() if self.kind == "FREE" else ""
+        add_range(source, label or LABELS[self.kind], self.kind, max(start, 0), max(end, 0))
         status.forget()
         return {"FINISHED"}
 
@@ -223,7 +224,7 @@ class MOTION_MATCHING_OT_markers_to_tags(_OnAction, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..scene.tag_markers import read_tags
 
-        source, kinds = active_source(context), {identifier: name for identifier, name, *_ in KINDS}
+        source = active_source(context)
         try:
             ranges = read_tags(source.action)
         except SettingsError as error:
@@ -240,8 +241,8 @@ class MOTION_MATCHING_OT_markers_to_tags(_OnAction, bpy.types.Operator):
         colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
         source.tag_ranges.clear()
         for r in ranges:
-            kind = r.name if r.name in kinds else "FREE"
-            tag = add_range(source, kinds.get(r.name, r.name), kind, max(r.start, 0), max(r.end, 0))
+            kind = r.name if r.name in LABELS else "FREE"
+            tag = add_range(source, LABELS.get(r.name, r.name), kind, max(r.start, 0), max(r.end, 0))
             tag.bias, tag.color = r.bias, colors.get(tag.label, tag.color)
         status.forget()
         self.report({"INFO"}, f"Took {len(ranges)} ranges from '{source.action.name}'")

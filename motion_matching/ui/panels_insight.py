@@ -57,10 +57,15 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         settings, found = obj.motion_matching.insight, insight.measured.get(obj.session_uid)
         layout.operator_context = "INVOKE_DEFAULT"
         column = split(layout)
-        column.row().prop(settings, "beside", expand=True)
+        column.prop(settings, "beside")
+        if settings.beside == "recording":
+            column.prop(settings, "recording", text=" ")
         strands = column.column(heading="Strands")
         strands.prop(settings, "show_strands")
         strands.prop(settings, "show_simulation")
+        charts = column.column(heading="Charts")
+        charts.prop(settings, "show_coverage")
+        charts.prop(settings, "show_histograms")
         layout.operator(MeasureCoverage.bl_idname, icon="VIEWZOOM")
         if found is None:
             return

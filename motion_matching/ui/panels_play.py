@@ -9,6 +9,7 @@ import bpy
 from . import asking, layers, performing, preferences, recordings, status, work
 from .operators_live import MOTION_MATCHING_OT_ask_for_tag as AskForTag
 from .operators_live import MOTION_MATCHING_OT_discard_recording as DiscardRecording
+from .operators_live import MOTION_MATCHING_OT_push as Push
 from .operators_live import MOTION_MATCHING_OT_record as Record
 from .operators_live import MOTION_MATCHING_OT_recover_take as RecoverTake
 from .operators_live import MOTION_MATCHING_OT_start as Start
@@ -70,7 +71,10 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
         column.prop(play, "timeline")
         column.prop(play, "view")
         if play.steer == "devices":
-            column.prop(play, "push")
+            row = column.row(align=True)
+            row.prop(play, "push")
+            if live:
+                row.operator(Push.bl_idname, text="", icon="FORCE_FORCE")
         column.prop(obj.motion_matching, "obstacles")
 
 

@@ -19,6 +19,7 @@ from .properties_tags import KINDS
 from .request import armature_of
 
 _LABELS: Any = {identifier: (name, icon) for identifier, name, _, icon, _ in KINDS}
+_ADDED: Any = ("Tag Selected Keys", "KEYFRAME_HLT", "KEYS"), ("Tag from Playhead", "ADD", "PLAYHEAD")
 
 
 class MOTION_MATCHING_UL_tags(bpy.types.UIList):
@@ -100,8 +101,8 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        layout.operator(AddTag.bl_idname, text="Tag Selected Keys", icon="KEYFRAME_HLT").frames = "KEYS"
-        layout.operator(AddTag.bl_idname, text="Tag from Playhead", icon="ADD").frames = "PLAYHEAD"
+        for text, icon, frames in _ADDED:
+            layout.operator_menu_enum(AddTag.bl_idname, "kind", text=text, icon=icon).frames = frames
         layout.operator(TagAtPlayhead.bl_idname, text="Start Range at Playhead", icon="TIME").end = False
         layout.operator(TagAtPlayhead.bl_idname, text="End Range at Playhead", icon="TIME").end = True
         layout.separator()

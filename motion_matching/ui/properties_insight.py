@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, PointerProperty
 
 from . import status
+from .properties_play import is_take
 from .property_options import OVERRIDE
 
 
@@ -25,7 +26,11 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
     beside: EnumProperty(
         name="Beside", default="controller", description="What the data is measured against", **OVERRIDE,
         items=[("controller", "Controller", "Where its speeds and halflives lead, in all scripts at both gaits"),
-               ("take", "Active Take", "Where the simulation object of the active take went")])
+               ("take", "Active Take", "Where the simulation object of the active take went"),
+               ("recording", "Recording", "Where that of another recording went, such as one tuned without a character")])
+    recording: PointerProperty(
+        name="Recording", type=bpy.types.Action, poll=is_take, **OVERRIDE,
+        description="Take or steered path that the data is measured against")
     show_strands: BoolProperty(
         name="Data", default=True, update=_seen, **OVERRIDE,
         description="Draw where frames of the data lead within a second, around the character; dark strands stand, light "
@@ -34,6 +39,14 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         name="Simulation Object", default=True, update=_seen, **OVERRIDE,
         description="Draw where the simulation object leads within a second, to the left of the data's strands: what it "
                     "asks for and they do not have cannot be matched")
+    show_coverage: BoolProperty(
+        name="Coverage Map", default=True, update=_seen, **OVERRIDE,
+        description="Draw how many frames the data has by speed and turn rate into the corner of the view, while nothing is "
+                    "live; the lighter, the more, and a frame is around each hole")
+    show_histograms: BoolProperty(
+        name="Histograms", default=True, update=_seen, **OVERRIDE,
+        description="Draw how often the data, filled, and the simulation object, outlined, have which speed, acceleration "
+                    "and turn rate, above the coverage map")
     inspect: EnumProperty(
         name="Inspect", default="source", update=_asked, description="Whose current frame is inspected", **OVERRIDE,
         items=[("source", "Source", "The chosen source, at the frame of the timeline"),

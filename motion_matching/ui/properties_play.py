@@ -16,7 +16,8 @@ def _is_curve(self: Any, obj: bpy.types.Object) -> bool:
     return obj.type == "CURVE"
 
 
-def _is_take(self: Any, action: bpy.types.Action) -> bool:
+def is_take(self: Any, action: bpy.types.Action) -> bool:
+    """Whether an action was recorded or baked: a take, or a steered path."""
     from ..scene import recording
 
     return recording.is_take(action)
@@ -38,7 +39,7 @@ class MotionMatchingPlay(bpy.types.PropertyGroup):
     target: PointerProperty(
         name="Target", type=bpy.types.Object, description="Object that is gone to, such as an empty", **OVERRIDE)
     take: PointerProperty(
-        name="Recording", type=bpy.types.Action, poll=_is_take, **OVERRIDE,
+        name="Recording", type=bpy.types.Action, poll=is_take, **OVERRIDE,
         description="Take or steered path whose wishes are repeated, with other data or another character if need be")
     gait: EnumProperty(
         name="Gait", default="walk", description="How fast a curve or a target is followed", **OVERRIDE,

@@ -10,11 +10,10 @@ import bpy
 import numpy as np
 
 from . import drawing, polls, status
-from .properties_tags import KINDS
+from .properties_tags import name_of
 from .request import armature_of
 
 _MODES = ("DOPESHEET", "TIMELINE", "ACTION")
-_LABELS = {identifier: name for identifier, name, *_ in KINDS}
 # in pixels at the interface's scale: a lane and the least that holds a name, the margin below without markers and with
 # them, and the ruler above
 _LANE, _NAMED, _MARGIN, _MARKERS, _RULER = 16.0, 10.0, 12.0, 42.0, 26.0
@@ -108,7 +107,7 @@ def _draw() -> None:
                    for band, tag in zip(bands, tags, strict=True)]
         drawing.fill(drawing.boxes(np.array(boxes), np.array(colours)))
         if height >= _NAMED * scale:
-            _write(context, boxes, [tag.label if tag.kind == "FREE" else _LABELS[tag.kind] for tag in tags], scale)
+            _write(context, boxes, [name_of(tag) for tag in tags], scale)
 
 
 def _room(height: float, lanes: int, margin: float) -> tuple[float, float]:

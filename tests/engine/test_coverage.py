@@ -118,11 +118,12 @@ def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(st
 
 def test_the_demo_covers_what_its_own_controller_asks_for(demo_database: Database):
     settings = takes.default_settings(demo_database)
-    wanted = coverage.wanted_motion(settings, demo_database.fps)
+    wanted = coverage.motion_of_tracks(coverage.wanted_tracks(settings, demo_database.fps), demo_database.fps)
     map_ = cover(demo_database, wanted)
     assert map_.wanted[map_.holes].sum() < 0.02
     faster = replace(settings, run=Speeds(6.0, 5.0, 4.0))
-    more = cover(demo_database, coverage.wanted_motion(faster, demo_database.fps))
+    more = cover(demo_database, coverage.motion_of_tracks(coverage.wanted_tracks(faster, demo_database.fps),
+                                                          demo_database.fps))
     assert more.holes[9:].any()
     assert any(line.startswith("Running at") for line in more.to_capture())
 

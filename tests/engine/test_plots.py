@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.matching import coverage, plots
+from motion_matching.engine.control import performance, scripts
+from motion_matching.engine.control.settings import PerformerSettings, Speeds
+from motion_matching.engine.matching import inspection, plots
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.pose_map import map_of
@@ -26,9 +27,7 @@ def database() -> Database:
 
 
 def drawn(database: Database, tmp_path: Path) -> ElementTree.Element:
-    wanted = coverage.wanted_motion(PerformerSettings(), database.fps)
-    plots.save(database, coverage.cover(database, wanted), coverage.histograms(coverage.motion_of(database), wanted),
-               map_of(database), tmp_path / "plot.svg")
+    plots.save(database, inspection.inspect(database, PerformerSettings(), {}), map_of(database), tmp_path / "plot.svg")
     return ElementTree.parse(tmp_path / "plot.svg").getroot()
 
 
@@ -37,30 +36,65 @@ def group(root: ElementTree.Element, name: str) -> ElementTree.Element:
     return found
 
 
+def strands(root: ElementTree.Element, name: str) -> list[np.ndarray]:
+    """The points (P, 2) of each strand of a picture."""
+    return [np.array([list(map(float, pair.split(","))) for pair in line.get("points", "").split()])
+            for line in group(root, name).iter(f"{SVG}polyline")]
+
+
 def test_strands_start_in_one_point_facing_up_and_last_a_second(database: Database, tmp_path: Path):
     """A straight walk of 1.2 m/s goes 1.2 m up the page; a curve to the left bends to the left."""
-    lines = [np.array([list(map(float, pair.split(","))) for pair in line.get("points", "").split()])
-             for line in group(drawn(database, tmp_path), "strands").iter(f"{SVG}polyline")]
+    root = drawn(database, tmp_path)
+    lines = strands(root, "strands")
     assert len(lines) > 40
     starts = np.array([line[0] for line in lines])
     assert np.ptp(starts, axis=0).max() == 0
     ends = np.array([line[-1] for line in lines]) - starts
     lengths = np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines])
-    metre = plots.METRE
+    [rule] = group(root, "strands").iter(f"{SVG}line")
+    metre = float(rule.get("x2", 0)) - float(rule.get("x1", 0))
     assert lengths.max() == pytest.approx(1.25 * metre, rel=0.12)
     assert ends[:, 1].min() == pytest.approx(-1.2 * metre, rel=0.12)  # up is minus
     assert ends[:, 0].min() < -0.15 * metre  # to the left
     assert ends[:, 0].max() < 0.15 * metre
 
 
+def test_strands_of_the_simulation_object_lie_beside_them_at_their_scale(database: Database, tmp_path: Path):
+    """Walking at 1.2 m/s and turning back leads as far as the data, and back, where the data never goes."""
+    settings = PerformerSettings(walk=Speeds(1.2, 1.2, 1.2), run=Speeds(1.2, 1.2, 1.2))
+    wanted = scripts.script("flips", 20.0, database.fps, settings.walk, settings.run)
+    performance.save(wanted, tmp_path / "flips.json")
+    found = inspection.inspect(database, settings, {}, tmp_path / "flips.json")
+    plots.save(database, found, map_of(database), tmp_path / "plot.svg")
+    root = ElementTree.parse(tmp_path / "plot.svg").getroot()
+    ends = {name: np.array([line[-1] - line[0] for line in strands(root, name)])
+            for name in ("strands", "strands of the simulation object")}
+    data, simulation = ends.values()
+    assert len(simulation) > 40
+    assert simulation[:, 1].min() == pytest.approx(data[:, 1].min(), rel=0.12)
+    assert simulation[:, 1].max() > 0.3 * plots.METRE > data[:, 1].max()
+
+
 def test_every_cell_of_the_map_with_frames_is_filled_and_holes_are_framed(database: Database, tmp_path: Path):
     root = drawn(database, tmp_path)
-    map_ = coverage.cover(database, coverage.wanted_motion(PerformerSettings(), database.fps))
+    map_ = inspection.inspect(database, PerformerSettings(), {}).covered
     cells = list(group(root, "coverage").iter(f"{SVG}rect"))
     filled = [cell for cell in cells if cell.get("class") == "cell"]
     holes = [cell for cell in cells if cell.get("class") == "hole"]
     assert len(filled) == (map_.frames > 0).sum()
     assert len(holes) == map_.holes.sum() > 0
+
+
+def test_what_to_capture_next_is_written_in_full(database: Database, tmp_path: Path):
+    found = inspection.inspect(database, PerformerSettings(), {})
+    lacking = found.data["to_capture"]
+    assert len(lacking) > 8
+    lines = group(drawn(database, tmp_path), "to capture").iter(f"{SVG}text")
+    written = " ".join(" ".join(line.text or "" for line in lines).split())
+    assert all(sentence in written for sentence in lacking)
+    covered = found._replace(data={**found.data, "to_capture": []})
+    plots.save(database, covered, map_of(database), tmp_path / "covered.svg")
+    assert "nothing" in (tmp_path / "covered.svg").read_text()
 
 
 def test_histograms_and_poses_are_there(database: Database, tmp_path: Path):

@@ -180,6 +180,11 @@ def retunes(live, obj):
         misses.append((yield from steered_about(live)))
     print(f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} m where it counts")
     assert misses[1] < 0.7 * misses[0]
+    call(bpy.ops.motion_matching.save_preset, "INVOKE_DEFAULT", kind="features")
+    yield 0.3
+    tap("RET")  # as its dialog has it
+    yield from until(lambda: features.preset == "my_preset")
+    assert module("ui.performing").current is live
 
 
 def changes_features(live):

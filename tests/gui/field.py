@@ -15,6 +15,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     PACKAGE,
+    call,
     check_left_nothing,
     click,
     event,
@@ -95,6 +96,10 @@ def goes_and_is_pushed(live):
     tap("E", unicode="e")
     yield from ticked(live, 24)
     assert any(intent.push for intent in live.session._history.intents[intents:])
+    intents = len(live.session._history.intents)
+    assert call(bpy.ops.motion_matching.push) == {"FINISHED"}
+    yield from ticked(live, 24)
+    assert sum(intent.push is not None for intent in live.session._history.intents[intents:]) == 1
 
 
 def in_color(shot, color):

@@ -59,14 +59,15 @@ def drawn_by(owner, name):
 
 
 def covers():
-    """Coverage is measured by its button, and its strands are drawn."""
+    """Coverage is measured by its button, and its strands and charts are drawn."""
     yield from click("motion_matching.measure_coverage")
     insight = module("ui.insight")
     yield from until(lambda: insight.measured)
     yield from worked()
-    for name in ("show_strands", "show_simulation"):
+    layers = "show_strands", "show_simulation", "show_coverage", "show_histograms"
+    for name in layers:
         assert (yield from drawn_by(lambda: settings().insight, name)) > MUCH
-    for name in ("show_strands", "show_simulation"):
+    for name in layers:
         setattr(settings().insight, name, False)
 
 

@@ -53,6 +53,13 @@ features.responsiveness = 2.0
 hero.run(20)
 assert live.session.performer.settings.weights[5] == 10.0
 
+# what was found out so is kept as a preset right away, and the session goes on
+assert ops.save_preset(kind="features", name="Keen") == {"FINISHED"} and features.preset == "keen"
+assert ops.save_preset(kind="controllers", name="Keen") == {"FINISHED"}
+hero.run(20)
+assert performing.current is live and live.plays_features
+assert ops.remove_preset(kind="controllers", name="keen") == {"FINISHED"}
+
 # added, removed, moved, changed: it goes on with what it has, says so once, and weights that are left still act
 live.toggle_recording()
 def goes_on(change, says):

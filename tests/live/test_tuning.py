@@ -56,7 +56,7 @@ from tests.live.hero import *
 from motion_matching.engine.control import performance
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.scene import recording
-from motion_matching.ui import feature_list, hud, recordings, request, steering, tuning
+from motion_matching.ui import feature_list, hud, insight, recordings, request, steering, tuning
 from tests.live.stage import DATABASE, SETTINGS
 ops = bpy.ops
 
@@ -132,6 +132,12 @@ for frame in (11, 100, 210):
     scene.frame_set(frame)
     assert np.allclose([*path.location.xy, path.rotation_euler.z], places[frame - 11], atol=1e-4), frame
 assert live.takes == ["Steered Path"]
+
+# data can be laid beside where it went
+insight_shown = obj.motion_matching.insight
+insight_shown.beside, insight_shown.recording = "recording", action
+[track] = insight._tracks(obj, DATABASE)[0]
+np.testing.assert_allclose(track, places, atol=1e-6)
 
 # saved and opened again, it steers from where it begins: the object alone, and a character, with the settings that it was
 # recorded with

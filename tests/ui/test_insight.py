@@ -49,7 +49,8 @@ assert traces() | {"keys": 0} == before | {"keys": 0}, "measuring changes nothin
 
 # the list is the engine's, for the controller as the panel has it
 tuned = request.performer_settings(obj, database())
-covered = coverage.cover(database(), coverage.wanted_motion(tuned, database().fps))
+wanted = coverage.motion_of_tracks(coverage.wanted_tracks(tuned, database().fps), database().fps)
+covered = coverage.cover(database(), wanted)
 assert list(found.to_capture) == coverage.to_capture(database(), tuned, covered) and found.to_capture
 assert f"{int(covered.holes.sum())} hole" in found.summary[1]
 
@@ -79,11 +80,23 @@ refused(ops.measure_coverage, "poll()", "Bake a take first")
 ops.bake_script(script="square", seconds=8.0, gait="walk")
 assert ops.measure_coverage() == {"FINISHED"}
 beside = insight.measured[uid]
-assert beside.beside == "take" and len(beside.strands.ways) == len(found.strands.ways)
+assert len(beside.strands.ways) == len(found.strands.ways)
 assert beside.simulation.speeds.max() < 1.1 * tuned.walk.forward < found.simulation.speeds.max()
 assert len(beside.to_capture) < len(found.to_capture)
 settings.controller.velocity_halflife += 0.1
 assert not insight.outdated(obj, beside), "a take went where it went"
+take = settings.takes[0].action
+ops.bake_script(script="square", seconds=4.0, gait="run")
+assert "something else" in insight.outdated(obj, beside), "another take is the active one"
+shown.beside = "controller"
+assert "something else" in insight.outdated(obj, beside)
+
+# beside any recording, such as a steered path: that of the take from before
+shown.beside = "recording"
+refused(ops.measure_coverage, "poll()", "Choose a recording")
+shown.recording = take
+assert not insight.outdated(obj, beside), "that is what was measured"
+assert ops.measure_coverage() == {"FINISHED"} and insight.measured[uid].to_capture == beside.to_capture
 
 # another file has nothing of it
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

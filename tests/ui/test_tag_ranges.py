@@ -2,6 +2,51 @@
 
 from __future__ import annotations
 
+NAMED = """
+import motion_matching
+motion_matching.register()
+from tests.ui.characters import *
+from motion_matching.ui.properties_tags import used_names
+from motion_matching.ui.tag_colors import color_of
+ops, obj = bpy.ops.motion_matching, character()
+ops.add_actions(mirror=False)
+settings = obj.motion_matching
+def chosen():
+    source = settings.sources[settings.source_index]
+    return source.tag_ranges[source.tag_index]
+def is_colored(tag, name):
+    return np.allclose(tag.color, color_of(name), atol=1e-3)
+import numpy as np
+
+# named as it is added, as from the Dope Sheet, or later: each name has a colour of its own
+ops.add_tag(label="crouch")
+assert chosen().label == "crouch" and is_colored(chosen(), "crouch")
+ops.add_tag()
+assert chosen().label == "Tag" and is_colored(chosen(), "Tag")
+chosen().label = "limp"
+assert is_colored(chosen(), "limp")
+ops.add_tag()
+chosen().kind = "no_use"
+assert is_colored(chosen(), "Do Not Use")
+
+# one that was given stays
+chosen().color = (0.1, 0.2, 0.3)
+chosen().kind = "FREE"
+chosen().label = "sneak"
+assert np.allclose(chosen().color, (0.1, 0.2, 0.3))
+
+# names that are used already are suggested, those of other sources too
+settings.source_index = 1
+ops.add_tag()
+assert used_names(chosen(), bpy.context, "") == ["crouch", "limp", "sneak", "Tag"]
+assert used_names(chosen(), bpy.context, "CR") == ["crouch"]
+"""
+
+
+def test_ranges_are_named_and_coloured(run_in_blender):
+    run_in_blender(NAMED)
+
+
 RANGES = """
 import motion_matching
 motion_matching.register()

@@ -77,7 +77,7 @@ def says(name, *words):
 
 everyone = [cls.bl_idname.partition(".")[2] for cls in classes.ALL if issubclass(cls, bpy.types.Operator)]
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-while_live = {"stop": "Start first", "record": "Start first", "recover_take": "was cut off",
+while_live = {"stop": "Start first", "record": "Start first", "push": "Start first", "recover_take": "was cut off",
               "discard_recording": "was cut off"}
 for name, words in while_live.items():
     says(name, words)

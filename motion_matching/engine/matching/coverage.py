@@ -74,7 +74,7 @@ def motion_of_track(track: Array, fps: float) -> Motion:
 def motion_of(database: Database) -> Motion:
     """The motion of all frames that may be played, each range by itself."""
     ranges = zip(database.starts, database.stops, strict=True)
-    return Motion.joined(motion_of_track(database.track[a:b], database.fps) for a, b in ranges).of(database.used)
+    return motion_of_tracks((database.track[a:b] for a, b in ranges), database.fps).of(database.used)
 
 
 def wanted_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
@@ -87,9 +87,9 @@ def wanted_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
             yield simulate(script, settings, fps)
 
 
-def wanted_motion(settings: PerformerSettings, fps: float) -> Motion:
-    """The motion along all of these tracks."""
-    return Motion.joined(motion_of_track(track, fps) for track in wanted_tracks(settings, fps))
+def motion_of_tracks(tracks: Iterable[Array], fps: float) -> Motion:
+    """The motion along tracks (F, 3), each by itself."""
+    return Motion.joined(motion_of_track(track, fps) for track in tracks)
 
 
 def frames_in_cells(motion: Motion) -> Array:
@@ -112,6 +112,11 @@ class Coverage:
     def holes(self) -> Array:
         """Cells that the controller leads to and that have fewer than ten frames."""
         return (self.wanted >= _LED) & (self.frames < FEW)
+
+    @property
+    def rows_shown(self) -> int:
+        """How many speeds a picture needs, from standing on to the fastest that is there or asked for."""
+        return 1 + int(np.flatnonzero((self.frames > 0).any(axis=1) | self.holes.any(axis=1)).max(initial=0))
 
     def to_capture(self) -> list[str]:
         """What to capture next, a sentence each, the most wanted first."""
@@ -200,13 +205,12 @@ def describe(covered: Coverage, tables: dict[str, dict[str, Any]], lacking: list
 
 def _map_lines(covered: Coverage) -> list[str]:
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]).round().astype(int) // 2
-    last = np.flatnonzero((covered.frames > 0).any(axis=1) | covered.holes.any(axis=1)).max(initial=0)
     lines = [
         f"frames by speed in m/s (down) and turn rate in °/s (across, + to the left), averaged over {WINDOW:g} s;",
         f"! is a hole, fewer than {FEW} frames where the controller leads:",
         " " * 10 + "".join(f"{turn:+6d} " for turn in turns[::-1]).rstrip(),
     ]
-    for row in range(last + 1):
+    for row in range(covered.rows_shown):
         cells = zip(covered.frames[row, ::-1], covered.holes[row, ::-1], strict=True)
         text = "".join(f"{count or ('0' if hole else '.'):>6}{'!' if hole else ' '}" for count, hole in cells)
         lines.append(f"  {SPEED_EDGES[row]:.1f}-{SPEED_EDGES[row + 1]:.1f} {text}".rstrip())

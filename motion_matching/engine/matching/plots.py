@@ -1,11 +1,13 @@
-"""Pictures of what a database holds, as one SVG file: strands, coverage, histograms and maps of poses.
+"""Pictures of what a database holds, as one SVG file: strands, coverage with what it lacks, histograms, maps of poses.
 
-Strands are the trajectories of the simulation bone over a second, from one point and facing up, coloured by speed ("Code
-vs Data Driven Displacement", section "Simulation Bone").
+Strands are the trajectories of the simulation bone over a second, from one point and facing up, coloured by speed, beside
+those of the simulation object ("Code vs Data Driven Displacement", section "Simulation Bone").
 """
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,20 @@ from ..pictures import HEIGHT, MARGIN, WIDTH, picture, write
 from . import strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
 from .database import Database
+from .inspection import Inspection
 from .pose_map import PoseMap
 
 Array = np.ndarray
 METRE = 60.0  # units of the picture
 MOST_STRANDS, MOST_POSES = 800, 2000
+_LETTERS = 80  # in a line of what to capture next
 
 
-def save(
-    database: Database, covered: Coverage, tables: dict[str, dict[str, Any]], poses: PoseMap, path: Path | str
-) -> None:
+def save(database: Database, found: Inspection, poses: PoseMap, path: Path | str) -> None:
     """Write the pictures of a database, with what was measured of it; SettingsError where that fails."""
-    pictures = [_strands(database), _map(covered), *(_poses(database, poses, name) for name in ("mds", "pca")),
-                *(_histogram(name, table) for name, table in tables.items())]
-    write(pictures, path)
+    write([*_both_strands(database, found.tracks), _map(found.covered),
+           _to_capture(found.data["to_capture"]), *(_histogram(name, table) for name, table in found.histograms.items()),
+           *(_poses(database, poses, name) for name in ("mds", "pca"))], path)
 
 
 def _colours(speeds: Array) -> list[str]:
@@ -37,10 +39,18 @@ def _colours(speeds: Array) -> list[str]:
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb.tolist()]
 
 
-def _strands(database: Database) -> str:
-    found = strands.of_database(database, MOST_STRANDS)
+def _both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str, str]:
+    """Strands of the data and of the simulation object, at one scale: what it asks for beyond them cannot be matched."""
+    data = strands.of_database(database, MOST_STRANDS)
+    simulation = strands.of_tracks(tracks, database.fps, MOST_STRANDS)
+    scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(data.reach, simulation.reach, 1.0))
+    return (_strands("strands", f"Where {len(data.ways)} frames lead within a second, facing up", data, scale),
+            _strands("strands of the simulation object", "Where the simulation object leads within a second", simulation,
+                     scale))
+
+
+def _strands(name: str, title: str, found: strands.Strands, scale: float) -> str:
     left, ahead = found.ways[..., 0], found.ways[..., 1]
-    scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(found.reach, 1.0))
     x, y = 0.5 * WIDTH - scale * left, 0.5 * HEIGHT - scale * ahead
     lines = [
         f'<polyline stroke="{colour}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*line, strict=True))}"/>'
@@ -49,11 +59,11 @@ def _strands(database: Database) -> str:
     rule = (f'<line x1="{MARGIN:g}" y1="{HEIGHT - 20:g}" x2="{MARGIN + scale:g}" y2="{HEIGHT - 20:g}" stroke="#222"/>'
             f'<text class="small" x="{MARGIN:g}" y="{HEIGHT - 24:g}">1 m; dark stands, light goes {strands.FASTEST:g} m/s'
             f'</text>')
-    return picture("strands", f"Where {len(found.ways)} frames lead within a second, facing up", [*lines, rule])
+    return picture(name, title, [*lines, rule])
 
 
 def _map(covered: Coverage) -> str:
-    shown = 1 + int(np.flatnonzero((covered.frames > 0).any(axis=1) | covered.holes.any(axis=1)).max(initial=0))
+    shown = covered.rows_shown
     columns = covered.frames.shape[1]
     width, height = (WIDTH - 1.5 * MARGIN) / columns, (HEIGHT - 2.4 * MARGIN) / shown
     most = np.log1p(covered.frames.max(initial=1))
@@ -77,6 +87,16 @@ def _map(covered: Coverage) -> str:
               for k, turn in enumerate(turns)]
     parts.append(f'<text class="small" x="{MARGIN:g}" y="{HEIGHT - 24:g}">°/s, + to the left; red: a hole</text>')
     return picture("coverage", "Frames by speed and turn rate over a second", parts)
+
+
+def _to_capture(lacking: Sequence[str]) -> str:
+    """The written list, all of it: the longer, the smaller."""
+    lines = [line for text in lacking or ["nothing that is asked for is missing"]
+             for line in textwrap.wrap(text, _LETTERS, initial_indent="\N{BULLET} ", subsequent_indent="\N{FIGURE SPACE} ")]
+    step = min((HEIGHT - 2.4 * MARGIN) / len(lines), 15.0)
+    parts = [f'<text style="font-size:{0.75 * step:.1f}px" x="{MARGIN:g}" y="{1.2 * MARGIN + k * step:.1f}">{escape(line)}'
+             '</text>' for k, line in enumerate(lines)]
+    return picture("to capture", "What to capture next", parts)
 
 
 def _histogram(name: str, table: dict[str, Any]) -> str:

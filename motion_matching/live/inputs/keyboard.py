@@ -68,6 +68,10 @@ class Keyboard:
             self._press(action)
         return True
 
+    def push(self) -> None:
+        """Push, as by its key."""
+        self._push = True
+
     def uses(self, key: str) -> bool:
         """Whether a key is one of these."""
         return key in self._actions
@@ -98,6 +102,6 @@ class Keyboard:
         if action in self._switches:
             self._switches[action].press()
         elif action == "push":
-            self._push = True
+            self.push()
         elif action in ("tag", "record"):
             self._commands.append(action)
