@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -24,6 +25,7 @@ _STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 _TWEAKED = "The NLA strip of '{}' is being tweaked; leave tweak mode (Tab in the NLA editor) first."
 _MOST_KEYS = 40_000  # that are read between two pauses: some milliseconds
+_MOST_CURVES = 300  # that are written between two pauses: some milliseconds
 ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
 
 
@@ -164,10 +166,14 @@ def _new_curve(bag: Any, data_path: str, component: int, frames: np.ndarray, val
     """A new linear curve with `values` (F,) at rising `frames` (F,)."""
     curve = bag.fcurves.new(data_path, index=component)
     curve.keyframe_points.add(len(frames))
-    curve.keyframe_points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+    curve.keyframe_points.foreach_set("co", _points(frames, values))
     # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are, other types one by one
     curve.keyframe_points.foreach_set("interpolation", np.full(len(frames), _LINEAR, dtype=np.uint8))
     return curve
+
+
+def _points(frames: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.column_stack([frames, values]).astype(np.float32).ravel()
 
 
 def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
@@ -350,39 +356,44 @@ def undisturbed(obj: bpy.types.Object) -> Iterator[None]:
             obj.animation_data_clear()
 
 
-@contextmanager
-def playing(obj: bpy.types.Object, curves: Iterable[tuple[str, int, np.ndarray]], frames: np.ndarray) -> Iterator[None]:
-    """Within the block the object plays a passing action of these curves (data path, component, values at the frames). To
-    be used inside `undisturbed`."""
-    action = bpy.data.actions.new("Sampling")
-    try:
-        slot = _with_slot(action)
-        for path, component, values in curves:
-            _new_curve(_bag(action), path, component, frames, values)
-        _assign(obj.animation_data, action, slot)
-        yield
-    finally:
-        bpy.data.actions.remove(action)
-
-
-@contextmanager
-def assigned(obj: bpy.types.Object, action: bpy.types.Action, slot: Any) -> Iterator[None]:
-    """Within the block the object plays the action. To be used inside `undisturbed`.
+def play(obj: bpy.types.Object, action: bpy.types.Action, slot: Any) -> bpy.types.Action:
+    """Have an object play an action; returns the one that it plays.
 
     An action that has not been assigned to any object would be marked as one for objects by that: a copy plays.
     """
-    data: Any = obj.animation_data
+    data: Any = obj.animation_data or obj.animation_data_create()
     owner: Any = slot if _SLOTS else action
     unmarked = owner.target_id_type == "UNSPECIFIED" if _SLOTS else not owner.id_root
     played = action.copy() if unmarked else action
-    try:
-        data.action = played
-        if _SLOTS:
-            data.action_slot = played.slots[list(action.slots).index(slot)]
-        yield
-    finally:
-        if unmarked:
-            bpy.data.actions.remove(played)
+    _assign(data, played, played.slots[list(action.slots).index(slot)] if _SLOTS else None)
+    return played
+
+
+def play_empty(obj: bpy.types.Object) -> bpy.types.Action:
+    """Have an object play a new, empty action, to be filled."""
+    action = bpy.data.actions.new(obj.name)
+    _assign(obj.animation_data or obj.animation_data_create(), action, _with_slot(action))
+    return action
+
+
+def fill(action: bpy.types.Action, curves: Sequence[tuple[str, int, np.ndarray]], frames: np.ndarray) -> Iterator[None]:
+    """Give a new action these curves (data path, component, values) at the frames (F,), or one that has them other values
+    at as many frames. Pauses now and then, after which it is found again; where it has gone, that is the end."""
+    handle = Handle.of(action, "actions")
+    for start in range(0, len(curves), _MOST_CURVES):
+        if start:
+            yield
+            action = handle.find()
+            if action is None:
+                return
+        bag = _bag(action)
+        there = list(islice(bag.fcurves, start, start + _MOST_CURVES))
+        for place, (path, component, values) in enumerate(curves[start : start + _MOST_CURVES]):
+            if place < len(there):
+                there[place].keyframe_points.foreach_set("co", _points(frames, values))
+            else:
+                _new_curve(bag, path, component, frames, values)
+    action.update_tag()
 
 
 @dataclass(frozen=True)

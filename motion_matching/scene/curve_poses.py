@@ -173,9 +173,12 @@ def _is_animated(owner: bpy.types.ID) -> bool:
 
 def _with_ancestors(obj: bpy.types.Object, names: Sequence[str]) -> list[str]:
     """These bones and all above them, parents first."""
-    bones = obj.data.bones
-    needed = {*names, *(above.name for name in names for above in bones[name].parent_recursive)}
-    return [bone.name for bone in bones if bone.name in needed]
+    above = {bone.name: bone.parent.name if bone.parent else "" for bone in obj.data.bones}
+    needed = set(names)
+    for name in reversed(above):  # Blender lists parents before children
+        if name in needed:
+            needed.add(above[name])
+    return [name for name in above if name in needed]
 
 
 # ---------------------------------------------------------------- from channels to poses

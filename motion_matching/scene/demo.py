@@ -9,9 +9,10 @@ import bpy
 
 from ..engine.motion.clip import Clip
 from ..engine.motion.humanoid import humanoid_skeleton
-from . import actions, evaluation
+from . import actions
 from .armature import create_armature
 from .bake import bake
+from .kept_pose import keeping_pose
 from .mannequin import create_mannequin
 
 
@@ -47,7 +48,7 @@ def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[
     """
     made: list[bpy.types.Action] = []
     try:
-        with evaluation.keeping_pose(armature), actions.undisturbed(armature):
+        with keeping_pose(armature), actions.undisturbed(armature):
             for clip in clips:
                 made.append(bake(clip, armature, name=clip.name))
                 made[-1].use_fake_user = True

@@ -7,8 +7,8 @@ same poses, and the result names the way that was taken. Bones that an action do
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,16 +19,17 @@ from ..engine.errors import ChangedError, MotionDataError
 from ..engine.maths import quat
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
-from . import actions, curve_poses, evaluation
+from . import actions, curve_poses
 from .armature import skeleton_of
 from .bake import scene_fps
+from .evaluation import Double, Gone
 from .handle import Handle
 from .matrices import similarity
 
-_FEW = 8  # frames that Blender evaluates first, to see how long they take, and at least
-_PIECE = 0.02  # seconds that it evaluates between two pauses, if getting ready for that takes little
-_READY = 0.25  # part of the evaluation that getting ready for it may take besides
-_MOST_KEYS = 500  # a curve, up to which Blender copies them quicker than curves of a piece alone are made
+_PIECE = 0.02  # seconds that Blender evaluates between two pauses
+_GROWTH = 8  # times as many frames, at most, as in the piece before
+_WINDOW = 128  # frames of a long action that are played at a time
+_MOST_KEYS = 200_000  # of an action, up to which it is played itself: Blender copies all that it evaluates
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,12 @@ def sample(
     jobs = [_job(obj, target, action, frames, evaluate) for action in chosen]
     clips = {job: target.read(job) for job in jobs if not job.obstacle}
     if len(clips) < len(jobs):
-        with _alone(obj) as scene:
+        with Double(obj) as double:
+            double.rest()
             for job in jobs:
                 if job.obstacle:
-                    with actions.assigned(obj, job.action, job.slot):
-                        clips[job] = target.evaluate(scene, obj, job.frames, job.name)
+                    double.play(job.action, job.slot)
+                    clips[job] = target.evaluate(double, job.frames, job.name)
     return [job.sampled(clips[job]) for job in jobs]
 
 
@@ -80,59 +82,93 @@ def reading(
     It returns the rest, arithmetic that knows nothing of Blender and may run in a thread. Errors as in sampling,
     MotionDataError where the action or its curves change meanwhile, and ChangedError where the armature does.
     """
-    owner, source, target = Handle.of(obj, "objects"), Handle.of(action, "actions"), _Target.of(obj, bones)
+    target = _Target.of(obj, bones)
     job = _job(obj, target, action, frames, False)
-    before = _standing(obj, job.channels.paths)
-    short = job.obstacle and job.mean_keys <= _MOST_KEYS
-    for curve in () if short else actions.in_turn(action, obj, len(job.frames)):
+    standing = _Standing.of(obj, job.channels.paths)
+    source = Handle.of(action, "actions") if job.obstacle and job.key_count <= _MOST_KEYS else None
+    for curve in () if source else actions.in_turn(action, obj, len(job.frames)):
         if curve is None:
             yield
         else:
             job.channels.hold(curve)
     if not job.obstacle:
         return lambda: job.sampled(target.read(job))
-    pieces: list[Clip] = []
-    done, count = 0, _FEW
-    while done < len(job.frames):
+    pieces = None
+    while pieces is None:
         yield
-        began, obj, there = time.perf_counter(), owner.find(), slice(done, done + count)
-        if obj is None:
-            raise ChangedError(f"armature '{target.name}' was deleted while its motion was read; start again.")
-        _not_edited(obj)
-        if _standing(obj, job.channels.paths) != before:
-            raise ChangedError(f"armature '{obj.name}' was changed while its motion was read; start again.")
-        action = source.find()
-        if short and action is None:
-            raise MotionDataError(f"action '{job.name}' was deleted while it was read; try again.")
-        # Blender copies all keys of what it is to evaluate anew: of a long action the piece alone is played
-        plays = (actions.assigned(obj, action, actions.slot_for(action, obj)) if short else
-                 actions.playing(obj, job.channels.held(there), job.channels.frames[there]))
-        with _alone(obj) as scene, plays:
-            scene.frame_set(job.frames[done])  # the first frame takes the longest
-            ready = time.perf_counter()
-            pieces.append(target.evaluate(scene, obj, job.frames[there], job.name))
-            each = (time.perf_counter() - ready) / len(job.frames[there])
-        done += len(job.frames[there])
-        around = time.perf_counter() - began - each * len(job.frames[there])
-        count = max(_FEW, round(max(_PIECE - around, around / _READY) / each))
+        with suppress(Gone):  # then all is read again, as what else undo has changed is not known
+            pieces = yield from _evaluated(standing, target, job, source)
     return lambda: job.sampled(_joined(pieces))
 
 
-@contextmanager
-def _alone(obj: bpy.types.Object) -> Iterator[bpy.types.Scene]:
-    """A scene in which an object plays nothing but what it is given, from rest; after the block all is as before."""
-    with (evaluation.keeping_pose(obj), evaluation.stage(obj) as scene, actions.undisturbed(obj),
-          evaluation.at_rest(obj)):
-        yield scene
+def _evaluated(
+    standing: _Standing, target: _Target, job: _Job, source: Handle | None
+) -> Generator[None, None, list[Clip]]:
+    """Work that evaluates a job in pieces, of the action itself or without one of the curves that its channels hold."""
+    pieces: list[Clip] = []
+    total, count = len(job.frames), 1
+    window = total if source else min(_WINDOW, total)
+    with Double(standing.found()) as double:
+        double.rest()
+        double.scene.frame_set(job.frames[0])  # which takes the longest, even without an action
+        yield
+        for start in range(0, total, window):
+            stop = min(start + window, total)
+            if source:
+                obj, action = standing.found(), _found(source)
+                double.play(action, actions.slot_for(action, obj))
+            else:
+                keys = slice(stop - window, stop)  # as many as before
+                yield from actions.fill(double.own_action(), list(job.channels.held(keys)), job.channels.frames[keys])
+            done = start
+            while done < stop:
+                began, there = time.perf_counter(), slice(done, min(done + count, stop))
+                pieces.append(target.evaluate(double, job.frames[there], job.name))
+                done, each = there.stop, (time.perf_counter() - began) / (there.stop - there.start)
+                count = max(1, min(round(_PIECE / each), _GROWTH * count))
+                yield
+                standing.found()
+                if source:
+                    _found(source)
+    return pieces
 
 
-def _standing(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
+def _found(source: Handle) -> bpy.types.Action:
+    action = source.find()
+    if action is None:
+        raise MotionDataError(f"action '{source.name}' was deleted while it was read; try again.")
+    return action
+
+
+@dataclass(frozen=True)
+class _Standing:
     """What each piece of a motion has to find as the first one did: bones, how they rest, and where the object is by what
     is not `moved`."""
-    rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
-    obj.data.bones.foreach_get("matrix_local", rests)
-    own = {name: values for name, values in curve_poses.own_values(obj).items() if name not in moved}
-    return [bone.name for bone in obj.data.bones], rests.tobytes(), own
+
+    owner: Handle
+    moved: Container[str]
+    found_first: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, obj: bpy.types.Object, moved: Container[str]) -> _Standing:
+        return cls(Handle.of(obj, "objects"), moved, cls._of(obj, moved))
+
+    def found(self) -> bpy.types.Object:
+        """The object. ChangedError where it is not what it was."""
+        obj = self.owner.find()
+        if obj is None:
+            raise ChangedError(f"armature '{self.owner.name}' was deleted while its motion was read; start again.")
+        _not_edited(obj)
+        if self._of(obj, self.moved) != self.found_first:
+            raise ChangedError(f"armature '{obj.name}' was changed while its motion was read; start again.")
+        return obj
+
+    @staticmethod
+    def _of(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
+        rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
+        obj.data.bones.foreach_get("matrix_local", rests)
+        own = {name: values for name, values in curve_poses.own_values(obj).items() if name not in moved}
+        return [bone.name for bone in obj.data.bones], rests.tobytes(), own
 
 
 def _not_edited(obj: bpy.types.Object) -> None:
@@ -152,8 +188,8 @@ def sample_played(obj: bpy.types.Object, first: int, last: int, *, bones: str | 
     The file is left as it was found. RigError where the object cannot be sampled.
     """
     target = _Target.of(obj, bones)
-    with evaluation.stage(obj) as scene:
-        return target.evaluate(scene, obj, range(first, last + 1), obj.name)
+    with Double(obj) as double:
+        return target.evaluate(double, range(first, last + 1), obj.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +204,7 @@ class _Job:
     channels: curve_poses.Channels
     obstacle: str
     body: curve_poses.Body | None
-    mean_keys: float  # of a curve
+    key_count: int
 
     def sampled(self, clip: Clip) -> Sampled:
         return Sampled(clip, self.obstacle, self.cyclic, self.frames[0])
@@ -186,8 +222,8 @@ def _job(
     channels = curve_poses.Channels(curves, taken)
     obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.Body.of(obj, names)
-    mean_keys = sum(len(curve.keyframe_points) for curve in curves) / len(curves)
-    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body, mean_keys)
+    key_count = sum(len(curve.keyframe_points) for curve in curves)
+    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body, key_count)
 
 
 @dataclass(frozen=True)
@@ -211,9 +247,8 @@ class _Target:
         names, parents = self.skeleton.names, self.skeleton.parents
         return self._clip(job.name, *curve_poses.poses(job.body, job.channels, names, parents))
 
-    def evaluate(self, scene: bpy.types.Scene, obj: bpy.types.Object, frames: range, name: str) -> Clip:
-        names, parents = self.skeleton.names, self.skeleton.parents
-        return self._clip(name, *evaluation.evaluate(scene, obj, frames, names, parents))
+    def evaluate(self, double: Double, frames: range, name: str) -> Clip:
+        return self._clip(name, *double.evaluate(frames, self.skeleton.names, self.skeleton.parents))
 
     def _clip(self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray) -> Clip:
         """The clip of local poses in units of the armature, and the object's matrices (F, 4, 4) or one for all frames."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
-from . import insight, performing, request
+from . import drawing, insight, performing, request
 
 if TYPE_CHECKING:
     from ..engine.matching.coverage import Coverage
@@ -23,13 +23,12 @@ Color = tuple[float, float, float, float]
 WIDTH = 272.0
 _LEFT, _RIGHT, _FOOT, _LINE = 34.0, 8.0, 20.0, 15.0  # beside and below what is drawn, and a line of text above
 _CELL, _BARS = 12.0, 42.0  # heights of a row of the map, and of the tallest bar
-_EDGE, _GAP, _HEAD = 20.0, 6.0, 60.0  # from the corner of the view, between charts, and below what Blender writes on top
+_GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
 _THICK = 1.5
 _PAPER, _WHITE = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.8)
 _FEW, _MANY = np.array([0.12, 0.2, 0.34, 1.0]), np.array([0.62, 0.84, 1.0, 1.0])  # cells with frames
 _HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
 
-_handle: Any = None
 _made: tuple[insight.Measured, dict[str, Chart]] | None = None  # what was measured, and charts of it
 _batches: dict[str, Any] = {}  # of these charts
 
@@ -120,17 +119,14 @@ def _sides(box: Box, *, bottom: bool) -> list[Box]:
 
 def start() -> None:
     """Draw from now on, in all 3D views."""
-    global _handle
-    stop()
-    _handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")
+    overlay.start()
 
 
 def stop() -> None:
     """Draw no more; twice does no harm."""
-    global _handle, _made
-    if _handle:
-        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    _handle = _made = None
+    global _made
+    overlay.stop()
+    _made = None
     _batches.clear()
 
 
@@ -140,14 +136,15 @@ def _draw() -> None:
     found = insight.measured.get(obj.session_uid) if obj and performing.current is None else None
     if found is None:
         return
-    scale = context.preferences.system.ui_scale
-    tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
-    room, y = context.region.height / scale - _HEAD, _EDGE
+    room, above = context.region.height / context.preferences.system.ui_scale - _HEAD, 0.0
     for name, chart in _shown(obj, found):
-        if y + chart.height > room:
+        if drawing.EDGE + above + chart.height > room:
             return
-        _draw_chart(name, chart, (tools + _EDGE * scale, y * scale), scale)
-        y += chart.height + _GAP
+        _draw_chart(name, chart, above)
+        above += chart.height + _GAP
+
+
+overlay = drawing.Overlay((_draw, "POST_PIXEL"))
 
 
 def _shown(obj: bpy.types.Object, found: insight.Measured) -> Iterator[tuple[str, Chart]]:
@@ -164,35 +161,14 @@ def _shown(obj: bpy.types.Object, found: insight.Measured) -> Iterator[tuple[str
             yield name, chart
 
 
-def _draw_chart(name: str, chart: Chart, corner: tuple[float, float], scale: float) -> None:
+def _draw_chart(name: str, chart: Chart, above: float) -> None:
     import blf
-    import gpu
-    from mathutils import Matrix
 
     if name not in _batches:
-        _batches[name] = _batch(chart)
-    shader = gpu.shader.from_builtin("FLAT_COLOR")
-    gpu.state.blend_set("ALPHA")
-    gpu.matrix.push()
-    try:
-        gpu.matrix.multiply_matrix(Matrix.Translation((*corner, 0.0)) @ Matrix.Scale(scale, 4))
-        shader.bind()
-        _batches[name].draw(shader)
-    finally:
-        gpu.matrix.pop()
-        gpu.state.blend_set("NONE")
-    blf.size(0, 11.0 * scale)
-    blf.color(0, *_WHITE)
+        _batches[name] = drawing.boxes(*map(np.array, zip(*chart.boxes, strict=True)))
+    with drawing.in_corner(WIDTH, above, left=True) as corner:
+        drawing.fill(_batches[name])
+    blf.size(0, 11.0 * corner.scale)
     for x, y, text, align in chart.texts:
-        blf.position(0, corner[0] + x * scale - align * blf.dimensions(0, text)[0], corner[1] + y * scale, 0.0)
-        blf.draw(0, text)
-
-
-def _batch(chart: Chart) -> Any:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    corners = [(x, y, 0.0) for (x0, y0, x1, y1), _ in chart.boxes for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))]
-    content: Any = {"pos": corners, "color": [color for _, color in chart.boxes for _ in range(4)]}
-    faces = [face for k in range(0, len(corners), 4) for face in ((k, k + 1, k + 2), (k, k + 2, k + 3))]
-    return batch_for_shader(gpu.shader.from_builtin("FLAT_COLOR"), "TRIS", content, indices=faces)
+        left = corner.x + x * corner.scale - align * blf.dimensions(0, text)[0]
+        drawing.write(text, left, corner.y + y * corner.scale, _WHITE)

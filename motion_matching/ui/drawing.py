@@ -140,14 +140,17 @@ class Corner(NamedTuple):
 
 
 @contextmanager
-def in_corner(width: float, above: float = 0.0) -> Iterator[Corner]:
-    """What is drawn within the block lies in the view's lower right corner, so far above its edge, beside the sidebar."""
+def in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
+    """What is drawn within the block lies in a lower corner of the view, so far above its edge: in the right one beside
+    the sidebar, or in the left one beside the tools."""
     from mathutils import Matrix
 
     context = bpy.context
     scale = context.preferences.system.ui_scale
-    sidebar = next((region.width for region in context.area.regions if region.type == "UI"), 0)
-    corner = Corner(context.region.width - max(sidebar, 1) - (width + EDGE) * scale, (EDGE + above) * scale, scale)
+    kind = "TOOLS" if left else "UI"
+    beside = max(next((region.width for region in context.area.regions if region.type == kind), 0), 1)
+    x = beside + EDGE * scale if left else context.region.width - beside - (width + EDGE) * scale
+    corner = Corner(x, (EDGE + above) * scale, scale)
     with placed(Matrix.Translation((corner.x, corner.y, 0.0)) @ Matrix.Scale(scale, 4)):
         yield corner
 

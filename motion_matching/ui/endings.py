@@ -1,5 +1,7 @@
 """What ends a live session from outside: undo, files, saving. And what it lives through: a change of frame.
 
+Undo and files that Blender saved on its own also bring back what work of the extension had in the file for a while.
+
 The handlers are there while the extension is, and do nothing without a session: a handler that took itself off its list
 would have Blender skip the next one.
 """
@@ -34,7 +36,7 @@ def _before_undo(*_: Any) -> None:
 @persistent
 def _after_undo(*_: Any) -> None:
     """Steps that were made while live give back what was found, and takes outlive the undo that ended their session."""
-    _give_back_all()
+    _clear_up()
     if not _undone:
         return
     kept, words = [], []
@@ -66,9 +68,10 @@ def _kept(path: Path) -> list[str]:
     return [recordings.recover(path).name]
 
 
-def _give_back_all() -> None:
-    from ..scene import undone
+def _clear_up() -> None:
+    from ..scene import evaluation, undone
 
+    evaluation.remove_doubles()
     if performing.current is None:
         undone.give_back_all()
 
@@ -80,7 +83,7 @@ def _before_load(*_: Any) -> None:
 
 @persistent
 def _after_load(*_: Any) -> None:
-    _give_back_all()  # Blender saves files on its own while live
+    _clear_up()  # Blender saves files on its own while live
     recordings.look()
 
 

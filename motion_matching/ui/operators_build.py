@@ -79,9 +79,11 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
 
     With each goes the frame that Blender counts where its clip counts zero. What cannot be read is added to the list of
     `broken` ones by name, with the reason; without a list, where nothing else is left, and where it is the armature that
-    changed meanwhile, its error is raised.
+    changed meanwhile, its error is raised; ChangedError also where something that it follows was moved.
     """
-    places = request.enabled_places(request.held(uid))
+    from ..scene.evaluation import places_followed
+
+    places, stood = request.enabled_places(request.held(uid)), places_followed(request.held(uid))
     result: list[tuple[Source, int]] = []
     for number, place in enumerate(places):
         name = request.source_at(uid, place)[1].name
@@ -94,6 +96,12 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
             broken.append((name, str(error)))
         else:
             result.append(read_source(*request.source_at(uid, place), sampled=sampled))
+    obj = request.held(uid)
+    stands = places_followed(obj)
+    moved = [name for name in stood | stands if stood.get(name) != stands.get(name)]
+    if moved:
+        raise ChangedError(f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were read; "
+                           "start again.")
     return result
 
 

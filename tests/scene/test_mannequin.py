@@ -279,7 +279,8 @@ assert [action.name for action in made] == [clip.name for clip in clips]
 assert all(action.use_fake_user for action in made)
 assert armature.animation_data is None  # nobody asked it to play
 assert {action.name for action in actions.actions_of(armature)} == {clip.name for clip in clips}
-with actions.undisturbed(armature), actions.assigned(armature, made[1], actions.slot_for(made[1], armature)):
+with actions.undisturbed(armature):
+    actions.play(armature, made[1], actions.slot_for(made[1], armature))
     assert_moves_like(armature, clips[1], skeleton, 1.0 + np.arange(clips[1].frame_count))
     bpy.context.view_layer.update()
 

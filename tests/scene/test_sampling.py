@@ -459,14 +459,35 @@ from motion_matching.scene.sampling import reading, sample
 obj = character(clips=("walk_curves",))
 bpy.context.scene.name = "Shown"
 
+def looks():
+    # what the user sees, and what would be saved
+    bpy.context.view_layer.update()
+    hero, context = bpy.data.objects["Hero"], bpy.context
+    data, kinds = hero.animation_data, ("scenes", "objects", "armatures", "actions")
+    return {
+        "frame": (context.scene.name, context.scene.frame_current),
+        "pose": [list(map(list, bone.matrix)) for bone in hero.pose.bones],
+        "plays": data and (data.action and data.action.name, data.use_nla),
+        "there": [obj.name for obj in context.view_layer.objects],
+        "file": [block.name for kind in kinds for block in getattr(bpy.data, kind) if not block.is_runtime_data],
+    }
+
+def blocks():
+    return [(kind.identifier, block.name) for kind in bpy.data.bl_rna.properties if kind.type == "COLLECTION"
+            for block in getattr(bpy.data, kind.identifier)]
+
 def in_pieces(action, between=lambda: None, **options):
-    work, pauses = reading(obj, action, **options), 0
+    work, pauses, before, there = reading(obj, action, **options), 0, looks(), blocks()
     while True:
         try:
             next(work)
         except StopIteration as done:
+            assert blocks() == there, "nothing of it is left"
             return done.value(), pauses
-        assert [scene.name for scene in bpy.data.scenes] == ["Shown"], "nothing of it is seen meanwhile"
+        now = looks()
+        # where an object is makes a difference to the last bits of its bones
+        assert np.abs(np.subtract(now.pop("pose"), before["pose"])).max() < 1e-5, "nothing of it is seen meanwhile"
+        assert now == {part: value for part, value in before.items() if part != "pose"}, now
         between()
         pauses += 1
 
@@ -520,8 +541,8 @@ bpy.ops.ed.undo_push(message="kept")
 for few in (10**6, 0):  # keys, up to which the action itself is played
     sampling._MOST_KEYS = few
     assert check_as_one(kept, frames=(10, 150)) >= 2, "frames are evaluated in several pieces"
-    name = kept.name
-    check_as_one(kept, undo, frames=(10, 150))
+    name, pauses = kept.name, iter(range(100))
+    check_as_one(kept, lambda: next(pauses) % 20 == 3 and undo(), frames=(10, 150))
     kept, obj = bpy.data.actions[name], bpy.context.object
 """
 
@@ -681,3 +702,218 @@ assert posed()[4] == 0.0, "its keys are played again in other frames"
 
 def test_what_is_posed_and_not_keyed_stays_where_a_rig_is_evaluated(run_in_blender):
     run_in_blender(POSED)
+
+
+TWINS = HEAD + """
+from motion_matching.scene.sampling import reading
+
+def in_pieces(obj, action, **options):
+    work = reading(obj, action, **options)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return done.value()
+
+def empty(name, **hangs):
+    made = bpy.data.objects.new(name, None)
+    scene.collection.objects.link(made)
+    for part, value in hangs.items():
+        setattr(made, part, value)
+    return made
+
+def rig(change):
+    obj = awkward_armature(rng, 12, connected=0.0)
+    obj.location, obj.rotation_euler = (1, 2, 3), (0.3, 0.2, 1)
+    bpy.context.view_layer.update()
+    with actions.new_action("Any", obj) as action:
+        key_at_random(rng, obj, action, np.arange(1, 15))
+    change(obj)
+    obj.animation_data.action = None  # what it plays itself makes no difference
+    bpy.context.view_layer.update()
+    before = state(obj)
+    read = [*sample(obj, [action]), in_pieces(obj, action)]
+    assert_same(before, state(obj))
+    actions.assign(obj, action)
+    for found in read:
+        assert found.evaluated_because
+        assert_shown(obj, found.clip, 1, 2e-4)
+
+def below_its_own_bone(obj):
+    # the target of a constraint hangs on a bone of the armature, by way of another
+    first = obj.pose.bones[0].name
+    handle = empty("Handle", parent=obj, parent_type="BONE", parent_bone=first, location=(1, 1, 0.5))
+    pole = empty("Pole", parent=handle, matrix_parent_inverse=Matrix.Rotation(0.4, 4, "X"), location=(0, 2, 1))
+    ik = obj.pose.bones[7].constraints.new("IK")
+    ik.target, ik.pole_target, ik.chain_count = handle, pole, 2
+    child = obj.pose.bones[2].constraints.new("CHILD_OF")
+    child.target, child.inverse_matrix = pole, Matrix.Rotation(0.7, 4, "Z")
+    held = obj.pose.bones[9].constraints.new("ARMATURE").targets.new()
+    held.target, held.subtarget = obj, first
+
+def hooked(obj):
+    # a curve whose points are hooked to bones, along which other bones lie
+    curve = bpy.data.curves.new("Spine", "CURVE")
+    curve.dimensions = "3D"
+    spline = curve.splines.new("BEZIER")
+    spline.bezier_points.add(1)
+    spline.bezier_points[1].co = (0, 0, 4)
+    along = bpy.data.objects.new("Spine", curve)
+    scene.collection.objects.link(along)
+    hook = along.modifiers.new("Hook", "HOOK")
+    hook.object, hook.subtarget = obj, obj.pose.bones[0].name
+    hook.vertex_indices_set([3, 4, 5])
+    spine = obj.pose.bones[6].constraints.new("SPLINE_IK")
+    spine.target, spine.chain_count = along, 1
+
+def drives_itself(obj):
+    # a bone by another's rotation, a constraint by a property of the object, and the data by a bone
+    for owner, path, of, data_path in (
+        (obj.pose.bones[3], "location", obj, f'{path_to(obj.pose.bones[1].name, "rotation_euler")}[0]'),
+        (obj.data, '["place"]', obj, f'{path_to(obj.pose.bones[4].name, "location")}[1]'),
+        (obj.pose.bones[8], "location", obj.data, '["place"]'),
+    ):
+        if owner is obj.data:
+            obj.data["place"] = 0.5
+            curve = owner.driver_add(path)
+        else:
+            curve = owner.driver_add(path, 0)
+        variable = curve.driver.variables.new()
+        variable.targets[0].id_type = of.id_type
+        variable.targets[0].id, variable.targets[0].data_path = of, data_path
+        curve.driver.type = "SUM"
+
+def follows_a_follower(obj):
+    # another armature, which follows this one and is followed by it
+    other = awkward_armature(rng, 3, connected=0.0)
+    copying = other.pose.bones[1].constraints.new("COPY_TRANSFORMS")
+    copying.target, copying.subtarget = obj, obj.pose.bones[0].name
+    back = obj.pose.bones[5].constraints.new("COPY_ROTATION")
+    back.target, back.subtarget = other, other.pose.bones[1].name
+
+for change in (below_its_own_bone, hooked, drives_itself, follows_a_follower):
+    rig(change)
+    print(change.__name__)
+"""
+
+
+def test_what_follows_the_armature_and_is_followed_by_it_goes_along(run_in_blender):
+    run_in_blender(TWINS)
+
+
+PAUSES = PIECES.partition("walk = bpy.data.actions")[0] + """
+import os, tempfile
+from motion_matching.engine.errors import MotionDataError, RigError
+walk = bpy.data.actions["walk_curves"]
+target = bpy.data.objects.new("Target", None)
+bpy.context.scene.collection.objects.link(target)
+target.location = (0.0, -3.0, 1.0)
+obj.pose.bones["Head"].constraints.new("DAMPED_TRACK").target = target
+bpy.context.preferences.edit.use_global_undo = True
+folder = tempfile.mkdtemp()
+
+def there():
+    return sorted(block.name for kind in ("scenes", "objects", "armatures", "actions") for block in getattr(bpy.data, kind))
+
+for few in (10**6, 0):  # keys, up to which the action itself is played
+    sampling._MOST_KEYS = few
+    obj, walk = bpy.data.objects["Hero"], bpy.data.actions["walk_curves"]
+    bpy.ops.ed.undo_push(message="before")
+    before = there()
+    [whole] = sample(obj, [walk])
+    work = reading(obj, walk)
+    while len(there()) == len(before):
+        next(work)
+    next(work)
+
+    # a file that is saved in a pause has nothing of it
+    file = os.path.join(folder, f"in a pause {few}.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=file, copy=True)
+    with bpy.data.libraries.load(file) as (saved, _):
+        held = sorted([*saved.scenes, *saved.objects, *saved.armatures, *saved.actions])
+    assert held == before, held
+
+    # what it follows may be moved meanwhile, and the armature be edited as little as ever
+    target.location = (3.0, 0.0, 1.0)
+    bpy.context.view_layer.update()
+    next(work)
+    target.location = (0.0, -3.0, 1.0)
+    bpy.ops.ed.undo_push(message="in a pause")
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            clip = done.value().clip
+            break
+    assert np.array_equal(clip.positions, whole.clip.positions) and np.array_equal(clip.rotations, whole.clip.rotations)
+    assert there() == before
+
+    # nor does undo bring any of it back, to a step that was made in a pause
+    bpy.data.objects["Hero"].location.x = 5.0
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Hero"].location.x == 0.0 and there() == before, there()
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Hero"].location.x == 5.0 and there() == before, there()
+    bpy.data.objects["Hero"].location.x = 0.0
+    target = bpy.data.objects["Target"]
+
+    # another file in a pause ends it with a sentence, and leaves nothing in that
+    work = reading(bpy.data.objects["Hero"], bpy.data.actions["walk_curves"])
+    while len(there()) == len(before):
+        next(work)
+    bpy.ops.wm.open_mainfile(filepath=file)
+    try:
+        for _ in work:
+            pass
+    except RigError as error:
+        assert "Hero" in str(error) and "deleted" in str(error), error
+    else:
+        raise AssertionError("it has read on in another file")
+    assert there() == before, there()
+    target = bpy.data.objects["Target"]
+"""
+
+
+def test_pauses_may_save_undo_and_load(run_in_blender):
+    run_in_blender(PAUSES)
+
+
+LINKED = TWINS.partition("def empty(")[0] + """
+import os, tempfile
+file = os.path.join(tempfile.mkdtemp(), "rig.blend")
+obj = awkward_armature(rng, 12, connected=0.0)
+target = bpy.data.objects.new("Target", None)
+scene.collection.objects.link(target)
+target.parent, target.location = obj, (1, 2, 3)
+track = obj.pose.bones[4].constraints.new("DAMPED_TRACK")
+track.target = target
+with actions.new_action("Any", obj) as action:
+    key_at_random(rng, obj, action, np.arange(1, 15))
+action.use_fake_user = True
+[there] = sample(obj, [action])
+bpy.data.libraries.write(file, {obj, action})
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+scene = bpy.context.scene
+scene.render.fps, scene.render.fps_base = 30, 1.0
+with bpy.data.libraries.load(file, link=True) as (_, wanted):
+    wanted.objects, wanted.actions = ["Awkward"], ["Any"]
+linked, action = wanted.objects[0], wanted.actions[0]
+scene.collection.objects.link(linked)
+
+def check(obj):
+    assert obj.library or obj.override_library
+    bpy.context.view_layer.objects.active = obj
+    bpy.context.view_layer.update()
+    before = state(obj)
+    for clip in (sample(obj, [action])[0].clip, in_pieces(obj, action).clip):
+        assert_alike(clip, there.clip)
+        assert_same(before, state(obj))
+
+check(linked)
+check(linked.override_create(remap_local_usages=True))
+"""
+
+
+def test_linked_and_overridden_armatures_are_evaluated_alike(run_in_blender):
+    run_in_blender(LINKED)

@@ -158,7 +158,7 @@ CHANGED_MEANWHILE = """
 import motion_matching
 motion_matching.register()
 from tests.ui.characters import *
-from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.errors import ChangedError, SettingsError
 from motion_matching.ui import operators_build, preferences, request, status
 obj = character()
 bpy.ops.motion_matching.add_actions()
@@ -218,6 +218,27 @@ for frame in (1, 200):
 scene.frame_set(1)
 built(lambda: scene.frame_set(100), reading)
 assert status.shown(obj).kind == "fresh" and 0.0 < limit.influence < 1.0
+
+# nor is what the rig follows moved by its own keys, but a script may do so
+target, handle = (bpy.data.objects.new(name, None) for name in ("Target", "Handle"))
+for made in (target, handle):
+    scene.collection.objects.link(made)
+target.parent, target.location = handle, (0.0, -3.0, 1.0)
+obj.pose.bones["Head"].constraints.new("DAMPED_TRACK").target = target
+for frame in (1, 200):
+    target.location.x = frame
+    target.keyframe_insert("location", frame=frame)
+scene.frame_set(1)
+built(lambda: scene.frame_set(100), reading)
+assert target.location.x > 50.0
+key, before = request.key(obj), traces()
+try:
+    built(lambda: handle.location.__setitem__(0, 2.0), reading)
+except ChangedError as error:
+    assert all(word in str(error) for word in ("'Handle'", "'Hero'", "moved", "again")), error
+else:
+    raise AssertionError("sources were read with a target here and there")
+assert traces() == before
 """
 
 
