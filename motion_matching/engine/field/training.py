@@ -216,16 +216,16 @@ class Training:
 
     def value_function(self) -> ValueFunction:
         """The values as they are by now: of all states when they are done, until then of those that are trained."""
-        trained, frames, tagged, values = self._trained, self._every.frames, self._tagged, self._of_every
+        values, which = self._of_every, np.arange(len(self._every))
         if values is None:
-            frames, tagged, values = frames[trained], tagged[trained], self._values
-            trained = np.arange(len(trained))
+            values, which = self._values, self._trained
+        frames = self._every.frames[which]
         return ValueFunction(
             tasks=self.tasks,
             values=np.zeros((len(frames), *self.tasks.shape), np.float32) if values is None else values,
             frames=frames.astype(np.int32),
-            tagged=tagged,
-            trained=trained.astype(np.int32),
+            tagged=self._tagged[which],
+            trained=np.flatnonzero(np.isin(which, self._trained)).astype(np.int32),
             neighbours=self.tables.turn.shape[1],
             drift=self.settings.drift,
             discount=self.discount,
