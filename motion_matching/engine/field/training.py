@@ -216,9 +216,9 @@ class Training:
 
     def value_function(self) -> ValueFunction:
         """The values as they are by now: of all states when they are done, until then of those that are trained."""
-        values, which = self._of_every, np.arange(len(self._every))
-        if values is None:
-            values, which = self._values, self._trained
+        spread = self._of_every is not None
+        values = self._of_every if spread else self._values
+        which = np.arange(len(self._every)) if spread else self._trained
         frames = self._every.frames[which]
         return ValueFunction(
             tasks=self.tasks,
