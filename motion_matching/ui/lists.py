@@ -59,4 +59,14 @@ class MOTION_MATCHING_UL_takes(bpy.types.UIList):
         tail.prop(item, "is_kept", text="", icon="FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF", emboss=False)
 
 
-CLASSES = (MOTION_MATCHING_UL_sources, MOTION_MATCHING_UL_takes)
+class MOTION_MATCHING_UL_databases(bpy.types.UIList):
+    """Databases that have names"""
+
+    def draw_item(
+        self, context: bpy.types.Context, layout: bpy.types.UILayout, data: Any, item: Any, icon: int | None,
+        active_data: Any, active_property: str | None, index: int | None = 0, flt_flag: int | None = 0,
+    ) -> None:
+        layout.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
+
+
+CLASSES = (MOTION_MATCHING_UL_sources, MOTION_MATCHING_UL_databases, MOTION_MATCHING_UL_takes)

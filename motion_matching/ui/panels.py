@@ -13,6 +13,8 @@ import bpy
 from . import ground_paths, polls, rig_status, status, work
 from .operators_build import MOTION_MATCHING_OT_build as Build
 from .operators_build import MOTION_MATCHING_OT_clear_cache as ClearCache
+from .operators_databases import MOTION_MATCHING_OT_add_database as AddDatabase
+from .operators_databases import MOTION_MATCHING_OT_remove_database as RemoveDatabase
 from .operators_demo import MOTION_MATCHING_OT_add_demo_performer as AddDemoPerformer
 from .operators_path import MOTION_MATCHING_OT_computed_path as ComputedPath
 from .operators_path import MOTION_MATCHING_OT_edit_path as EditPath
@@ -257,6 +259,26 @@ def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: stat
         told(layout, context, note, "ERROR")
 
 
+class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
+    """Databases that have names, each of some of the sources"""
+
+    bl_label = "Databases"
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        shown = polls.active(armature_of(context).motion_matching, "databases", "database_index")
+        if shown:
+            header(self, "NONE", shown.label)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        settings, row = armature_of(context).motion_matching, self.layout.row()
+        row.template_list("MOTION_MATCHING_UL_databases", "", settings, "databases", settings, "database_index", rows=3)
+        side = row.column(align=True)
+        side.operator(AddDatabase.bl_idname, text="", icon="ADD")
+        side.operator(RemoveDatabase.bl_idname, text="", icon="REMOVE")
+
+
 class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
     """How the chosen source is used"""
 
@@ -368,6 +390,7 @@ CLASSES = (
     MOTION_MATCHING_PT_character,
     MOTION_MATCHING_PT_roles,
     MOTION_MATCHING_PT_database,
+    MOTION_MATCHING_PT_databases,
     MOTION_MATCHING_PT_source,
     MOTION_MATCHING_PT_reading,
     MOTION_MATCHING_PT_simulation_bone,

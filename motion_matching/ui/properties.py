@@ -14,7 +14,9 @@ from bpy.props import (
 )
 
 from . import (
+    databases,
     properties_controller,
+    properties_databases,
     properties_features,
     properties_sources,
     properties_tags,
@@ -23,6 +25,7 @@ from . import (
     properties_training,
 )
 from .properties_controller import MotionMatchingController
+from .properties_databases import MotionMatchingDatabase
 from .properties_features import MotionMatchingFeatures
 from .properties_insight import MotionMatchingInsight
 from .properties_play import MotionMatchingPlay
@@ -40,6 +43,14 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         name="Sources", type=MotionMatchingSource, description="Motion that the database is built from", **MANY)
     source_index: IntProperty(
         name="Active Source", update=chosen, description="Source whose details are shown", **OVERRIDE)
+    databases: CollectionProperty(
+        name="Databases", type=MotionMatchingDatabase, description="Lists of sources that are built from, by name", **MANY)
+    database_index: IntProperty(
+        name="Active Database", update=databases.switched, **OVERRIDE,
+        description="Database whose sources are switched on, and which is built and played")
+    database_shown: IntProperty(
+        name="Shown Database", default=-1, options={"HIDDEN"}, **OVERRIDE,
+        description="Database that the sources are switched on for")
     show_path: BoolProperty(
         name="Show in Viewport", default=False, update=seen, **OVERRIDE,
         description="Draw the path of the simulation bone through the chosen source into the 3D view: thin as it is found, "
@@ -137,6 +148,7 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
 CLASSES = (
     *properties_tags.CLASSES,
     *properties_sources.CLASSES,
+    *properties_databases.CLASSES,
     *properties_features.CLASSES,
     *properties_controller.CLASSES,
     *properties_training.CLASSES,

@@ -18,6 +18,7 @@ from drive import (
     module,
     motion_capture,
     redrawn,
+    region_of,
     run,
     started,
     tap,
@@ -123,13 +124,31 @@ def from_a_folder():
     yield from until(lambda: module("ui.performing").current is None)
 
 
+def under_two_names():
+    """What is built stays built beside a database of fewer files, which is chosen in the list."""
+    settings, status = bpy.context.object.motion_matching, module("ui.status")
+    plus = region_of(view()[1], "UI").width - 45
+    yield from click("motion_matching.add_database", at=plus)
+    yield from click("motion_matching.add_database", at=plus)
+    assert [database.label for database in settings.databases] == ["Database", "Database.001"]
+    settings.sources[0].enabled = False
+    yield from until(lambda: status.shown(bpy.context.object).kind == "stale")
+    settings.database_index = 0
+    yield from until(lambda: status.shown(bpy.context.object).kind == "fresh")
+    assert all(source.enabled for source in settings.sources)
+    settings.database_index = 1
+    assert [source.enabled for source in settings.sources[:2]] == [False, True]
+    yield from until(lambda: status.shown(bpy.context.object).kind == "stale")
+
+
 def scenario():
-    yield from empty_file("character", "database")
+    yield from empty_file("character", "database", "databases")
     yield from click("motion_matching.add_demo_performer")
     yield from worked()
     look_at_performer()
     yield from from_what_is_selected()
     yield from from_a_folder()
+    yield from under_two_names()
 
 
 run(scenario)
