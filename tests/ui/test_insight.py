@@ -342,6 +342,7 @@ assert list(trail.frames) == frames[-60:], "the map shows the last second or so"
 assert trail.live.uid == uid and trail.live.place[:2] == live.place
 assert insight_drawing._played(insight.mapped[uid]) == frames[-60:]
 assert insight_drawing._played(insight.mapped[uid]._replace(key="of other data")) == [], "its frames are other ones"
+assert insight_drawing._played(insight.mapped[uid]._replace(edition=-1)) == [], "so are those of what was built before"
 inspector_poll = ops.inspect_frame.poll()
 assert not inspector_poll
 performing.end()
