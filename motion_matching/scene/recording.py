@@ -128,6 +128,11 @@ def is_take(action: bpy.types.Action) -> bool:
     return PARTS in action.keys()  # noqa: SIM118  # bpy's types know no `in`
 
 
+def count_of_parts(action: bpy.types.Action) -> int:
+    """How often an action was recorded into."""
+    return len(_parts(action))
+
+
 def base_of(playing: Handle | None, mode: str) -> Handle | None:
     """The take to record into by a mode of MODES: the action that is played, or None for a new one.
 
@@ -170,9 +175,12 @@ def recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
     """What was recorded into a take, in that order: `frame`, `ticks`, `fps`, `lead_in`, `performance` as JSON text, and
     `collection`, the bone collection that alone was driven, if it was one.
 
-    MotionMatchingError where such a text was deleted.
+    MotionMatchingError where there is none, or such a text was deleted.
     """
     parts = _parts(action)
+    if not parts:
+        raise MotionMatchingError(f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
+                                  "steered path.")
     if not all("performance" in part for part in parts):
         raise MotionMatchingError(f"The take '{action.name}' does not know what was performed, as its text was deleted; "
                                   "bake or record another.")

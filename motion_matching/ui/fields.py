@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
 _KEYS_VERSION = 3  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
-_NOTHING_DONE = "Stopped before there was anything to keep"
+_NOTHING_DONE, _GOES_ON = "Stopped before there was anything to keep", "Stopped; Train goes on from here"
 last_words = _NOTHING_DONE  # what became of the training that was given up last
 
 
@@ -183,6 +183,7 @@ def _train(
 
     global last_words
     with _one_at_a_time:
+        last_words = _GOES_ON if stopped.exists() else _NOTHING_DONE
         training = asked.training(database, tell)
         for before in (file, stopped):
             if before.exists():
@@ -207,7 +208,7 @@ def _train(
             if training.part > 0.0:
                 last_words = "Stopped, and what was done could not be kept: the disk is full, or its folder is not writable"
                 training.save(stopped)
-                last_words = "Stopped; Train goes on from here"
+                last_words = _GOES_ON
             raise
         with suppress(OSError):
             stopped.unlink(missing_ok=True)

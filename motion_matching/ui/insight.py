@@ -153,9 +153,12 @@ def map_database(uid: int, key: str, database: Database) -> Steps[Mapped]:
 
 def beside_of(obj: bpy.types.Object) -> tuple[Any, ...]:
     """What an armature's data is to lie beside: a recording, or what the settings of its controller lead."""
+    from ..scene import recording
+
+    if obj.motion_matching.insight.beside == "controller":
+        return "controller", request.state_of(obj.motion_matching.controller)
     action = _recording(obj)
-    return ("controller", request.state_of(obj.motion_matching.controller)) if action is None else \
-        ("recording", action.session_uid)
+    return ("recording", action.session_uid, recording.count_of_parts(action)) if action else ("recording",)
 
 
 def _recording(obj: bpy.types.Object) -> bpy.types.Action | None:
@@ -175,8 +178,10 @@ def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str
     if status.edition(now.key) != found.edition:
         return "The database was built again since"
     if isinstance(found, Measured) and found.beside != (beside := beside_of(obj)):
-        both = found.beside[0] == beside[0] == "controller"
-        return "The controller has changed since" if both else "The data lies beside something else"
+        if found.beside[0] == beside[0] == "controller":
+            return "The controller has changed since"
+        both = found.beside[:2] == beside[:2]
+        return "The recording was recorded into since" if both else "The data lies beside something else"
     return ""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import drawing, insight, inspector, request, trail
+from . import drawing, insight, inspector, request, status, trail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -197,18 +197,23 @@ def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int], a
 
 def _played(found: insight.Mapped) -> list[int]:
     """The frames that were played last, if the map is of the data that they are from."""
-    return list(trail.frames) if trail.live and trail.live.key == found.key else []
+    return list(trail.frames) if _is_played(found) else []
 
 
 def _blended(found: insight.Mapped) -> Sequence[int]:
     """The frames of the neighbours that a motion field has blended last, if the map is of the data that they are from."""
-    return trail.around if trail.live and trail.live.key == found.key else ()
+    return trail.around if _is_played(found) else ()
+
+
+def _is_played(found: insight.Mapped) -> bool:
+    """Whether the map is of the data that plays live; nothing is built meanwhile."""
+    return trail.live is not None and trail.live.key == found.key and status.edition(found.key) == found.edition
 
 
 def _inspected(obj: bpy.types.Object, found: insight.Mapped) -> list[int]:
     """The frame that is inspected, if it is one of the map."""
     seen = inspector.current
-    if seen is None or seen.spot is None or (seen.armature.uid, seen.key) != (obj.session_uid, found.key):
+    if seen is None or seen.spot is None or (seen.armature.uid, seen.key, seen.edition) != (obj.session_uid, *found[:2]):
         return []
     return [seen.spot.frame]
 

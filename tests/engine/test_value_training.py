@@ -24,6 +24,7 @@ from motion_matching.engine.field.value_function import Ingredients, thinned
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.sources import Source
+from motion_matching.engine.matching.tags import TagRange
 from motion_matching.engine.matching.thresholds import AutoTagSettings
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import locomotion
@@ -385,6 +386,15 @@ def test_an_unfinished_field_is_refused(database):
 def test_a_tag_that_no_state_has_is_named(database):
     with pytest.raises(DatabaseError, match="'limp'"):
         quick(database, Tasks(tags=("limp",)))
+
+
+def test_a_tag_on_none_of_the_states_that_are_trained_asks_for_more_of_them():
+    [clip] = [clip for clip in locomotion.generate() if clip.name == "walk_curves"]
+    sources = [Source(clip=clip, tags=(TagRange("hop", 300, 306),))]
+    database, tasks = build(sources, BuildSettings())[0], Tasks(tags=("hop",))
+    with pytest.raises(SettingsError, match="None of the 60 states that are trained is tagged 'hop'; train more"):
+        quick(database, tasks, replace(QUICK, states=60))
+    quick(database, tasks, replace(QUICK, states=0))
 
 
 def test_files_that_are_no_fields_are_told(database, tmp_path: Path):

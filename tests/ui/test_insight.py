@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from tests.ui.characters import *
 from motion_matching.engine.matching import coverage
-from motion_matching.scene import actions
+from motion_matching.scene import actions, recording
 from motion_matching.ui import insight, insight_drawing, inspector, request, status, trail
 from motion_matching.ui.preferences import library
 ops, obj = bpy.ops.motion_matching, character()
@@ -97,6 +97,22 @@ refused(ops.measure_coverage, "poll()", "Choose a recording")
 shown.recording = take
 assert not insight.outdated(obj, beside), "that is what was measured"
 assert ops.measure_coverage() == {"FINISHED"} and insight.measured[uid].to_capture == beside.to_capture
+beside = insight.measured[uid]
+shown.recording = settings.sources[0].action
+refused(ops.measure_coverage, settings.sources[0].action.name, "choose a take")
+
+# beside the controller, and then beside a recording that is still to be chosen
+shown.beside = "controller"
+assert ops.measure_coverage() == {"FINISHED"}
+shown.beside, shown.recording = "recording", None
+assert "something else" in insight.outdated(obj, insight.measured[uid])
+
+# recorded into again, a take goes elsewhere
+shown.recording = take
+assert not insight.outdated(obj, beside)
+[part] = recording.recorded_parts(take)
+recording.keep_performance(take, part["performance"], 10.0, part["ticks"], part["fps"], part["lead_in"])
+assert "recorded into" in insight.outdated(obj, beside)
 
 # another file has nothing of it
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -326,6 +342,7 @@ assert list(trail.frames) == frames[-60:], "the map shows the last second or so"
 assert trail.live.uid == uid and trail.live.place[:2] == live.place
 assert insight_drawing._played(insight.mapped[uid]) == frames[-60:]
 assert insight_drawing._played(insight.mapped[uid]._replace(key="of other data")) == [], "its frames are other ones"
+assert insight_drawing._played(insight.mapped[uid]._replace(edition=-1)) == [], "so are those of what was built before"
 inspector_poll = ops.inspect_frame.poll()
 assert not inspector_poll
 performing.end()

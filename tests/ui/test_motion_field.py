@@ -140,6 +140,12 @@ work.close()
 assert fields.last_words == "Stopped; Train goes on from here"
 status.refresh(obj)
 assert fields.standing(obj) == "stopped" and not training.trained_key
+work = fields.trained(obj)
+assert any(stage in ("Training", "Gathering motion states") for stage, _ in work), "before it is taken up"
+work.close()
+assert fields.last_words == "Stopped; Train goes on from here", "what was kept before is there still"
+status.refresh(obj)
+assert fields.standing(obj) == "stopped"
 assert isinstance(done(performing.prepared(obj))[1], MotionField)
 assert done(performing.prepared(obj))[1].foresight is None, "what is not finished is not played"
 work = fields.trained(obj)

@@ -42,7 +42,7 @@ class Training:
         self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings,
         progress: Progress | None = None,
     ) -> None:
-        """`progress` is told what is going on, and may raise to stop. SettingsError where a tag is on no state."""
+        """`progress` is told what is going on, and may raise to stop. SettingsError where none that is trained has a tag."""
 
         def told() -> None:
             if progress:
@@ -60,7 +60,8 @@ class Training:
             database.tag_mask({tag})  # names the tags that there are
             self._tagged[:, g] = self._every.tag_masks[tag]
             if not self._tagged[self._trained, g].any():
-                raise SettingsError(f"No state of the field is tagged '{tag}'; tag longer stretches, or leave it out.")
+                raise SettingsError(f"None of the {len(self._states)} states that are trained is tagged '{tag}'; train more "
+                                    "of them, tag longer stretches, or leave it out.")
         states, k = len(self._states), min(settings.neighbours, len(self._states))
         gait, masks = gaits(database)
         self._gait, self._gaits = gait[self._every.frames], masks[:, self._every.frames]
