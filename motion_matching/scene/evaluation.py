@@ -95,7 +95,7 @@ class Double:
 
     def remove(self) -> None:
         """Take it out of the file, or what is left of it; may be called twice."""
-        _remove([block for made in self._made if (block := made.find()) is not None])
+        _remove(self._left())
         self._made.clear()
 
     def evaluate(
@@ -107,7 +107,9 @@ class Double:
         rotations = np.empty((len(frames), len(names), 4), dtype=np.float32)
         positions = np.empty((len(frames), len(names), 3), dtype=np.float32)
         worlds = np.empty((len(frames), 4, 4))
-        scene, body, *_ = (self._there(made) for made in (self._scene, self._body, *self._made))
+        if len(self._left()) < len(self._made):
+            raise Gone
+        scene, body = self.scene, self.body
         places = {bone.name: place for place, bone in enumerate(body.pose.bones)}
         numbers = [places[name] for name in names]
         matrices = np.empty((min(_CHUNK, len(frames)), 16 * len(body.pose.bones)), dtype=np.float32)
@@ -139,6 +141,11 @@ class Double:
         if block is None:
             raise Gone
         return block
+
+    def _left(self) -> list[Any]:
+        """What is left of it in the file, found in one go: there may be thousands of blocks, and a piece takes little."""
+        there = {block.session_uid: block for kind in _KINDS for block in getattr(bpy.data, kind)}
+        return [there[made.uid] for made in self._made if made.uid in there]
 
     def _drop_played(self) -> None:
         """Take an action that goes with the double out of the file."""
