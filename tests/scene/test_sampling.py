@@ -118,6 +118,18 @@ def parent(obj, target, bone):
     target.keyframe_insert("rotation_euler", frame=14)
     obj.parent = target
 
+def path(obj, target, bone):
+    # it goes along a curve, whose object stands still
+    curve = bpy.data.curves.new("Path", "CURVE")
+    curve.dimensions, curve.use_path = "3D", True
+    curve.splines.new("BEZIER").bezier_points.add(1)
+    curve.splines[0].bezier_points[1].co = (0, 0, 4)
+    for frame, time in ((1, 0.0), (14, 90.0)):
+        curve.eval_time = time
+        curve.keyframe_insert("eval_time", frame=frame)
+    obj.parent = bpy.data.objects.new("Path", curve)
+    scene.collection.objects.link(obj.parent)
+
 def flag(name, value):
     def change(obj, target, bone):
         for bone in obj.data.bones:
@@ -136,6 +148,7 @@ rigged(modes, "rotation modes")
 rigged(constraint, "has constraints")
 rigged(driver, "has drivers")
 rigged(parent, "is animated")
+rigged(path, "a part of 'Path'")
 rigged(flag("use_inherit_rotation", False), "inherit rotation")
 rigged(flag("use_local_location", False), "local location")
 rigged(flag("inherit_scale", "NONE"), "inherit scale")
