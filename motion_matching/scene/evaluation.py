@@ -25,6 +25,7 @@ _CHUNK = 512  # frames whose matrices are held at a time
 _NAME = "Sampling"
 _MARK = "motion_matching_double"  # a property of all that is made here
 _INVERSES = ("matrix_parent_inverse", "matrix_inverse", "inverse_matrix")  # that are reset with what they are relative to
+_SHOWN = ("frame_current", "frame_current_final", "frame_float", "frame_subframe")  # of a scene, where drivers look
 _KINDS = ("scenes", "objects", "armatures", "actions")
 
 
@@ -45,7 +46,7 @@ class Double:
         self._played: Handle | None = None
         try:
             scene = self._own(bpy.data.scenes.new(_NAME), "scenes")
-            body = self._copied(obj)
+            body = self._copied(obj, scene)
             body.hide_viewport, body.data.pose_position = False, "POSE"
             scene.collection.objects.link(body)
         except BaseException:
@@ -160,8 +161,8 @@ class Double:
         self._made.append(Handle.of(block, kind))
         return block
 
-    def _copied(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """A copy of the object that follows copies of what the object follows."""
+    def _copied(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object:
+        """A copy of the object that follows copies of what the object follows, and the frame that the scene shows."""
         copies = {block.session_uid: self._own(block.copy(), kind) for block, kind in _followed(obj)}
         for copy in copies.values():
             if getattr(copy, "data", None) and copy.data.session_uid in copies:
@@ -172,6 +173,8 @@ class Double:
                     setattr(holder, name, copies[followed.session_uid])
                     for part, inverse in inverses.items():
                         setattr(holder, part, inverse)
+                elif isinstance(followed, bpy.types.Scene) and holder.data_path in _SHOWN:
+                    holder.id = scene
         return copies[obj.session_uid]
 
 

@@ -796,6 +796,13 @@ def drives_itself(obj):
         variable.targets[0].id, variable.targets[0].data_path = of, data_path
         curve.driver.type = "SUM"
 
+def goes_by_the_scene(obj):
+    # by the frame that its scene shows
+    curve = obj.pose.bones[3].driver_add("location", 0)
+    target = curve.driver.variables.new().targets[0]
+    target.id_type, target.id, target.data_path = "SCENE", scene, "frame_current"
+    curve.driver.type = "SUM"
+
 def follows_a_follower(obj):
     # another armature, which follows this one and is followed by it
     other = awkward_armature(rng, 3, connected=0.0)
@@ -804,7 +811,7 @@ def follows_a_follower(obj):
     back = obj.pose.bones[5].constraints.new("COPY_ROTATION")
     back.target, back.subtarget = other, other.pose.bones[1].name
 
-for change in (below_its_own_bone, hooked, drives_itself, follows_a_follower):
+for change in (below_its_own_bone, hooked, drives_itself, goes_by_the_scene, follows_a_follower):
     rig(change)
     print(change.__name__)
 """
