@@ -143,7 +143,7 @@ def _placing_obstacles(obj: bpy.types.Object) -> Iterator[str]:
     if deltas != (0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1):
         yield f"the object '{obj.name}' has delta transforms"
     if obj.parent:
-        if obj.parent_type != "OBJECT":
+        if obj.parent_type != "OBJECT" or getattr(obj.parent.data, "use_path", False):  # along which it may lie
             yield f"the object '{obj.name}' hangs on a part of '{obj.parent.name}'"
         if _is_animated(obj.parent):
             yield f"the parent '{obj.parent.name}' is animated"

@@ -25,6 +25,7 @@ _CHUNK = 512  # frames whose matrices are held at a time
 _NAME = "Sampling"
 _MARK = "motion_matching_double"  # a property of all that is made here
 _INVERSES = ("matrix_parent_inverse", "matrix_inverse", "inverse_matrix")  # that are reset with what they are relative to
+_SHOWN = ("frame_current", "frame_current_final", "frame_float", "frame_subframe")  # of a scene, where drivers look
 _KINDS = ("scenes", "objects", "armatures", "actions")
 
 
@@ -45,7 +46,7 @@ class Double:
         self._played: Handle | None = None
         try:
             scene = self._own(bpy.data.scenes.new(_NAME), "scenes")
-            body = self._copied(obj)
+            body = self._copied(obj, scene)
             body.hide_viewport, body.data.pose_position = False, "POSE"
             scene.collection.objects.link(body)
         except BaseException:
@@ -95,7 +96,7 @@ class Double:
 
     def remove(self) -> None:
         """Take it out of the file, or what is left of it; may be called twice."""
-        _remove([block for made in self._made if (block := made.find()) is not None])
+        _remove(self._left())
         self._made.clear()
 
     def evaluate(
@@ -107,7 +108,9 @@ class Double:
         rotations = np.empty((len(frames), len(names), 4), dtype=np.float32)
         positions = np.empty((len(frames), len(names), 3), dtype=np.float32)
         worlds = np.empty((len(frames), 4, 4))
-        scene, body, *_ = (self._there(made) for made in (self._scene, self._body, *self._made))
+        if len(self._left()) < len(self._made):
+            raise Gone
+        scene, body = self.scene, self.body
         places = {bone.name: place for place, bone in enumerate(body.pose.bones)}
         numbers = [places[name] for name in names]
         matrices = np.empty((min(_CHUNK, len(frames)), 16 * len(body.pose.bones)), dtype=np.float32)
@@ -140,6 +143,11 @@ class Double:
             raise Gone
         return block
 
+    def _left(self) -> list[Any]:
+        """What is left of it in the file, found in one go: there may be thousands of blocks, and a piece takes little."""
+        there = {block.session_uid: block for kind in _KINDS for block in getattr(bpy.data, kind)}
+        return [there[made.uid] for made in self._made if made.uid in there]
+
     def _drop_played(self) -> None:
         """Take an action that goes with the double out of the file."""
         if self._played:
@@ -153,8 +161,8 @@ class Double:
         self._made.append(Handle.of(block, kind))
         return block
 
-    def _copied(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """A copy of the object that follows copies of what the object follows."""
+    def _copied(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object:
+        """A copy of the object that follows copies of what the object follows, and the frame that the scene shows."""
         copies = {block.session_uid: self._own(block.copy(), kind) for block, kind in _followed(obj)}
         for copy in copies.values():
             if getattr(copy, "data", None) and copy.data.session_uid in copies:
@@ -165,6 +173,8 @@ class Double:
                     setattr(holder, name, copies[followed.session_uid])
                     for part, inverse in inverses.items():
                         setattr(holder, part, inverse)
+                elif isinstance(followed, bpy.types.Scene) and holder.data_path in _SHOWN:
+                    holder.id = scene
         return copies[obj.session_uid]
 
 

@@ -261,7 +261,7 @@ def _rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     bones = obj.data.bones
     rests = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", rests)
-    yield np.round(rests, _ROUND).tobytes()
+    yield _rounded(rests)
     yield _json([[b.name, b.parent.name if b.parent else None, b.use_deform, b.use_connect, b.use_inherit_rotation,
                   b.use_local_location, b.inherit_scale, round(b.length, _ROUND)] for b in bones])
     drivers = list(obj.animation_data.drivers) if obj.animation_data else []
@@ -272,7 +272,11 @@ def _rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     yield _json([[d.data_path, *_sliders(d.driver, obj, moved)] for d in drivers if ".constraints[" in d.data_path])
     # a turn about Z and a shift are where the character stands, not what it is
     tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
-    yield np.round(tilt.T @ tilt, _ROUND).tobytes() + np.round(tilt[2], _ROUND).tobytes()
+    yield _rounded(tilt.T @ tilt) + _rounded(tilt[2])
+
+
+def _rounded(measures: np.ndarray) -> bytes:
+    return (np.round(measures, _ROUND) + 0.0).tobytes()  # what is next to nothing is so whatever its sign
 
 
 def _unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any]:

@@ -25,7 +25,10 @@ AXES = [(axis, axis, f"The {axis} axis of the file") for axis in ("X", "Y", "Z",
 
 
 def _given(self: Any, context: bpy.types.Context) -> None:
-    """Another file: one as seen from this Blender file would be another one where that is saved elsewhere."""
+    """Another file, of which is not known yet how it is reached from the Blender file; one as seen from this Blender file
+    would be another one where that is saved elsewhere.
+    """
+    self.beside = ""
     if self.filepath.startswith("//") and bpy.data.filepath:
         self.filepath = os.path.normpath(bpy.path.abspath(self.filepath))
     changed(self, context)

@@ -65,6 +65,16 @@ for owner, name, value in (
     bpy.context.view_layer.update()
     assert request.key(obj) == key and status.refresh(obj).kind == "fresh", name
 
+# nor does where a tilted armature, as imports leave it, is turned to
+def turned(about_z):
+    obj.rotation_euler = (1.5707964, 0, about_z)
+    bpy.context.view_layer.update()
+    return request.key(obj)
+
+assert len({turned(about_z) for about_z in range(7)}) == 1
+obj.rotation_euler = (0, 0, 0)
+bpy.context.view_layer.update()
+
 # the same motion elsewhere is found again without building
 twin = character("Twin")
 ops.add_actions()

@@ -118,6 +118,18 @@ def parent(obj, target, bone):
     target.keyframe_insert("rotation_euler", frame=14)
     obj.parent = target
 
+def path(obj, target, bone):
+    # it goes along a curve, whose object stands still
+    curve = bpy.data.curves.new("Path", "CURVE")
+    curve.dimensions, curve.use_path = "3D", True
+    curve.splines.new("BEZIER").bezier_points.add(1)
+    curve.splines[0].bezier_points[1].co = (0, 0, 4)
+    for frame, time in ((1, 0.0), (14, 90.0)):
+        curve.eval_time = time
+        curve.keyframe_insert("eval_time", frame=frame)
+    obj.parent = bpy.data.objects.new("Path", curve)
+    scene.collection.objects.link(obj.parent)
+
 def flag(name, value):
     def change(obj, target, bone):
         for bone in obj.data.bones:
@@ -136,6 +148,7 @@ rigged(modes, "rotation modes")
 rigged(constraint, "has constraints")
 rigged(driver, "has drivers")
 rigged(parent, "is animated")
+rigged(path, "a part of 'Path'")
 rigged(flag("use_inherit_rotation", False), "inherit rotation")
 rigged(flag("use_local_location", False), "local location")
 rigged(flag("inherit_scale", "NONE"), "inherit scale")
@@ -783,6 +796,13 @@ def drives_itself(obj):
         variable.targets[0].id, variable.targets[0].data_path = of, data_path
         curve.driver.type = "SUM"
 
+def goes_by_the_scene(obj):
+    # by the frame that its scene shows
+    curve = obj.pose.bones[3].driver_add("location", 0)
+    target = curve.driver.variables.new().targets[0]
+    target.id_type, target.id, target.data_path = "SCENE", scene, "frame_current"
+    curve.driver.type = "SUM"
+
 def follows_a_follower(obj):
     # another armature, which follows this one and is followed by it
     other = awkward_armature(rng, 3, connected=0.0)
@@ -791,7 +811,7 @@ def follows_a_follower(obj):
     back = obj.pose.bones[5].constraints.new("COPY_ROTATION")
     back.target, back.subtarget = other, other.pose.bones[1].name
 
-for change in (below_its_own_bone, hooked, drives_itself, follows_a_follower):
+for change in (below_its_own_bone, hooked, drives_itself, goes_by_the_scene, follows_a_follower):
     rig(change)
     print(change.__name__)
 """

@@ -45,6 +45,19 @@ assert opened(project / "hero.blend") == there
 bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "hero.blend"))
 assert opened(elsewhere / "hero.blend") == there
 
+# another file that is given and is not there is told of, the one before is not taken for it
+source = next(obj for obj in bpy.data.objects if obj.motion_matching.sources).motion_matching.sources[0]
+assert source.beside
+source.filepath = str(project / "clips" / "mistyped.bvh")
+assert "mistyped.bvh" in request.problem_of(source), request.problem_of(source)
+source.filepath = str(there[0])
+assert read() == there
+
+# a file that was saved on Windows leads on from where it lies
+source.filepath, source.beside = "Z:\\project\\clips\\walk.bvh", "//..\\project\\clips\\walk.bvh"
+assert read() == there
+source.filepath = str(there[0])
+
 # linked, overridden and appended from another folder
 def taken(link):
     bpy.ops.wm.read_homefile(use_empty=True)
