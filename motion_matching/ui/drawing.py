@@ -139,17 +139,30 @@ class Corner(NamedTuple):
     scale: float
 
 
+def covered() -> tuple[int, int]:
+    """How much of the region that is drawn lies below the tools and the sidebar, on its left and on its right, in the
+    screen's pixels: nothing where regions do not overlap."""
+    context = bpy.context
+    first, last = context.region.x, context.region.x + context.region.width
+    left = right = 0
+    for region in context.area.regions:
+        if region.type in {"TOOLS", "UI"} and region.width > 1:  # one that is hidden has a pixel
+            if region.x <= first:
+                left = max(left, region.x + region.width - first)
+            elif region.x + region.width >= last:
+                right = max(right, last - region.x)
+    return left, right
+
+
 @contextmanager
 def in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
-    """What is drawn within the block lies in a lower corner of the view, so far above its edge: in the right one beside
-    the sidebar, or in the left one beside the tools."""
+    """What is drawn within the block lies in the view's lower right corner, or in its left one, so far above its edge."""
     from mathutils import Matrix
 
     context = bpy.context
     scale = context.preferences.system.ui_scale
-    kind = "TOOLS" if left else "UI"
-    beside = max(next((region.width for region in context.area.regions if region.type == kind), 0), 1)
-    x = beside + EDGE * scale if left else context.region.width - beside - (width + EDGE) * scale
+    tools, sidebar = covered()
+    x = tools + EDGE * scale if left else context.region.width - sidebar - (width + EDGE) * scale
     corner = Corner(x, (EDGE + above) * scale, scale)
     with placed(Matrix.Translation((corner.x, corner.y, 0.0)) @ Matrix.Scale(scale, 4)):
         yield corner

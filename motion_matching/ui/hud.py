@@ -240,8 +240,7 @@ def _draw_texts() -> None:
 
     context = bpy.context
     scale = context.preferences.system.ui_scale
-    tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
-    x, y = tools + drawing.EDGE * scale, drawing.EDGE * scale
+    x, y = drawing.covered()[0] + drawing.EDGE * scale, drawing.EDGE * scale
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)

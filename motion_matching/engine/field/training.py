@@ -123,7 +123,8 @@ class Training:
         if is_same and len(function.residuals) > len(self._residuals):
             self._values, self._residuals = (
                 function.values[function.trained], [Residual(*row) for row in function.residuals.tolist()])
-            self._of_every = function.values if function.finished and self._converged else None
+            # a copy, for the file may be written again, and some systems do not replace one that is mapped
+            self._of_every = np.array(function.values) if function.finished and self._converged else None
         return True
 
     def run(self, progress: Progress | None = None) -> ValueFunction:
