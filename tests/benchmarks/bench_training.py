@@ -80,7 +80,7 @@ def _trained_alone(function: ValueFunction) -> ValueFunction:
     """The values of the states that were trained, without those that they were spread to."""
     which = function.trained
     return replace(function, values=function.values[which], frames=function.frames[which], tagged=function.tagged[which],
-                   trained=np.arange(len(which), dtype=np.int32), _tables={})
+                   trained=np.arange(len(which), dtype=np.int32))
 
 
 def _ticks(database: Database, function: ValueFunction, seconds: float) -> list[float]:

@@ -92,7 +92,7 @@ class ValueFunction:
     residuals: np.ndarray
     finished: bool
     made_of: Ingredients
-    _tables: dict[frozenset[str], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[frozenset[str], np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def score(
         self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
