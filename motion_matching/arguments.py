@@ -132,10 +132,10 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     quality.add_argument("--quality", choices=tuple(QUALITIES), default="normal",
                          help="from draft, for a first look, to full, with every frame as a state (default: normal)")
     quality.add_argument("--states", type=int, metavar="COUNT",
-                         help="about so many states, in stretches from all over; 0 for all")
+                         help="about so many states, evenly chosen; 0 for all")
     quality.add_argument("--neighbours", type=int, metavar="COUNT", help="actions of each state (normal: 15)")
     quality.add_argument("--directions", type=int, metavar="COUNT",
-                         help="headings all around that values are kept for (normal: 17)")
+                         help="headings all around that values are kept for, an odd number (normal: 17)")
     quality.add_argument("--sweeps", type=int, metavar="COUNT", help="at most so many sweeps (normal: 300)")
     quality.add_argument("--residual", type=float, metavar="VALUE",
                          help="no more sweeps once the largest change of a value is this (default: 0)")

@@ -86,10 +86,11 @@ def training(recordings: Recordings, quick: bool) -> Section:
         f"Motion fields on {recordings.title}, with {bench_field.K} actions a state. *tables* say where all actions lead; "
         f"*{bench_training.SWEEPS} sweeps* are fitted value iteration over 17 directions, beside as many as the notebook "
         f"computes them, in ordinary numpy (measured over {bench_training.PLAIN_SWEEPS}), whose values are the same. "
-        "*planning tick* is `Performer.step` with the values, springs and feet included, among the states that "
-        "were trained, and among all poses of the database."
+        "*planning tick* is `Performer.step` with the values, springs and feet included."
     )
-    return Section("Training of motion fields", text, bench_training.run(recordings.database(RECIPES[1]), quick))
+    size = bench_training.QUICK_SIZE if quick else bench_training.SIZE
+    return Section("Training of motion fields", text, bench_training.run(
+        bench_field.database_of(recordings, size), recordings.database(RECIPES[1]), quick))
 
 
 def scene(recordings: Recordings, quick: bool) -> Section:

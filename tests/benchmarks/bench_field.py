@@ -37,7 +37,7 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     """AssertionError where neighbours are not those of the full scan."""
     rows = []
     for name in ("6.4k",) if quick else SIZES:
-        database = _database(recordings, SIZES[name])
+        database = database_of(recordings, SIZES[name])
         played = _played(database, 3.0 if quick else 20.0)
         single, together, tick = REACH[name]
         rows += _neighbours(name, played, single, together)
@@ -45,7 +45,7 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     return rows
 
 
-def _database(recordings: Recordings, frames: int) -> Database:
+def database_of(recordings: Recordings, frames: int) -> Database:
     """So many frames of clips as they come, or the plainest recipe that gives as many."""
     clips, count = [], 0.0
     for clip in recordings.clips:

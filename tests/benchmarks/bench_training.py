@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.quality import TrainingSettings
-from motion_matching.engine.field.tasks import Tasks, wrapped
+from motion_matching.engine.field.tasks import Tasks
 from motion_matching.engine.field.training import Training
 from motion_matching.engine.field.value_function import ValueFunction
 from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
@@ -21,18 +20,17 @@ from motion_matching.engine.matching.database import Database
 from .bench_search import Row
 from .bench_tick import SCRIPTS
 
-STATES, QUICK_STATES = 6_400, 800
+SIZE, QUICK_SIZE = 6_400, 800  # frames of the small database
 SWEEPS, PLAIN_SWEEPS, DISCOUNT = 300, 3, 0.99
 REACH = 20e6, 4e6, 1400.0, 3000.0  # microseconds: tables, sweeps, and the tick among few and many poses
 LIMIT = 0.2  # of the time of a plain sweep
 TOLERANCE = 1e-3
 
 
-def run(database: Database, quick: bool) -> list[Row]:
-    """AssertionError where values are not those of plain sweeps."""
-    count = QUICK_STATES if quick else STATES
-    name = f"{count / 1000:g}k"
-    training = Training(database, Metric.default(database), Tasks(), TrainingSettings(states=count, sweeps=1))
+def run(small: Database, large: Database, quick: bool) -> list[Row]:
+    """A training of all states of a small database, and the tick that plans in it and in a large one, of which as many
+    states are trained. AssertionError where values are not those of plain sweeps."""
+    training = Training(small, Metric.default(small), Tasks(), TrainingSettings(states=0, sweeps=1))
     start = time.perf_counter()
     training.run()
     tables = time.perf_counter() - start
@@ -48,21 +46,24 @@ def run(database: Database, quick: bool) -> list[Row]:
     plain = (time.perf_counter() - start) * SWEEPS / PLAIN_SWEEPS
     if not np.allclose(values[:, 0, 0], expected, atol=TOLERANCE):
         raise AssertionError("The values are not those of plain sweeps")
-    function, seconds = training.value_function(), 3.0 if quick else 15.0
-    ticks, among_all = (_ticks(database, each, seconds) for each in (_trained_alone(function), function))
+    name = f"{states / 1000:.2g}k"
+    some = TrainingSettings(states=states, sweeps=1)
+    of_some = Training(large, Metric.default(large), Tasks(), some).run()
+    seconds = 3.0 if quick else 15.0
+    ticks, among_many = _ticks(small, training.value_function(), seconds), _ticks(large, of_some, seconds)
     return [
         Row(name, states, "tables", tables * 1e6, tables * 1e6, REACH[0]),
         Row(name, states, f"{SWEEPS} sweeps", sweeps * 1e6, sweeps * 1e6, REACH[1], "plain sweeps", sweeps / plain, LIMIT),
         Row(name, states, "plain sweeps", plain * 1e6, plain * 1e6),
         Row(name, states, "planning tick", float(np.median(ticks)), float(np.percentile(ticks, 99)), REACH[2]),
-        Row(name, len(function.frames), "planning tick, all poses", float(np.median(among_all)),
-            float(np.percentile(among_all, 99)), REACH[3]),
+        Row(f"{len(of_some.frames) / 1000:.2g}k", len(of_some.frames), "planning tick", float(np.median(among_many)),
+            float(np.percentile(among_many, 99)), REACH[3]),
     ]
 
 
 def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
     """Values (N, T) for directions after some sweeps as the notebook computes them, in ordinary numpy."""
-    theta = wrapped(tasks.headings - tables.turn[..., None].astype(np.float64))
+    theta = tasks.headings - tables.turn[..., None].astype(np.float64)
     first, second, share = tasks.between(theta)
     share = share.astype(np.float32)[:, :, None]
     reward = -np.abs(theta).astype(np.float32)
@@ -74,13 +75,6 @@ def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
         ahead = ((1 - share) * low + share * high) * tables.weights[..., None]
         values = (reward + np.float32(DISCOUNT) * ahead.sum(2)).max(1)
     return values
-
-
-def _trained_alone(function: ValueFunction) -> ValueFunction:
-    """The values of the states that were trained, without those that they were spread to."""
-    which = function.trained
-    return replace(function, values=function.values[which], frames=function.frames[which], tagged=function.tagged[which],
-                   trained=np.arange(len(which), dtype=np.int32))
 
 
 def _ticks(database: Database, function: ValueFunction, seconds: float) -> list[float]:

@@ -31,8 +31,7 @@ def random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.n
 
 def reward(tasks: Tasks, heading: float, speed: float, tag: int, turn: float, going: float, carried: np.ndarray) -> float:
     """The formula as it is written, one number at a time."""
-    left = abs((heading - turn + math.pi) % (2 * math.pi) - math.pi)
-    return -left + (tasks.tag_reward * carried[tag - 1] if tag else 0.0) - tasks.speed_reward * abs(going - speed)
+    return -abs(heading - turn) + (tasks.tag_reward * carried[tag - 1] if tag else 0.0) - tasks.speed_reward * abs(going - speed)
 
 
 def dense_problem(field: Transitions, tagged: np.ndarray, tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
@@ -41,15 +40,17 @@ def dense_problem(field: Transitions, tagged: np.ndarray, tasks: Tasks) -> tuple
     states = len(field.indices)
     size = states * directions * speeds * tags
     rewards, leads = np.zeros((size, ACTIONS)), np.zeros((size, ACTIONS, size))
-    step = 2 * math.pi / directions
+    step = 2 * math.pi / (directions - 1)
     for x, (n, s, g, i) in enumerate(np.ndindex(states, speeds, tags, directions)):
         for a in range(ACTIONS):
             w, around, turn = field.weights[n, a].astype(float), field.indices[n, a], field.turn[n, a]
-            rewards[x, a] = reward(tasks, i * step, tasks.speeds[s], g, turn, field.speed[n, a], w @ tagged[around])
-            place = ((i * step - turn) % (2 * math.pi)) / step
-            low, share = int(place), place - int(place)
+            heading = i * step - math.pi
+            rewards[x, a] = reward(tasks, heading, tasks.speeds[s], g, turn, field.speed[n, a], w @ tagged[around])
+            place = (min(max(heading - turn, -math.pi), math.pi) + math.pi) / step
+            low = min(int(place), directions - 2)
+            share = place - low
             for j, weight in zip(around, w, strict=True):
-                for column, part in ((low % directions, 1 - share), ((low + 1) % directions, share)):
+                for column, part in ((low, 1 - share), (low + 1, share)):
                     y = np.ravel_multi_index((j, s, g, column), (states, speeds, tags, directions))
                     leads[x, a, y] += weight * part
     return rewards, leads
@@ -87,9 +88,23 @@ def test_one_state_that_goes_straight_has_the_value_of_a_geometric_series():
     iteration = ValueIteration(field, np.ones((1, 1), bool), Tasks(directions=17, tags=("walk",)), 0.99)
     iteration.run(3000)
     headings = np.abs(iteration.values[0, 0, 0])
-    assert headings[0] == 0
+    assert headings[8] == 0
     np.testing.assert_allclose(iteration.values[0, 0, 1] - iteration.values[0, 0, 0], 100, rtol=1e-3)
-    np.testing.assert_allclose(headings[8], 8 / 17 * 2 * math.pi * 100, rtol=1e-3)
+    np.testing.assert_allclose(headings[[0, 4, 12, 16]], math.pi * np.array([100, 50, 50, 100]), rtol=1e-3)
+
+
+def test_straight_back_is_not_reached_the_other_way_round():
+    """Of two states that turn by a tenth of a radian, one to the left and one to the right, each gets to its own side."""
+    own = np.arange(2, dtype=np.int32).reshape(2, 1, 1)
+    field = Transitions(own, np.ones((2, 1, 1), np.float32), np.array([[0.1], [-0.1]]), np.zeros((2, 1)))
+    tasks = Tasks(directions=17)
+    iteration = ValueIteration(field, np.ones((2, 0), bool), tasks, 0.99)
+    iteration.run(3000)
+    to_left, to_right = iteration.values[:, 0, 0]
+    np.testing.assert_allclose(to_left, to_right[::-1], rtol=1e-4)
+    # as far as it can be, for good: what is turned away from is not come to from behind
+    np.testing.assert_allclose(to_right[-1], -(math.pi + 0.1) * 100, rtol=1e-3)
+    assert to_left[-1] > to_left[-2] - 100
 
 
 @pytest.mark.parametrize("discount", [0.9, 0.99])
@@ -149,31 +164,30 @@ def test_turning_the_field_round_turns_the_values():
     back = ValueIteration(field._replace(turn=-field.turn), tagged, TASKS, 0.95)
     there.run(100)
     back.run(100)
-    mirrored = (-np.arange(TASKS.directions)) % TASKS.directions
-    np.testing.assert_allclose(back.values, there.values[..., mirrored], atol=1e-4)
+    np.testing.assert_allclose(back.values, there.values[..., ::-1], atol=1e-4)
 
 
 # ---------------------------------------------------------------- tasks
 
 
-@pytest.mark.parametrize("count", [3, 16, 17, 180])
-def test_the_directions_contain_straight_ahead_and_lie_evenly(count):
+@pytest.mark.parametrize("count", [3, 17, 179])
+def test_the_directions_contain_straight_ahead_and_back_on_both_sides_and_lie_evenly(count):
     headings = Tasks(directions=count).headings
-    assert headings[0] == 0
-    gaps = np.diff(np.sort(headings))
-    np.testing.assert_allclose(gaps, 2 * math.pi / count)
+    assert len(headings) == count
+    assert headings[count // 2] == 0
+    np.testing.assert_allclose(headings[[0, -1]], [-math.pi, math.pi])
+    np.testing.assert_allclose(np.diff(headings), 2 * math.pi / (count - 1))
 
 
 def test_between_directions_the_shares_give_the_direction_back():
     tasks = Tasks()
     rng = np.random.default_rng(0)
-    directions = rng.uniform(-20, 20, 500)
+    directions = np.append(rng.uniform(-4, 4, 500), tasks.headings)
     first, second, share = tasks.between(directions)
-    turned = np.exp(1j * tasks.headings)
-    # along the shorter way from one to the other
-    angle = np.angle(turned[first]) + share * np.angle(turned[second] / turned[first])
-    np.testing.assert_allclose(np.exp(1j * angle), np.exp(1j * directions), atol=1e-9)
-    assert np.all((share >= 0) & (share < 1))
+    assert np.all(second == first + 1)
+    assert np.all((share >= 0) & (share <= 1))
+    expected = np.clip(directions, -math.pi, math.pi)
+    np.testing.assert_allclose((1 - share) * tasks.headings[first] + share * tasks.headings[second], expected, atol=1e-9)
 
 
 def test_the_reward_is_best_where_an_action_faces_the_heading():
@@ -181,7 +195,8 @@ def test_the_reward_is_best_where_an_action_faces_the_heading():
     reward_of = Tasks().reward(Wish(0.4), turn, np.zeros(601), np.zeros((601, 0)))
     assert turn[reward_of.argmax()] == pytest.approx(0.4)
     assert reward_of.max() == pytest.approx(0.0)
-    assert Tasks().reward(Wish(3.0), np.array([-3.0]), np.zeros(1), np.zeros((1, 0)))[0] == pytest.approx(6 - 2 * math.pi)
+    # the other way round is not nearer
+    assert Tasks().reward(Wish(3.0), np.array([-3.0]), np.zeros(1), np.zeros((1, 0)))[0] == pytest.approx(-6.0)
 
 
 def test_an_asked_tag_is_rewarded_with_one_and_speed_by_how_far_it_is_off():
@@ -210,7 +225,7 @@ def test_tasks_survive_json():
 
 
 @pytest.mark.parametrize("wrong", [
-    {"directions": 2}, {"directions": 17.5}, {"directions": True}, {"speeds": (1.0, 1.0)}, {"speeds": (2.0, 1.0)},
+    {"directions": 1}, {"directions": 16}, {"directions": 17.5}, {"directions": True}, {"speeds": (1.0, 1.0)}, {"speeds": (2.0, 1.0)},
     {"speeds": (-1.0,)}, {"speeds": (float("nan"),)}, {"tags": ("a", "a")}, {"tags": ("",)}, {"tag_reward": -1.0},
     {"speed_reward": float("inf")},
 ])  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, WALK_TO_RUN, PerformerSettings
-from ..control.trajectory import turned, wrap
+from ..control.trajectory import clipped, turned, wrap
 from ..matching.database import Database, legs_of
 from ..maths import quat
 from ..motion.skeleton import Skeleton
@@ -39,7 +39,6 @@ _LOOKS = 4  # times within the lookahead at which actions are rewarded
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
 _STRAIGHT = math.radians(35.0)  # off straight ahead, up to which values know what a way is worth
-_ABOUT = math.radians(150.0)  # the furthest heading that is asked for: straight back both ways round are alike
 
 
 class Foresight(Protocol):
@@ -72,7 +71,7 @@ class MotionField:
     values are of going straight ahead.
     """
 
-    trajectory_times = (_AHEAD,)
+    trajectory_times = (0.0, _AHEAD)
 
     def __init__(
         self, database: Database, settings: PerformerSettings, metric: Metric | None = None,
@@ -246,11 +245,11 @@ class MotionField:
 
 def _wish(goal: Goal) -> tuple[Wish, tuple[float, float]]:
     """What is wanted, and the way to go as one sees it who faces where it is wanted: (0, -1) is straight ahead."""
-    ahead = goal.trajectory[-1]
+    now, ahead = goal.trajectory[0], goal.trajectory[-1]
     speed = math.hypot(ahead.vx, ahead.vy)
     way = turned(ahead.vx / speed, ahead.vy / speed, -ahead.yaw) if speed > _SLOW else (0.0, -1.0)
-    # further round it would be as well to turn to the other side, against the simulation object
-    direction = max(-_ABOUT, min(_ABOUT, wrap(ahead.yaw)))
+    # on the side to which the simulation object turns, as it would hold back what comes the other way round
+    direction = clipped(wrap(now.yaw) + wrap(ahead.yaw - now.yaw), math.pi)
     return Wish(direction, speed, goal.tags), way
 
 

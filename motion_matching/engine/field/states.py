@@ -88,6 +88,10 @@ class MotionStates:
         result[:-1] = database.successors[self.frames[:-1]] == self.frames[1:]
         return result
 
+    def chains(self, database: Database) -> np.ndarray:
+        """Of each state (S,) the number of the run it is in, where each leads to the next; ascending from 0."""
+        return np.concatenate([[0], np.cumsum(~self.followed(database)[:-1])])
+
 
 def root_step(velocity: np.ndarray) -> np.ndarray:
     """Ground motion (..., 3) of a velocity (..., 7, B): metres to x and y in the character's axes, radians of turn."""

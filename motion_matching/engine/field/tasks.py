@@ -17,11 +17,11 @@ from ..control.settings import LARGEST_SPEED, is_number
 from ..errors import SettingsError
 
 ANY = ""  # the task without a tag, which every value function knows
-FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 180, 20
+FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 179, 20
 
 
 class Wish(NamedTuple):
-    """What is asked for now: a heading seen from the character (radians, left positive), m/s, and tags."""
+    """What is asked for now: a heading seen from the character (radians, left positive, on that side), m/s, and tags."""
 
     direction: float
     speed: float = 0.0
@@ -32,9 +32,13 @@ class Wish(NamedTuple):
 class Tasks:
     """The task states that values are kept for.
 
-    `directions` headings all around, the first of them straight ahead; `speeds` in m/s, ascending, or none where any
-    speed will do; `tags` that may be asked for. An action is rewarded with -|θ'|, θ' being the heading that is left to
-    turn after it, + `tag_reward` for as much of its result as carries the tag, - `speed_reward` for each m/s amiss.
+    `directions` headings from straight back to the right over straight ahead to straight back to the left, an odd number;
+    `speeds` in m/s, ascending, or none where any speed will do; `tags` that may be asked for. An action is rewarded with
+    -|θ'|, θ' being the heading that is left to turn after it, + `tag_reward` for as much of its result as carries the tag,
+    - `speed_reward` for each m/s amiss.
+
+    Back to the left is not back to the right: the simulation object turns to one side, and holds back a character that
+    would come the other way round.
     """
 
     directions: int = 17
@@ -45,9 +49,9 @@ class Tasks:
 
     def __post_init__(self) -> None:
         whole = isinstance(self.directions, int) and not isinstance(self.directions, bool)
-        if not (whole and FEWEST_DIRECTIONS <= self.directions <= MOST_DIRECTIONS):
-            raise SettingsError(f"The number of directions is {reprlib.repr(self.directions)}; give a whole number from "
-                                f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}.")
+        if not (whole and FEWEST_DIRECTIONS <= self.directions <= MOST_DIRECTIONS and self.directions % 2):
+            raise SettingsError(f"The number of directions is {reprlib.repr(self.directions)}; give an odd number from "
+                                f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead.")
         known = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in self.speeds)
         if not known or list(self.speeds) != sorted(set(self.speeds)) or len(self.speeds) > MOST_SPEEDS:
             raise SettingsError(f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, each above "
@@ -62,12 +66,12 @@ class Tasks:
     @property
     def spacing(self) -> float:
         """Radians between two directions."""
-        return math.tau / self.directions
+        return math.tau / (self.directions - 1)
 
     @property
     def headings(self) -> np.ndarray:
-        """The directions (T,), from straight ahead to the left all around, between -pi and pi."""
-        return wrapped(self.spacing * np.arange(self.directions))
+        """The directions (T,), from -pi to pi."""
+        return np.linspace(-math.pi, math.pi, self.directions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,11 +84,11 @@ class Tasks:
         return max(len(self.speeds), 1), len(self.names), self.directions
 
     def between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices of the directions beside any others in radians, and the share of the second."""
-        place = np.mod(direction, math.tau) / self.spacing
-        low = np.floor(place)
-        first = low.astype(np.intp) % self.directions
-        return first, (first + 1) % self.directions, place - low
+        """Indices of the directions beside any others in radians, and the share of the second; what is further round
+        than straight back counts as that."""
+        place = (np.clip(direction, -math.pi, math.pi) + math.pi) / self.spacing
+        first = np.minimum(place.astype(np.intp), self.directions - 2)
+        return first, first + 1, place - first
 
     def speed_shares(self, speed: float) -> np.ndarray:
         """How much each of the speeds (S,) counts for another one; beyond the ends the last counts."""
@@ -102,7 +106,7 @@ class Tasks:
     def reward(self, wish: Wish, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray) -> np.ndarray:
         """What actions (...) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
         share `tagged` (..., tags) carries each of the tags."""
-        reward = -np.abs(wrapped(wish.direction - turn))
+        reward = -np.abs(wish.direction - turn)
         if self.tags and wish.tags:
             reward += self.tag_reward * (tagged @ self.tag_shares(wish.tags)[1:])
         if self.speeds:
@@ -117,11 +121,6 @@ class Tasks:
 def tasks_from_dict(data: dict[str, Any]) -> Tasks:
     """The tasks that `to_dict` gave; TypeError or SettingsError where they are none."""
     return Tasks(**data | {name: tuple(data[name]) for name in ("speeds", "tags") if name in data})
-
-
-def wrapped(angle: np.ndarray) -> np.ndarray:
-    """The same angles between -pi and pi."""
-    return np.mod(angle + math.pi, math.tau) - math.pi
 
 
 def task_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:

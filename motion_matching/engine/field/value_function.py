@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,7 @@ from .states import MotionStates
 from .tasks import Tasks, Wish, tasks_from_dict
 
 FORMAT = "motion-matching field"
-VERSION = 4
-_STRETCH = 2.0  # seconds
+VERSION = 5
 _ROUNDING = 2e-4  # by which measures may differ
 _TICK = 0.1  # seconds by which the root's velocity counts in a measure
 
@@ -75,8 +74,8 @@ def _measures(database: Database) -> np.ndarray:
 class ValueFunction:
     """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
 
-    `frames` (N,) of the database are those states, `tagged` (N, tags) says which carry the tags. Only the states `trained`
-    (M,) were trained; the others are worth what the nearest of these are. The actions were those of `neighbours` neighbours
+    `frames` (N,) of the database are those states, all that it has; `tagged` (N, tags) says which carry the tags. Only the
+    states `trained` (M,) were trained; the others are worth what lies between those of their clip. The actions were those of `neighbours` neighbours
     with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean change of every sweep, and
     `finished` says that there were enough.
     """
@@ -120,12 +119,11 @@ class ValueFunction:
         return table
 
     def states_in(self, database: Database) -> MotionStates:
-        """The states that the values are of; DatabaseError where the database lacks some."""
+        """The states that the values are of; DatabaseError where the database has others."""
         states = MotionStates.from_database(database)
-        found = np.minimum(np.searchsorted(states.frames, self.frames), len(states) - 1)
-        if not np.array_equal(states.frames[found], self.frames):
+        if not np.array_equal(states.frames, self.frames):
             raise DatabaseError(_OTHER_DATA)
-        return chosen(states, found)
+        return states
 
     def metric_in(self, database: Database) -> Metric:
         """The metric that the values were trained by; DatabaseError where they are of other data or not finished."""
@@ -143,27 +141,6 @@ class OtherVersionError(SettingsError):
 
 
 _OTHER_DATA = "The value function was trained with other data or tags than the database has now; train it again."
-
-
-def thinned(states: MotionStates, count: int) -> MotionStates:
-    """About so many states, in stretches evenly chosen from all; all where the count is 0.
-
-    Within a stretch every state has the next one: of single frames a calm motion would be drawn back to where it is.
-    """
-    if not 0 < count < len(states):
-        return states
-    length = min(max(round(_STRETCH * states.fps), 1), count)
-    stretches = np.arange(len(states)) // length
-    kept = np.linspace(0, stretches[-1], round(count / length)).round()
-    return chosen(states, np.flatnonzero(np.isin(stretches, kept)))
-
-
-def chosen(states: MotionStates, which: np.ndarray) -> MotionStates:
-    """Only the states `which` (N,)."""
-    return replace(
-        states, poses=states.poses[which], motions=states.motions[which], contacts=states.contacts[which],
-        frames=states.frames[which], tag_masks={tag: mask[which] for tag, mask in states.tag_masks.items()},
-    )
 
 
 # ---------------------------------------------------------------- files

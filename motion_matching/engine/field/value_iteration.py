@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .tasks import Tasks, wrapped
+from .tasks import Tasks
 
 _BLOCK = 1024  # states
 Progress = Callable[[float], None]
@@ -43,17 +43,20 @@ class Residual(NamedTuple):
 class ValueIteration:
     """Values (N, S, G, T) of states for speeds, tasks by tag and directions, as they grow sweep by sweep.
 
-    `tagged` (N, tags) says which states carry the tags of the tasks. `values` and `residuals` belong together after
+    Transitions are those of M states that are trained, and `spread` (N, M) says how much each state is worth of these;
+    None where all are trained. `tagged` (N, tags) says which states carry the tags of the tasks. `values` and `residuals` belong together after
     every whole sweep, so an iteration that was cancelled goes on where it was.
     """
 
     def __init__(
         self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float,
         values: np.ndarray | None = None, residuals: list[Residual] | None = None, told: Callable[[], None] = lambda: None,
+        spread: sparse.csr_matrix | None = None,
     ) -> None:
         """`told` is called now and then while all is made ready, and may raise to stop."""
         count = len(transitions.indices)
-        shape = (count, *tasks.shape)
+        shape = (len(tagged), *tasks.shape)
+        self._spread = spread
         self.values = np.zeros(shape, np.float32) if values is None else np.array(values, np.float32).reshape(shape)
         self.residuals = list(residuals or [])
         self._blocks = []
@@ -65,13 +68,14 @@ class ValueIteration:
     def sweep(self, progress: Progress | None = None) -> Residual:
         """Renew every value once from those before; `progress` may raise, and then nothing has changed."""
         flat = self.values.reshape(len(self.values), -1)
-        fresh = np.empty_like(flat)
+        renewed = np.empty((sum(block.states for block in self._blocks), flat.shape[1]), np.float32)
         start = 0
         for block in self._blocks:
             if progress:
-                progress(start / len(flat))
-            fresh[start : start + block.states] = block.renewed(flat)
+                progress(start / len(renewed))
+            renewed[start : start + block.states] = block.renewed(flat)
             start += block.states
+        fresh = renewed if self._spread is None else self._spread @ renewed
         change = np.abs(fresh - flat)
         residual = Residual(float(change.min()), float(change.max()), float(change.mean()))
         self.values = fresh.reshape(self.values.shape)
@@ -118,8 +122,9 @@ class _Block:
         low = np.floor(place)
         self._share = (place - low).astype(np.float32)
         each = np.arange(tasks.directions)[:, None]
-        self._gather = ((each + low.astype(np.intp)) % tasks.directions * rows + np.arange(rows)).ravel()
-        self._reward = -np.abs(wrapped(tasks.headings[:, None] - turn)).astype(np.float32)
+        column = np.clip(each + low.astype(np.intp) + 1, 0, tasks.directions)
+        self._gather = (column * rows + np.arange(rows)).ravel()
+        self._reward = -np.abs(tasks.headings[:, None] - turn).astype(np.float32)
         asked = np.zeros((len(tasks.names), rows))
         asked[1:] = (matrix @ tagged.astype(np.float32)).T
         amiss = np.abs(np.array(tasks.speeds)[:, None] - speed) if tasks.speeds else np.zeros((1, rows))
@@ -129,15 +134,17 @@ class _Block:
     def renewed(self, values: np.ndarray) -> np.ndarray:
         """Values (states, S·G·T) of the best actions, from the values (N, S·G·T) of all states."""
         ahead = np.ascontiguousarray((self._matrix @ values).T).reshape(-1, self._directions, len(self._share))
-        mixed = np.empty_like(ahead)
-        np.subtract(ahead[:, 1:], ahead[:, :-1], out=mixed[:, :-1])
-        np.subtract(ahead[:, 0], ahead[:, -1], out=mixed[:, -1])
-        mixed *= self._share
-        mixed += ahead
-        gained = mixed.reshape(len(mixed), -1).take(self._gather, axis=1, out=ahead.reshape(len(mixed), -1), mode="clip")
-        gained = gained.reshape(mixed.shape)
+        # what lies between two directions, and before and after these what is further round than straight back
+        mixed = np.empty((len(ahead), self._directions + 1, len(self._share)), np.float32)
+        mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
+        between = mixed[:, 1:-1]
+        np.subtract(ahead[:, 1:], ahead[:, :-1], out=between)
+        between *= self._share
+        between += ahead[:, :-1]
+        flat = ahead.reshape(len(ahead), -1)
+        gained = mixed.reshape(len(ahead), -1).take(self._gather, axis=1, out=flat, mode="clip").reshape(ahead.shape)
         gained += self._reward
         gained += self._also
-        best = gained.reshape(*mixed.shape[:2], self._actions, self.states).max(2)
+        best = gained.reshape(*gained.shape[:2], self._actions, self.states).max(2)
         return best.reshape(-1, self.states).T
 
