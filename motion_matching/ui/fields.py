@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..engine.takes import Controller
 
 _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
-_KEYS_VERSION = 3  # of the way keys are made, and of what the qualities mean
+_KEYS_VERSION = 4  # of the way keys are made, and of what the qualities mean
 _one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
 _NOTHING_DONE, _GOES_ON = "Stopped before there was anything to keep", "Stopped; Train goes on from here"
 last_words = _NOTHING_DONE  # what became of the training that was given up last

@@ -31,7 +31,8 @@ def random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.n
 
 def reward(tasks: Tasks, heading: float, speed: float, tag: int, turn: float, going: float, carried: np.ndarray) -> float:
     """The formula as it is written, one number at a time."""
-    return -abs(heading - turn) + (tasks.tag_reward * carried[tag - 1] if tag else 0.0) - tasks.speed_reward * abs(going - speed)
+    asked = tasks.tag_reward * carried[tag - 1] if tag else 0.0
+    return -abs(heading - turn) + asked - tasks.speed_reward * abs(going - speed)
 
 
 def dense_problem(field: Transitions, tagged: np.ndarray, tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
@@ -225,8 +226,9 @@ def test_tasks_survive_json():
 
 
 @pytest.mark.parametrize("wrong", [
-    {"directions": 1}, {"directions": 16}, {"directions": 17.5}, {"directions": True}, {"speeds": (1.0, 1.0)}, {"speeds": (2.0, 1.0)},
-    {"speeds": (-1.0,)}, {"speeds": (float("nan"),)}, {"tags": ("a", "a")}, {"tags": ("",)}, {"tag_reward": -1.0},
+    {"directions": 1}, {"directions": 16}, {"directions": 17.5}, {"directions": True}, {"speeds": (1.0, 1.0)},
+    {"speeds": (2.0, 1.0)}, {"speeds": (-1.0,)}, {"speeds": (float("nan"),)}, {"tags": ("a", "a")}, {"tags": ("",)},
+    {"tag_reward": -1.0},
     {"speed_reward": float("inf")},
 ])  # fmt: skip
 def test_wrong_tasks_are_refused_by_name(wrong):

@@ -36,9 +36,9 @@ class Training:
     """A motion field in training.
 
     Trained are some of its states, evenly chosen; they act and end up among all of them, as the field is played, and the
-    others are worth what lies between those that are trained before and after them. `tables` (N, A, …) say where all their actions lead.
-    `run` does what is left to do and may be stopped by an exception of its progress, then called again; `save` keeps all
-    that is done, and `resume` takes it up again.
+    others are worth what lies between those that are trained before and after them. `tables` (N, A, …) say where all their
+    actions lead. `run` does what is left to do and may be stopped by an exception of its progress, then called again; `save`
+    keeps all that is done, and `resume` takes it up again.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class Training:
             database.tag_mask({tag})  # names the tags that there are
             self._tagged[:, g] = self._states.tag_masks[tag]
             if not self._tagged[self._trained, g].any():
-                raise SettingsError(f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; train more "
-                                    "of them, tag longer stretches, or leave it out.")
+                raise SettingsError(f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; train "
+                                    "more of them, tag longer stretches, or leave it out.")
         count, k = len(self._trained), min(settings.neighbours, len(self._states))
         gait, masks = gaits(database)
         self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]

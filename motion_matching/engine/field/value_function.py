@@ -75,9 +75,9 @@ class ValueFunction:
     """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
 
     `frames` (N,) of the database are those states, all that it has; `tagged` (N, tags) says which carry the tags. Only the
-    states `trained` (M,) were trained; the others are worth what lies between those of their clip. The actions were those of `neighbours` neighbours
-    with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean change of every sweep, and
-    `finished` says that there were enough.
+    states `trained` (M,) were trained; the others are worth what lies between those of their clip. The actions were those
+    of `neighbours` neighbours with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean
+    change of every sweep, and `finished` says that there were enough.
     """
 
     tasks: Tasks

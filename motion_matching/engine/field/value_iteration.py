@@ -44,8 +44,8 @@ class ValueIteration:
     """Values (N, S, G, T) of states for speeds, tasks by tag and directions, as they grow sweep by sweep.
 
     Transitions are those of M states that are trained, and `spread` (N, M) says how much each state is worth of these;
-    None where all are trained. `tagged` (N, tags) says which states carry the tags of the tasks. `values` and `residuals` belong together after
-    every whole sweep, so an iteration that was cancelled goes on where it was.
+    None where all are trained. `tagged` (N, tags) says which states carry the tags of the tasks. `values` and `residuals`
+    belong together after every whole sweep, so an iteration that was cancelled goes on where it was.
     """
 
     def __init__(
