@@ -193,7 +193,7 @@ class Neighbours:
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _FIRST = 16  # terms that tell most, in which bounds are
+    _SUMS = 8  # of terms that differ alike, in which bounds are
     _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
     _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
@@ -213,20 +213,24 @@ class Neighbours:
         self._followed = followed
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
         self._count, self._order = len(terms), _by_contribution(terms)
-        self._states = _blocks(terms[:, self._order[: self._FIRST]].reshape(self._count, -1), self._GROUP, self._BLOCK)
+        # components before terms, so that one row is one read
+        terms = np.ascontiguousarray(terms.transpose(0, 2, 1)[:, :, self._order])
+        self._signs = _sums(terms, self._SUMS)
+        sums = terms @ self._signs
+        self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
         self._places = np.empty(self._count, np.intp)
         self._places[self._states[: self._count]] = np.arange(self._count)
         self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
-        # components before terms, so that one row is one read
-        self._whole = terms[self._states].transpose(0, 2, 1).take(self._order, axis=2)
-        blocks = self._whole[:, :, : self._FIRST].reshape(-1, self._BLOCK, 3, min(self._FIRST, len(self._order)))
+        self._whole, self._sums = terms[self._states], sums[self._states]
+        blocks = self._sums.reshape(-1, self._BLOCK, *sums.shape[1:])
         middles = blocks.mean(axis=1)
         self._aside = _distances(blocks, middles[:, None])
         self._radii = self._aside.max(axis=1)
         self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
-        self._first = np.ascontiguousarray(blocks).reshape(-1, *blocks.shape[2:])
+        # sums are as exact as what is summed is large
+        self._slack = self._ROUNDING * (np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max())
         # what fills up the last block is no state
-        for padded in (self._whole, self._first, self._aside.reshape(-1)):
+        for padded in (self._whole, self._sums, self._aside.reshape(-1)):
             padded[self._count :] = np.inf
         self._differences, self._squares = np.empty_like(self._middles), np.empty_like(self._middles[0])
 
@@ -262,33 +266,35 @@ class Neighbours:
 
     def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
-        away = self._to_middles(queries[0])
+        place = queries[0] @ self._signs
+        away = self._to_middles(place)
         reach = self._reach(self._seeds(away, k), queries, k)
-        left = np.sort(self._within(queries[0], away, reach.max() * (1 + self._ROUNDING)))
+        left = np.sort(self._within(place, away, reach[0]))
         return left, _distances(self._whole.take(self._places[left], axis=0), queries)[None]
 
     def _together(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The same of queries (Q, 3, terms), with infinity (Q, n) for what is none of the nearest; None where they are
         unlike."""
         middle = queries.sum(axis=0) / np.float32(len(queries))
-        away = self._to_middles(middle)
+        place = middle @ self._signs
+        away = self._to_middles(place)
         seeds = self._seeds(away, k)
         reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
             return None
-        most = (reach + aside).max() * (1 + self._ROUNDING)
-        left = np.sort(self._within(middle, away, most))
-        states = self._whole.take(self._places[left], axis=0)
+        left = np.sort(self._within(place, away, (reach + aside).max()))
+        places = self._places[left]
+        states = self._whole.take(places, axis=0)
         from_middle = _distances(states, middle)
         # nearer ones than the seeds are known by now
         reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
             return None
-        some = states[:, :, : self._FIRST].take(state, axis=0), queries[:, :, : self._FIRST].take(query, axis=0)
-        near = _distances(*some) <= reach.take(query)
-        query, state = query[near], state[near]
+        near = _distances(self._sums.take(places.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
+        possible = near <= reach.take(query) + self._slack
+        query, state = query[possible], state[possible]
         exact = np.full((len(queries), len(left)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
         kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
@@ -318,17 +324,18 @@ class Neighbours:
         return distances[:, k - 1]
 
     def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
-        """States (n,) that may be so near to a place (3, terms), which is so far `away` (blocks,) from the middles."""
-        limits = most + self._ROUNDING * away
-        blocks = (away - self._radii <= limits).nonzero()[0]
-        bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
-        within = (bounds <= limits.take(blocks)[:, None]).ravel().nonzero()[0]
+        """States (n,) that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
+        limit = most * (1 + self._ROUNDING) + self._slack
+        blocks = (away - self._radii <= limit).nonzero()[0]
+        bounds = self._aside.take(blocks, axis=0)
+        bounds -= away.take(blocks)[:, None]
+        within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
-        return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
+        return self._states[left[_distances(self._sums.take(left, axis=0), place) <= limit]]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
-        """Distances (blocks,) of a place (3, terms) to the middles of blocks, in the first terms."""
-        d = np.subtract(self._middles, place[:, : self._FIRST, None], out=self._differences)
+        """Distances (blocks,) of the sums (3, sums) of a place to the middles of blocks."""
+        d = np.subtract(self._middles, place[:, :, None], out=self._differences)
         square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
         return np.add.reduce(np.sqrt(square, out=square), axis=0)
 
@@ -350,6 +357,28 @@ def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:
     """Where the smallest (count,) of values (n,) are, in no order; all where there are no more."""
     return np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
+
+
+def _sums(terms: np.ndarray, count: int) -> np.ndarray:
+    """Signs (T, count), or 0, with which terms (S, 3, T) count in sums: as many sums as asked for, of terms that differ
+    alike, so that their lengths add up to the most of the distances of states drawn at random."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, len(terms), (2, 100))
+    parts = (terms[a] - terms[b]).transpose(0, 2, 1)
+    signs = np.eye(parts.shape[1], dtype=np.float32)
+    while len(signs) > count:
+        squares = (parts * parts).sum(axis=2)
+        of_both, products = squares[:, :, None] + squares[:, None], 2 * parts @ parts.transpose(0, 2, 1)
+        kept = np.sqrt(np.maximum([of_both + products, of_both - products], 0)).mean(axis=1)
+        lengths = np.sqrt(squares).mean(axis=0)
+        lost = lengths[:, None] + lengths - kept
+        lost[:, np.arange(len(signs)), np.arange(len(signs))] = np.inf
+        opposed, one, other = np.unravel_index(lost.argmin(), lost.shape)
+        sign = np.float32(-1 if opposed else 1)
+        parts[:, one] += sign * parts[:, other]
+        signs[one] += sign * signs[other]
+        parts, signs = np.delete(parts, other, axis=1), np.delete(signs, other, axis=0)
+    return np.ascontiguousarray(signs.T)
 
 
 def _by_contribution(terms: np.ndarray) -> np.ndarray:
