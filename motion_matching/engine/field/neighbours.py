@@ -198,7 +198,7 @@ class Neighbours:
     _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
     _MOST = 30_000  # distances of them all; queries that need more are unlike and go alone
-    _ROUNDING = np.float32(1e-5)  # of sums in another order
+    _ROUNDING = 1e-5  # of sums in another order
 
     def __init__(
         self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
@@ -209,8 +209,8 @@ class Neighbours:
         """
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
         if followed is not None and self._ids is not None:
-            followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
-        self._followed = followed
+            followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
+        self._next = None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
         self._count, self._order = len(terms), _by_contribution(terms)
         # components before terms, so that one row is one read
@@ -228,7 +228,7 @@ class Neighbours:
         self._radii = self._aside.max(axis=1)
         self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
         # sums are as exact as what is summed is large
-        self._slack = self._ROUNDING * (np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max())
+        self._slack = self._ROUNDING * float(np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max())
         # what fills up the last block is no state
         for padded in (self._whole, self._sums, self._aside.reshape(-1)):
             padded[self._count :] = np.inf
@@ -242,74 +242,73 @@ class Neighbours:
         there are fewer states than k, these are all.
         """
         k = min(k, self._count)
-        wide = min(int(self._WIDER * k), self._count) if apart else k
         queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
             part = slice(start, start + self._TOGETHER)
-            self._nearest(queries[part], wide, indices[part], distances[part])
-        return indices if self._ids is None else self._ids[indices], distances
+            self._nearest(queries[part], apart, indices[part], distances[part])
+        return indices if self._ids is None else self._ids.take(indices), distances
 
-    def _nearest(self, queries: np.ndarray, wide: int, indices: np.ndarray, distances: np.ndarray) -> None:
-        """The same for queries (Q, 3, terms) that lie around one place, of the `wide` nearest."""
-        found = self._alone(queries, wide) if len(queries) == 1 else self._together(queries, wide)
-        if found is None:
-            for q in range(len(queries)):
-                self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
-            return
-        left, exact = found
-        k = indices.shape[1]
-        rank = self._ranked(exact, left, wide) if wide > k else exact
-        order = rank.argsort(axis=1, kind="stable")[:, :k]
-        indices[:] = left[order]
-        distances[:] = exact[np.arange(len(order))[:, None], order]
+    def _nearest(self, queries: np.ndarray, apart: bool, indices: np.ndarray, distances: np.ndarray) -> None:
+        """The same for queries (Q, 3, terms), together where they lie around one place."""
+        if len(queries) == 1 or apart or not self._together(queries, indices, distances):
+            for query, states, of_states in zip(queries, indices, distances, strict=True):
+                states[:], of_states[:] = self._alone(query, len(states), apart)
 
-    def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
-        place = queries[0] @ self._signs
+    def _alone(self, query: np.ndarray, k: int, apart: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The same for one query (3, terms): states (k,) and distances (k,)."""
+        wide = min(int(self._WIDER * k), self._count) if apart else k
+        place = query @ self._signs
         away = self._to_middles(place)
-        reach = self._reach(self._seeds(away, k), queries, k)
-        left = np.sort(self._within(place, away, reach[0]))
-        return left, _distances(self._whole.take(self._places[left], axis=0), queries)[None]
+        reach = self._reach(self._seeds(away, wide), query, wide)
+        left = np.sort(self._within(place, away, float(reach)))
+        rank = exact = self._exact(left, query)
+        if wide > k:
+            among = (exact <= np.partition(exact, wide - 1)[wide - 1]).nonzero()[0]
+            left, exact = left.take(among), exact.take(among)
+            rank = self._ranked(exact, left)
+        order = rank.argsort(kind="stable")[:k]
+        return left.take(order), exact.take(order)
 
-    def _together(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same of queries (Q, 3, terms), with infinity (Q, n) for what is none of the nearest; None where they are
-        unlike."""
+    def _together(self, queries: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> bool:
+        """The same for queries (Q, 3, terms), if they are alike."""
+        k = indices.shape[1]
         middle = queries.sum(axis=0) / np.float32(len(queries))
         place = middle @ self._signs
         away = self._to_middles(place)
         seeds = self._seeds(away, k)
-        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
+        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries[:, None], k)
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
-            return None
-        left = np.sort(self._within(place, away, (reach + aside).max()))
+            return False
+        left = np.sort(self._within(place, away, float((reach + aside).max())))
         places = self._places[left]
         states = self._whole.take(places, axis=0)
         from_middle = _distances(states, middle)
         # nearer ones than the seeds are known by now
-        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
+        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries[:, None], k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
-            return None
+            return False
         near = _distances(self._sums.take(places.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
         possible = near <= reach.take(query) + self._slack
         query, state = query[possible], state[possible]
         exact = np.full((len(queries), len(left)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
         kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
-        return left[kept], exact.take(kept, axis=1)
+        exact = exact.take(kept, axis=1)
+        order = exact.argsort(axis=1, kind="stable")[:, :k]
+        indices[:] = left[kept[order]]
+        distances[:] = np.take_along_axis(exact, order, axis=1)
+        return True
 
-    def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
-        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
-        assert self._followed is not None
-        beside = self._followed[left[:-1]] & (left[1:] - left[:-1] == 1)
-        nearer = exact[:, 1:] < exact[:, :-1]
-        reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
-        later = exact > reach
-        later[:, 1:] |= beside & ~nearer
-        later[:, :-1] |= beside & nearer
-        return exact + 2 * reach * later
+    def _ranked(self, exact: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Distances (n,) of states (n,), ascending, greater for those that are no nearer than the one before or after."""
+        pairs = (self._next.take(left[:-1]) == left[1:]).nonzero()[0]
+        further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
+        rank = exact.copy()
+        rank[further] += 2 * exact.max()
+        return rank
 
     def _seeds(self, away: np.ndarray, k: int) -> np.ndarray:
         """Features (n, 3, terms) of the states in the blocks whose middles are the least `away` (blocks,), 2 k or more."""
@@ -318,12 +317,12 @@ class Neighbours:
         return self._whole.reshape(-1, self._BLOCK, *row).take(nearest, axis=0).reshape(-1, *row)
 
     def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
-        """How far the k nearest of each query (Q,) are at most, as some states tell."""
-        distances = _distances(seeds, queries[:, None])
-        distances.partition(k - 1, axis=1)
-        return distances[:, k - 1]
+        """How far the k nearest of queries (..., 3, terms) are at most, as some states tell."""
+        distances = _distances(seeds, queries)
+        distances.partition(k - 1, axis=-1)
+        return distances[..., k - 1]
 
-    def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
+    def _within(self, place: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
         """States (n,) that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
         limit = most * (1 + self._ROUNDING) + self._slack
         blocks = (away - self._radii <= limit).nonzero()[0]
@@ -331,7 +330,12 @@ class Neighbours:
         bounds -= away.take(blocks)[:, None]
         within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
-        return self._states[left[_distances(self._sums.take(left, axis=0), place) <= limit]]
+        near = _distances(self._sums.take(left, axis=0), place) <= limit
+        return self._states.take(left[near])
+
+    def _exact(self, states: np.ndarray, query: np.ndarray) -> np.ndarray:
+        """Distances (n,) of states (n,) to a query (3, terms)."""
+        return _distances(self._whole.take(self._places.take(states), axis=0), query)
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
         """Distances (blocks,) of the sums (3, sums) of a place to the middles of blocks."""
