@@ -218,8 +218,6 @@ class Neighbours:
         self._signs = _sums(terms, self._SUMS)
         sums = terms @ self._signs
         self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
-        self._places = np.empty(self._count, np.intp)
-        self._places[self._states[: self._count]] = np.arange(self._count)
         self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
         self._whole, self._sums = terms[self._states], sums[self._states]
         blocks = self._sums.reshape(-1, self._BLOCK, *sums.shape[1:])
@@ -260,15 +258,20 @@ class Neighbours:
         wide = min(int(self._WIDER * k), self._count) if apart else k
         place = query @ self._signs
         away = self._to_middles(place)
-        reach = self._reach(self._seeds(away, wide), query, wide)
-        left = np.sort(self._within(place, away, float(reach)))
-        rank = exact = self._exact(left, query)
-        if wide > k:
-            among = (exact <= np.partition(exact, wide - 1)[wide - 1]).nonzero()[0]
-            left, exact = left.take(among), exact.take(among)
-            rank = self._ranked(exact, left)
+        blocks = self._nearest_blocks(away, wide)
+        seeds = self._rows.take(blocks, axis=0).ravel()
+        exact = _distances(self._whole.take(seeds, axis=0), query)
+        reach = np.partition(exact, wide - 1)[wide - 1]
+        away[blocks] = np.inf  # these are known
+        others = self._within(place, away, float(reach))
+        exact = np.concatenate([exact, _distances(self._whole.take(others, axis=0), query)])
+        among = (exact <= np.partition(exact, wide - 1)[wide - 1]).nonzero()[0]
+        states = self._states.take(np.concatenate([seeds, others]).take(among))
+        ascending = states.argsort()
+        states, exact = states.take(ascending), exact.take(among.take(ascending))
+        rank = self._ranked(states, exact) if wide > k else exact
         order = rank.argsort(kind="stable")[:k]
-        return left.take(order), exact.take(order)
+        return states.take(order), exact.take(order)
 
     def _together(self, queries: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> bool:
         """The same for queries (Q, 3, terms), if they are alike."""
@@ -276,54 +279,52 @@ class Neighbours:
         middle = queries.sum(axis=0) / np.float32(len(queries))
         place = middle @ self._signs
         away = self._to_middles(place)
-        seeds = self._seeds(away, k)
-        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries[:, None], k)
+        seeds = self._whole.take(self._rows.take(self._nearest_blocks(away, k), axis=0).ravel(), axis=0)
+        reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
             return False
-        left = np.sort(self._within(place, away, float((reach + aside).max())))
-        places = self._places[left]
-        states = self._whole.take(places, axis=0)
+        rows = self._within(place, away, float((reach + aside).max()))
+        rows = rows.take(self._states.take(rows).argsort())
+        states = self._whole.take(rows, axis=0)
         from_middle = _distances(states, middle)
         # nearer ones than the seeds are known by now
-        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries[:, None], k) * (1 + self._ROUNDING)
+        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
             return False
-        near = _distances(self._sums.take(places.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
+        near = _distances(self._sums.take(rows.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
         possible = near <= reach.take(query) + self._slack
         query, state = query[possible], state[possible]
-        exact = np.full((len(queries), len(left)), np.inf, np.float32)
+        exact = np.full((len(queries), len(rows)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
-        kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
+        kept = np.flatnonzero(np.bincount(state, minlength=len(rows)))
         exact = exact.take(kept, axis=1)
         order = exact.argsort(axis=1, kind="stable")[:, :k]
-        indices[:] = left[kept[order]]
+        indices[:] = self._states.take(rows.take(kept.take(order)))
         distances[:] = np.take_along_axis(exact, order, axis=1)
         return True
 
-    def _ranked(self, exact: np.ndarray, left: np.ndarray) -> np.ndarray:
+    def _ranked(self, states: np.ndarray, exact: np.ndarray) -> np.ndarray:
         """Distances (n,) of states (n,), ascending, greater for those that are no nearer than the one before or after."""
-        pairs = (self._next.take(left[:-1]) == left[1:]).nonzero()[0]
+        pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
         further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
         rank = exact.copy()
         rank[further] += 2 * exact.max()
         return rank
 
-    def _seeds(self, away: np.ndarray, k: int) -> np.ndarray:
-        """Features (n, 3, terms) of the states in the blocks whose middles are the least `away` (blocks,), 2 k or more."""
-        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
-        row = self._whole.shape[1:]
-        return self._whole.reshape(-1, self._BLOCK, *row).take(nearest, axis=0).reshape(-1, *row)
+    def _nearest_blocks(self, away: np.ndarray, k: int) -> np.ndarray:
+        """The blocks whose middles are the least `away` (blocks,), of 2 k states or more."""
+        return _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
 
     def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
-        """How far the k nearest of queries (..., 3, terms) are at most, as some states tell."""
-        distances = _distances(seeds, queries)
-        distances.partition(k - 1, axis=-1)
-        return distances[..., k - 1]
+        """How far the k nearest of each query (Q,) are at most, as some states tell."""
+        distances = _distances(seeds, queries[:, None])
+        distances.partition(k - 1, axis=1)
+        return distances[:, k - 1]
 
     def _within(self, place: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
-        """States (n,) that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
+        """Rows (n,) of states that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
         limit = most * (1 + self._ROUNDING) + self._slack
         blocks = (away - self._radii <= limit).nonzero()[0]
         bounds = self._aside.take(blocks, axis=0)
@@ -331,11 +332,7 @@ class Neighbours:
         within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
         near = _distances(self._sums.take(left, axis=0), place) <= limit
-        return self._states.take(left[near])
-
-    def _exact(self, states: np.ndarray, query: np.ndarray) -> np.ndarray:
-        """Distances (n,) of states (n,) to a query (3, terms)."""
-        return _distances(self._whole.take(self._places.take(states), axis=0), query)
+        return left[near]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
         """Distances (blocks,) of the sums (3, sums) of a place to the middles of blocks."""
