@@ -34,6 +34,7 @@ _OF_PRODUCTS = np.array([
     [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
     [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
 ], np.float32)
+_OF_PRODUCTS = np.pad(_OF_PRODUCTS.reshape(3, 3, 16), ((0, 1), (0, 1), (0, 0))).reshape(16, 16)  # homogeneous
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,8 @@ class Metric:
         Chains are multiplied by pointer doubling: each step joins what two bones make of twice as many.
         """
         parts = np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
-        world = np.zeros((4, 4, *parts.shape[1:]), np.float32)
+        world = _matrices(parts[3:])
         turns, places = world[:3, :3], world[:3, 3]
-        turns[:] = _matrices(parts[3:])
         turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
         if self.places is None:
             places[:] = parts[:3]
@@ -151,9 +151,9 @@ class Metric:
 
 
 def _matrices(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices (3, 3, ...) of unit quaternions (4, ...)."""
+    """Rotation matrices (4, 4, ...) of unit quaternions (4, ...), with zeros for what else is homogeneous."""
     products = q[:, None] * q
-    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(3, 3, *q.shape[1:])
+    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(4, 4, *q.shape[1:])
 
 
 def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
@@ -212,9 +212,9 @@ class Neighbours:
             followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
         self._next = None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
         terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
-        self._count, self._order = len(terms), _by_contribution(terms)
+        self._count = len(terms)
         # components before terms, so that one row is one read
-        terms = np.ascontiguousarray(terms.transpose(0, 2, 1)[:, :, self._order])
+        terms = np.ascontiguousarray(terms.transpose(0, 2, 1))
         self._signs = _sums(terms, self._SUMS)
         sums = terms @ self._signs
         self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
@@ -240,7 +240,7 @@ class Neighbours:
         there are fewer states than k, these are all.
         """
         k = min(k, self._count)
-        queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
+        queries = features.reshape(len(features), -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
             part = slice(start, start + self._TOGETHER)
@@ -265,11 +265,12 @@ class Neighbours:
         away[blocks] = np.inf  # these are known
         others = self._within(place, away, float(reach))
         exact = np.concatenate([exact, _distances(self._whole.take(others, axis=0), query)])
-        among = (exact <= np.partition(exact, wide - 1)[wide - 1]).nonzero()[0]
+        reach = np.partition(exact, wide - 1)[wide - 1]
+        among = (exact <= reach).nonzero()[0]
         states = self._states.take(np.concatenate([seeds, others]).take(among))
         ascending = states.argsort()
         states, exact = states.take(ascending), exact.take(among.take(ascending))
-        rank = self._ranked(states, exact) if wide > k else exact
+        rank = self._ranked(states, exact, reach) if wide > k else exact
         order = rank.argsort(kind="stable")[:k]
         return states.take(order), exact.take(order)
 
@@ -305,12 +306,12 @@ class Neighbours:
         distances[:] = np.take_along_axis(exact, order, axis=1)
         return True
 
-    def _ranked(self, states: np.ndarray, exact: np.ndarray) -> np.ndarray:
-        """Distances (n,) of states (n,), ascending, greater for those that are no nearer than the one before or after."""
+    def _ranked(self, states: np.ndarray, exact: np.ndarray, reach: np.float32) -> np.ndarray:
+        """Distances (n,) of states (n,), ascending, beyond all for those that are no nearer than the one before or after."""
         pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
         further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
         rank = exact.copy()
-        rank[further] += 2 * exact.max()
+        rank[further] = exact.take(further) + 2 * reach
         return rank
 
     def _nearest_blocks(self, away: np.ndarray, k: int) -> np.ndarray:
@@ -380,10 +381,3 @@ def _sums(terms: np.ndarray, count: int) -> np.ndarray:
         signs[one] += sign * signs[other]
         parts, signs = np.delete(parts, other, axis=1), np.delete(signs, other, axis=0)
     return np.ascontiguousarray(signs.T)
-
-
-def _by_contribution(terms: np.ndarray) -> np.ndarray:
-    """Terms (T,) of features (S, T, 3) in the order of what they add to the distance of two states drawn at random."""
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(0, len(terms), (2, 2000))
-    return np.argsort(-np.linalg.norm(terms[a] - terms[b], axis=-1).mean(axis=0), kind="stable")
