@@ -260,11 +260,11 @@ class Neighbours:
         away = self._to_middles(place)
         blocks = self._nearest_blocks(away, wide)
         seeds = self._rows.take(blocks, axis=0).ravel()
-        exact = _distances(self._whole.take(seeds, axis=0), query)
+        exact = _distances_of(self._whole, seeds, query)
         reach = np.partition(exact, wide - 1)[wide - 1]
         away[blocks] = np.inf  # these are known
         others = self._within(place, away, float(reach))
-        exact = np.concatenate([exact, _distances(self._whole.take(others, axis=0), query)])
+        exact = np.concatenate([exact, _distances_of(self._whole, others, query)])
         reach = np.partition(exact, wide - 1)[wide - 1]
         among = (exact <= reach).nonzero()[0]
         states = self._states.take(np.concatenate([seeds, others]).take(among))
@@ -332,7 +332,7 @@ class Neighbours:
         bounds -= away.take(blocks)[:, None]
         within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
-        near = _distances(self._sums.take(left, axis=0), place) <= limit
+        near = _distances_of(self._sums, left, place) <= limit
         return left[near]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
@@ -351,7 +351,18 @@ def _blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
 
 def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Distances (...) of features (..., 3, terms)."""
-    d = states - queries
+    return _lengths(states - queries)
+
+
+def _distances_of(features: np.ndarray, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Distances (n,) of some rows of features (S, 3, terms) to a query."""
+    d = features.take(rows, axis=0)
+    d -= query
+    return _lengths(d)
+
+
+def _lengths(d: np.ndarray) -> np.ndarray:
+    """Sums (...) of the lengths of all terms (..., 3, terms)."""
     square = np.einsum("...ij,...ij->...j", d, d)
     return np.einsum("...j->...", np.sqrt(square, out=square))
 
