@@ -218,9 +218,10 @@ class MotionField:
         reach = distances[: self._k].max()
         if near >= min(self._k, len(around)) or distances[0] > _BETWEEN * reach:
             return around[: self._k], distances[: self._k]
-        others = near + np.flatnonzero(distances[near:] <= _FURTHER * reach)
+        others = near + (distances[near:] <= _FURTHER * reach).nonzero()[0]
         found = around[others]
-        best = others[np.argsort(-self._reward(wish, way, soon.take(found, axis=0), self._tagged.take(found, axis=0)), kind="stable")]
+        reward = self._reward(wish, way, soon.take(found, axis=0), self._tagged.take(found, axis=0))
+        best = others[np.argsort(-reward, kind="stable")]
         kept = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[kept], distances[kept]
 

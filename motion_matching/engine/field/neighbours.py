@@ -22,8 +22,8 @@ _REACH = 4  # bones from the chest to a hand, or past the head: fingers say noth
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
 _CHUNK = 2048  # states whose features are found together
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
-# a rotation matrix, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
-_OF_PRODUCTS = np.array([
+# a rotation matrix among 4 x 4 zeros, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
+_OF_PRODUCTS = np.pad(np.array([
     [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
     [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -33,8 +33,7 @@ _OF_PRODUCTS = np.array([
     [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
     [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
-], np.float32)
-_OF_PRODUCTS = np.pad(_OF_PRODUCTS.reshape(3, 3, 16), ((0, 1), (0, 1), (0, 0))).reshape(16, 16)  # homogeneous
+], np.float32).reshape(3, 3, 16), ((0, 1), (0, 1), (0, 0))).reshape(16, 16)
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ class Metric:
 
 
 def _matrices(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices (4, 4, ...) of unit quaternions (4, ...), with zeros for what else is homogeneous."""
+    """Rotation matrices among zeros (4, 4, ...) of unit quaternions (4, ...)."""
     products = q[:, None] * q
     return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(4, 4, *q.shape[1:])
 
@@ -184,16 +183,17 @@ def similarity_weights(distances: np.ndarray) -> np.ndarray:
 class Neighbours:
     """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
 
-    States that are alike lie in blocks. By the triangle inequality a state is no nearer to a query than its distance from
-    the middle of its block differs from that of the query, and a sum over some of the terms is never more than the whole:
-    first the middles are looked at, then the states left over in the terms that tell most, and few in all. Queries that are
-    asked together are looked for around their middle: what is near to one of them is no further from there than that and
-    its own way there. So those that are alike are best asked together. One thread at a time: a query works in arrays kept
-    for it.
+    A sum of vectors is never longer than these are together: where terms that differ alike are summed, as those of a foot
+    and its toe, few sums are nearly as far apart as all the terms. States that are alike lie in blocks, and by the triangle
+    inequality a state is no nearer to a query than its distance from the middle of its block differs from that of the
+    query. So first the middles are looked at, then the sums of the states left over, and few states in all terms. Queries
+    that are asked together are looked for around their middle: what is near to one of them is no further from there than
+    that and its own way there. So those that are alike are best asked together. One thread at a time: a query works in
+    arrays kept for it.
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _SUMS = 8  # of terms that differ alike, in which bounds are
+    _SUMS = 8  # of terms, in which bounds are
     _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
     _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
@@ -215,7 +215,7 @@ class Neighbours:
         self._count = len(terms)
         # components before terms, so that one row is one read
         terms = np.ascontiguousarray(terms.transpose(0, 2, 1))
-        self._signs = _sums(terms, self._SUMS)
+        self._signs = _signs_of_sums(terms, self._SUMS)
         sums = terms @ self._signs
         self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
         self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
@@ -307,7 +307,8 @@ class Neighbours:
         return True
 
     def _ranked(self, states: np.ndarray, exact: np.ndarray, reach: np.float32) -> np.ndarray:
-        """Distances (n,) of states (n,), ascending, beyond all for those that are no nearer than the one before or after."""
+        """Distances (n,) of states (n,) up to a reach, beyond it for those no nearer than the one before or after."""
+        assert self._next is not None
         pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
         further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
         rank = exact.copy()
@@ -325,15 +326,14 @@ class Neighbours:
         return distances[:, k - 1]
 
     def _within(self, place: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
-        """Rows (n,) of states that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
+        """Rows (n,) that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
         limit = most * (1 + self._ROUNDING) + self._slack
         blocks = (away - self._radii <= limit).nonzero()[0]
         bounds = self._aside.take(blocks, axis=0)
         bounds -= away.take(blocks)[:, None]
         within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
-        near = _distances_of(self._sums, left, place) <= limit
-        return left[near]
+        return left[_distances_of(self._sums, left, place) <= limit]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
         """Distances (blocks,) of the sums (3, sums) of a place to the middles of blocks."""
@@ -372,19 +372,19 @@ def _smallest(values: np.ndarray, count: int) -> np.ndarray:
     return np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
 
 
-def _sums(terms: np.ndarray, count: int) -> np.ndarray:
-    """Signs (T, count), or 0, with which terms (S, 3, T) count in sums: as many sums as asked for, of terms that differ
-    alike, so that their lengths add up to the most of the distances of states drawn at random."""
+def _signs_of_sums(terms: np.ndarray, count: int) -> np.ndarray:
+    """With which sign each of the terms (S, 3, T) is in which sum (T, count), or 0: those are joined that differ alike,
+    so that least is lost of the distances of states drawn at random."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, len(terms), (2, 100))
     parts = (terms[a] - terms[b]).transpose(0, 2, 1)
     signs = np.eye(parts.shape[1], dtype=np.float32)
     while len(signs) > count:
         squares = (parts * parts).sum(axis=2)
-        of_both, products = squares[:, :, None] + squares[:, None], 2 * parts @ parts.transpose(0, 2, 1)
-        kept = np.sqrt(np.maximum([of_both + products, of_both - products], 0)).mean(axis=1)
+        apart, products = squares[:, :, None] + squares[:, None], 2 * parts @ parts.transpose(0, 2, 1)
+        joined = np.sqrt(np.maximum([apart + products, apart - products], 0)).mean(axis=1)
         lengths = np.sqrt(squares).mean(axis=0)
-        lost = lengths[:, None] + lengths - kept
+        lost = lengths[:, None] + lengths - joined
         lost[:, np.arange(len(signs)), np.arange(len(signs))] = np.inf
         opposed, one, other = np.unravel_index(lost.argmin(), lost.shape)
         sign = np.float32(-1 if opposed else 1)
