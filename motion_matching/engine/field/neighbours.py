@@ -211,10 +211,10 @@ class Neighbours:
         if followed is not None and self._ids is not None:
             followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
         self._next = None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
-        terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
-        self._count = len(terms)
+        some = features if self._ids is None else features[self._ids]
         # components before terms, so that one row is one read
-        terms = np.ascontiguousarray(terms.transpose(0, 2, 1))
+        terms = np.ascontiguousarray(some.reshape(len(some), -1, 3).transpose(0, 2, 1))
+        self._count = len(terms)
         self._signs = _signs_of_sums(terms, self._SUMS)
         sums = terms @ self._signs
         self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
@@ -300,9 +300,8 @@ class Neighbours:
         exact = np.full((len(queries), len(rows)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
         kept = np.flatnonzero(np.bincount(state, minlength=len(rows)))
-        exact = exact.take(kept, axis=1)
-        order = exact.argsort(axis=1, kind="stable")[:, :k]
-        indices[:] = self._states.take(rows.take(kept.take(order)))
+        order = kept.take(exact.take(kept, axis=1).argsort(axis=1, kind="stable")[:, :k])
+        indices[:] = self._states.take(rows.take(order))
         distances[:] = np.take_along_axis(exact, order, axis=1)
         return True
 
