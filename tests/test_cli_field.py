@@ -283,7 +283,9 @@ def test_a_field_of_another_database_is_refused(
 WRONG = {
     "a field without its controller": (("take", "WALK", "--field", "FIELD"), "--controller field"),
     "a database as a field": (("take", "WALK", "--controller", "field", "--field", "WALK"), "not a trained motion field"),
-    "a field that is not there": (("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz"),
+    "a field that is not there": (
+        ("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz does not exist; make it first"),
+    "a clip as a field": (("take", "WALK", "--controller", "field", "--field", "CLIP"), "make it again"),
     "a tag that was not trained": (
         ("take", "WALK", "--controller", "field", "--field", "FIELD", "--tags", "idle"), "idle"),
     "an unknown task": (("train", "WALK", "--task", "juggle", "-o", "new.npz"), "'juggle'"),
@@ -304,7 +306,8 @@ def test_what_is_wrong_is_told_in_one_sentence(
     words, part = WRONG[what]
     monkeypatch.chdir(tmp_path)
     before = walk.read_bytes()
-    assert run(*({"WALK": walk, "FIELD": field}.get(word, word) for word in words)) == 1
+    files = {"WALK": walk, "FIELD": field, "CLIP": walk.parent / "walk.bvh"}
+    assert run(*(files.get(word, word) for word in words)) == 1
     assert part in sentence(capsys)
     assert list(tmp_path.iterdir()) == []
     assert walk.read_bytes() == before
