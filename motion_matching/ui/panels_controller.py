@@ -23,6 +23,8 @@ _STANDING = {
     "unknown": ("SORTTIME", "Looking", ""),
     "missing": ("LAYER_USED", "Not Trained", "Not trained: plays greedily, as serves best within Look Ahead"),
     "stopped": ("PAUSE", "Stopped", "Stopped half-way: plays greedily until it is trained to the end"),
+    "elsewhere": ("FILE_REFRESH", "Not Trained Here",
+                  "Trained on another machine, or cleared since: plays greedily until it is trained again"),
     "stale": ("FILE_REFRESH", "Stale", "Database or training changed: plays greedily until it is trained again"),
     "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
 }
