@@ -75,6 +75,17 @@ def test_a_training_is_drawn(walk: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert len(most.split()) == 10
 
 
+def test_a_training_ends_where_the_values_hardly_change(walk: Path, field: Path, tmp_path: Path) -> None:
+    changes = value_function.load(field).residuals[:, 1]
+    enough = changes[4]
+    file = tmp_path / "field.npz"
+    assert run("train", walk, "--tags", "walk", *QUICK, "--residual", enough, "-o", file, "--quiet") == 0
+    function = value_function.load(file)
+    assert function.finished
+    np.testing.assert_array_equal(function.residuals[:, 1], changes[: len(function.residuals)])
+    assert function.residuals[-1, 1] <= enough < function.residuals[-2, 1]
+
+
 def test_speed_is_a_task_up_to_that_of_the_data(field: Path) -> None:
     speeds = value_function.load(field).tasks.speeds
     assert speeds[0] == 0

@@ -150,16 +150,22 @@ def test_feet_keep_still_where_they_are_planted(performer, demo_database):
     assert np.mean(slide[held]) < 0.05
 
 
-def test_contacts_are_those_of_the_most_weight(field, settings):
-    """A toe is planted where at least nine tenths of the neighbours' weight have it planted."""
+@pytest.mark.parametrize("least", [0.9, 0.3])
+def test_contacts_are_those_of_the_most_weight(demo_database, settings, least):
+    """A toe is planted where at least nine tenths of the neighbours' weight have it planted, or as much as is set."""
+    assert settings.planted_share == 0.9
+    field = MotionField(demo_database, replace(settings, planted_share=least))
     field.enter(5000)
+    between = 0
     for _ in range(40):
         motion = field.advance(ahead(SPEED))
         decision = field.decision
         after = field.database.successors[decision.frames]
         share = decision.weights @ field.database.contacts[after].astype(np.float64)
-        unclear = np.abs(share - settings.planted_share) < 1e-5
-        np.testing.assert_array_equal(motion.contacts[~unclear], (share >= settings.planted_share)[~unclear])
+        unclear = np.abs(share - least) < 1e-5
+        np.testing.assert_array_equal(motion.contacts[~unclear], (share >= least)[~unclear])
+        between += ((share > 0.3) & (share < 0.9)).sum()
+    assert between, "or both would have the same planted"
 
 
 def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
