@@ -511,7 +511,7 @@ def a_folder(file: Path) -> Path:
 
 
 @pytest.mark.parametrize(("prepare", "advice"), [
-    (gone, "build it first"), (cut_short, "build it again"), (other_arrays, "build it again"),
+    (gone, "make it first"), (cut_short, "make it again"), (other_arrays, "make it again"),
     (a_folder, "make one from it"),
 ])
 @pytest.mark.parametrize("command", ["take", "inspect"])

@@ -75,6 +75,17 @@ def test_a_training_is_drawn(walk: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert len(most.split()) == 10
 
 
+def test_a_training_ends_where_the_values_hardly_change(walk: Path, field: Path, tmp_path: Path) -> None:
+    changes = value_function.load(field).residuals[:, 1]
+    enough = changes[4]
+    file = tmp_path / "field.npz"
+    assert run("train", walk, "--tags", "walk", *QUICK, "--residual", enough, "-o", file, "--quiet") == 0
+    function = value_function.load(file)
+    assert function.finished
+    np.testing.assert_array_equal(function.residuals[:, 1], changes[: len(function.residuals)])
+    assert function.residuals[-1, 1] <= enough < function.residuals[-2, 1]
+
+
 def test_speed_is_a_task_up_to_that_of_the_data(field: Path) -> None:
     speeds = value_function.load(field).tasks.speeds
     assert speeds[0] == 0
@@ -283,7 +294,9 @@ def test_a_field_of_another_database_is_refused(
 WRONG = {
     "a field without its controller": (("take", "WALK", "--field", "FIELD"), "--controller field"),
     "a database as a field": (("take", "WALK", "--controller", "field", "--field", "WALK"), "not a trained motion field"),
-    "a field that is not there": (("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz"),
+    "a field that is not there": (
+        ("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz does not exist; make it first"),
+    "a clip as a field": (("take", "WALK", "--controller", "field", "--field", "CLIP"), "make it again"),
     "a tag that was not trained": (
         ("take", "WALK", "--controller", "field", "--field", "FIELD", "--tags", "idle"), "idle"),
     "an unknown task": (("train", "WALK", "--task", "juggle", "-o", "new.npz"), "'juggle'"),
@@ -304,7 +317,8 @@ def test_what_is_wrong_is_told_in_one_sentence(
     words, part = WRONG[what]
     monkeypatch.chdir(tmp_path)
     before = walk.read_bytes()
-    assert run(*({"WALK": walk, "FIELD": field}.get(word, word) for word in words)) == 1
+    files = {"WALK": walk, "FIELD": field, "CLIP": walk.parent / "walk.bvh"}
+    assert run(*(files.get(word, word) for word in words)) == 1
     assert part in sentence(capsys)
     assert list(tmp_path.iterdir()) == []
     assert walk.read_bytes() == before

@@ -87,11 +87,11 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             return {info.filename.removesuffix(".npy"): _map_member(path, stream, info) for info in archive.infolist()}
     except FileNotFoundError:
-        raise error(f"{path} does not exist; build it first, or check the name.") from None
+        raise error(f"{path} does not exist; make it first, or check the name.") from None
     except (PermissionError, IsADirectoryError) as cause:
         raise error(f"{path} cannot be read ({cause.strerror}); give a file that you may read.") from cause
     except Exception as cause:  # there is little that zipfile and numpy do not raise on damaged files
-        raise error(f"{path} is damaged or not a motion-matching file ({cause}); build it again.") from cause
+        raise error(f"{path} is damaged or not a motion-matching file ({cause}); make it again.") from cause
 
 
 def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndarray:
@@ -120,9 +120,9 @@ def expect_array(
     """The array of that name if it has this type and shape (None: any size); `error` otherwise."""
     array = arrays.get(name)
     if array is None:
-        raise error(f"{path} has no array '{name}'; it is not a complete motion-matching file, build it again.")
+        raise error(f"{path} has no array '{name}'; it is not a complete motion-matching file, make it again.")
     fits = len(array.shape) == len(shape) and all(w in (None, h) for w, h in zip(shape, array.shape, strict=True))
     if array.dtype != np.dtype(dtype) or not fits:
         wanted = f"{np.dtype(dtype)} {shape}"
-        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; build it again.")
+        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; make it again.")
     return array

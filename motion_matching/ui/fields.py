@@ -220,12 +220,14 @@ def _train(
 
 def standing(obj: bpy.types.Object) -> str:
     """How the values stand that an armature asks for: 'fresh', 'stopped' half-way, 'stale' where others were trained,
-    'missing', or 'unknown' while the database is looked at."""
+    'elsewhere' where these were but are not kept here, 'missing', or 'unknown' while the database is looked at."""
     if status.shown(obj).kind == "unknown":
         return "unknown"
     had, key = obj.motion_matching.training.trained_key, key_of(obj)
     stands = _on_disk(key) if key else "missing"
-    return "stale" if stands == "missing" and had and had != key else stands
+    if stands != "missing" or not had:
+        return stands
+    return "elsewhere" if had == key else "stale"
 
 
 def key_of(obj: bpy.types.Object) -> str:

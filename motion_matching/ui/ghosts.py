@@ -87,6 +87,6 @@ def _arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
 
 
 def draw(found: Ghosts) -> None:
-    """Draw them over all else in the view that is being drawn."""
+    """Draw them over all else in the view that is being drawn, the thin ones over the thick one, which would hide them."""
     chosen = drawing.lines(found.chosen, drawing.theme_color("bone_pose_active"))
-    drawing.draw_lines([(drawing.lines(found.others, found.colours), _OTHER), (chosen, _CHOSEN)])
+    drawing.draw_lines([(chosen, _CHOSEN), (drawing.lines(found.others, found.colours), _OTHER)])

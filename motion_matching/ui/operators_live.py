@@ -256,7 +256,7 @@ class MOTION_MATCHING_OT_ask_for_tag(bpy.types.Operator):
 
     bl_idname = "motion_matching.ask_for_tag"
     bl_label = "Ask for Tag"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}  # what adjusts the last operation undoes it first, which would end the session
 
     name: StringProperty(name="Tag", description="Name of the tag")
 
@@ -275,7 +275,7 @@ class MOTION_MATCHING_OT_favour(bpy.types.Operator):
 
     bl_idname = "motion_matching.favour"
     bl_label = "Favour Neighbour"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}  # what adjusts the last operation undoes it first, which would end the session
 
     number: IntProperty(name="Neighbour", default=1, min=1, max=100, description="Which one, 1 being the nearest")
 

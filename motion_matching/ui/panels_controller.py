@@ -23,6 +23,8 @@ _STANDING = {
     "unknown": ("SORTTIME", "Looking", ""),
     "missing": ("LAYER_USED", "Not Trained", "Not trained: plays greedily, as serves best within Look Ahead"),
     "stopped": ("PAUSE", "Stopped", "Stopped half-way: plays greedily until it is trained to the end"),
+    "elsewhere": ("FILE_REFRESH", "Not Trained Here",
+                  "Trained on another machine, or cleared since: plays greedily until it is trained again"),
     "stale": ("FILE_REFRESH", "Stale", "Database or training changed: plays greedily until it is trained again"),
     "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
 }
@@ -152,10 +154,11 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
     table = [("Nearest", "Share", "Value")]
     for frame, weight, score in itertools.islice(of_each, _MOST_ACTIONS):
         source = database.source_of(frame)
-        name = f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+        # the frame comes first, for the end of long names is cut off
+        name = f"{source.frame} of {source.clip}{' (mirrored)' if source.mirrored else ''}"
         table.append((name, f"{weight:.0%}", f"{score:.3f}"))
-    cells = layout.split(factor=0.54)
-    names, figures = cells.column(align=True), cells.split(factor=0.48)
+    cells = layout.split(factor=0.6)
+    names, figures = cells.column(align=True), cells.split(factor=0.4)
     columns = figures.column(align=True), figures.column(align=True)
     for number, (name, *of_it) in enumerate(table):
         row = names.row(align=True)

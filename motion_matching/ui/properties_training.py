@@ -26,7 +26,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
     metric: EnumProperty(
         name="Alike By", default="default", description="What makes poses alike, trained or not", **OVERRIDE,
         items=[("default", "Body and Path", "How the bones are and move, and how the character goes and turns"),
-               ("notebook", "Body", "How the bones are and move, wherever the character goes")])
+               ("notebook", "Body", "How the bones are and move, wherever the character goes: the metric of the notebook")])
     speed: BoolProperty(
         name="Speed", default=True, **OVERRIDE,
         description="Train for how fast to go beside where to; without it and without tags, the character may as well stand")

@@ -201,6 +201,7 @@ def _refresh_old() -> float | None:
             _old.discard(uid)
         _looking = None
     redraw()
+    redraw("WINDOW")  # the views draw what is known of the training for it
     return None
 
 

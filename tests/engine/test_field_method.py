@@ -150,16 +150,22 @@ def test_feet_keep_still_where_they_are_planted(performer, demo_database):
     assert np.mean(slide[held]) < 0.05
 
 
-def test_contacts_are_those_of_the_most_weight(field, settings):
-    """A toe is planted where at least nine tenths of the neighbours' weight have it planted."""
+@pytest.mark.parametrize("least", [0.9, 0.3])
+def test_contacts_are_those_of_the_most_weight(demo_database, settings, least):
+    """A toe is planted where at least nine tenths of the neighbours' weight have it planted, or as much as is set."""
+    assert settings.planted_share == 0.9
+    field = MotionField(demo_database, replace(settings, planted_share=least))
     field.enter(5000)
+    between = 0
     for _ in range(40):
         motion = field.advance(ahead(SPEED))
         decision = field.decision
         after = field.database.successors[decision.frames]
         share = decision.weights @ field.database.contacts[after].astype(np.float64)
-        unclear = np.abs(share - settings.planted_share) < 1e-5
-        np.testing.assert_array_equal(motion.contacts[~unclear], (share >= settings.planted_share)[~unclear])
+        unclear = np.abs(share - least) < 1e-5
+        np.testing.assert_array_equal(motion.contacts[~unclear], (share >= least)[~unclear])
+        between += ((share > 0.3) & (share < 0.9)).sum()
+    assert between, "or both would have the same planted"
 
 
 def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
@@ -245,6 +251,32 @@ def test_a_full_push_bends_and_shifts_as_much_as_told(field, demo_database):
     lean = head(pushed) - head(pose)
     assert lean[0] > 0.15
     assert abs(lean[1]) < 0.05
+
+
+@pytest.mark.parametrize("strength", [0.25, 0.5, 2.0])
+def test_a_push_bends_by_its_strength(field, demo_database, strength):
+    roles = demo_database.roles
+    shove = push.Shove(demo_database.skeleton, roles, demo_database.fps)
+    pose, velocity = field.states.poses[0], field.states.velocities[0]
+    shove.push(0.0, strength * push.FULL)
+    pushed = pose
+    for _ in range(round(0.1 * demo_database.fps)):
+        pushed, _ = shove.apply(pushed, velocity)
+    np.testing.assert_allclose(pushed[:3, roles.hips] - pose[:3, roles.hips], [0, 0.1 * strength, 0], atol=1e-5)
+    assert quat.angle_between(pushed[3:].T, pose[3:].T)[roles.spine] == pytest.approx(0.2 * strength, abs=1e-3)
+
+
+def test_a_push_goes_on_in_its_direction_while_the_character_turns(field, demo_database):
+    """What is left of it after a quarter turn to the left comes from the right of the character."""
+    hips = demo_database.roles.hips
+    shove = push.Shove(demo_database.skeleton, demo_database.roles, demo_database.fps)
+    pose, velocity = field.states.poses[0], field.states.velocities[0]
+    shove.push(push.FULL, 0.0)
+    shove.turned(math.pi / 2)
+    pushed, _ = shove.apply(pose, velocity)
+    x, y, _ = (pushed[:3, hips] - pose[:3, hips]).tolist()
+    assert abs(x) < 1e-5
+    assert y == pytest.approx(-0.1 / round(0.1 * demo_database.fps), abs=1e-5)
 
 
 def test_a_push_has_its_direction_in_the_world(performer, demo_database):

@@ -108,6 +108,16 @@ def test_of_states_that_are_the_same_the_first_comes_first(features):
         assert (distances[0, ::3][:5] == distances[0, 2::3]).all()
 
 
+def test_rounding_loses_no_state(features):
+    """Far from the origin what bounds distances is less exact than these: of states at one distance none is left out."""
+    clip = features[700:710] + np.float32(100)
+    neighbours = Neighbours(np.tile(clip, (400, 1)))
+    for which in ([0], [5], range(10)):
+        indices, distances = neighbours.nearest(clip[list(which)], 100)
+        np.testing.assert_array_equal(indices, np.add.outer(which, 10 * np.arange(100)))
+        assert (distances == 0).all()
+
+
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 40, 300])
 def test_few_states(features, count):
     """Fewer than are asked for, than fill a block, and a few more; also where all are the same."""

@@ -83,6 +83,19 @@ def test_states_leave_out_the_last_two_frames_of_every_range(demo_database, stat
     np.testing.assert_array_equal(states.frames, np.concatenate(frames))
 
 
+def test_a_loop_has_a_state_for_every_frame_that_leads_round_it(demo_database):
+    """Its last states lead on to its first frames."""
+    loop, stop = demo_database.ranges[0], int(demo_database.stops[0])
+    database = replace(demo_database, ranges=(replace(loop, loop=True), *demo_database.ranges[1:]))
+    states = MotionStates.from_database(database)
+    np.testing.assert_array_equal(states.frames[:stop], np.arange(stop))
+    pose = states.poses[stop - 1]
+    for velocity, frame in ((states.velocities[stop - 1], 0), (states.next_velocities[stop - 1], 1)):
+        pose = algebra.add_joints(pose, velocity)
+        np.testing.assert_allclose(pose[:3, 1:], database.poses[frame, :3, 1:], atol=1e-5)
+        assert quat.angle_between(pose[3:, 1:].T, np.array(database.poses[frame, 3:, 1:]).T).max() < 2e-3
+
+
 def test_velocities_lead_through_the_source(demo_database, states):
     """x ⊕ v ⊕ y is the pose two frames later, and the ground track goes along."""
     rng = np.random.default_rng(3)
@@ -169,14 +182,24 @@ def test_metric_is_the_same_at_any_frame_rate(demo_database, states):
     np.testing.assert_allclose(features(16), features(8), atol=2e-3)
 
 
-def test_default_metric_tells_standing_from_gliding(demo_database, states):
-    """Where the root goes counts, which the notebook ignores."""
-    pose, velocity = states.poses[:1], states.velocities[:1].copy()
-    gliding = velocity.copy()
+def test_default_metric_tells_standing_from_gliding_and_turning(demo_database, states):
+    """Where the root goes counts, which the notebook ignores, and how it turns for itself, beside what bones do by it."""
+    pose, velocity = states.poses[:1], states.velocities[:1]
+    gliding, turning = velocity.copy(), velocity.copy()
     gliding[:, 0, 0] += 0.05
-    for metric, differs in ((Metric.notebook(demo_database), False), (Metric.default(demo_database), True)):
-        apart = np.abs(metric.features(pose, gliding) - metric.features(pose, velocity)).max()
-        assert (apart > 0.01) == differs
+    turning[:, 3:, 0] = quat.from_yaw(np.array([0.1]))
+    notebook, default = Metric.notebook(demo_database), Metric.default(demo_database)
+
+    def apart(metric, other, *terms):
+        features = [metric.features(pose, v).reshape(-1, 3) for v in (velocity, other)]
+        return np.linalg.norm(features[0] - features[1], axis=-1)[list(terms) or slice(None)].sum()
+
+    assert apart(notebook, gliding) < 1e-6 < 0.01 < apart(default, gliding)
+    per_frame = demo_database.fps / 30
+    assert apart(default, gliding, -2) == pytest.approx(0.05 * default.root_velocity * per_frame, rel=1e-3)
+    now = float(states.root_steps[0, 2])
+    assert apart(default, turning, -1) == pytest.approx(abs(0.1 - now) * default.turn * per_frame, rel=1e-3)
+    assert min(default.root_velocity, default.turn) > 0
 
 
 # ---------------------------------------------------------------- neighbours

@@ -23,12 +23,14 @@ from drive import (
     performer,
     picture,
     redrawn,
+    region_of,
     run,
     started,
     tap,
     ticked,
     traces,
     until,
+    view,
 )
 
 TRAIN, FAVOUR = "motion_matching.train", "motion_matching.favour"
@@ -82,6 +84,26 @@ def trains(obj):
     assert count > 100 * 100
 
 
+def is_drawn_after_undo(obj):
+    """How the training went is seen again on its own, when the database of what is there now was looked at."""
+    fields, drawing = module("ui.fields"), module("ui.learning_drawing")
+    obj.motion_matching.training.show_residuals = True
+    for push in (2.0, 3.0):
+        obj.motion_matching.play.push = push
+        call(bpy.ops.ed.undo_push, message="Push")
+    yield from redrawn()
+    counts, draw = [], drawing._draw_curves
+    drawing._draw_curves = lambda *arguments: (counts.append(1), draw(*arguments))
+    tap("Z", ctrl=True)
+    yield from until(lambda: bpy.context.object.motion_matching.play.push == 2.0)
+    assert fields.standing(bpy.context.object) == "unknown"
+    counts.clear()
+    yield from until(lambda: fields.standing(bpy.context.object) == "fresh")
+    yield from until(lambda: counts, 5.0)
+    drawing._draw_curves = draw
+    bpy.context.object.motion_matching.training.show_residuals = False
+
+
 def goes_and_is_pushed(live):
     assert live.field.function.finished
     start = live.place
@@ -129,6 +151,8 @@ def obeys(live):
     controller = bpy.context.object.motion_matching.controller
     yield from click(FAVOUR, at=22)
     yield from until(lambda: controller.favour)
+    yield from redrawn()
+    assert region_of(view()[1], "HUD").height == 1, "what adjusts it lies over the figures, and undoes it, which ends all"
     yield from ticked(live, 12)
     chosen = set()
     for _ in range(8):
@@ -150,6 +174,7 @@ def play():
     for place, source in enumerate(settings.sources):
         source.mirror, source.enabled = False, place % 3 == 0
     yield from trains(obj)
+    yield from is_drawn_after_undo(obj)
     before = traces()
     live = yield from started()
     yield from goes_and_is_pushed(live)

@@ -49,6 +49,8 @@ heading = math.atan2(tip[0] - start[0], start[1] - tip[1])
 assert abs(math.remainder(heading - place.character.yaw - wish.direction, math.tau)) < 1e-3 and abs(wish.direction) > 0.1
 left, ahead, right = (colorsys.rgb_to_hsv(*ghosts.color_of_task(wish._replace(direction=d)))[0] for d in (1.5, 0.0, -1.5))
 assert left < ahead < right
+from motion_matching.ui.tag_colors import color_of
+assert ghosts.color_of_task(wish._replace(tags=frozenset({"limp"}))) == color_of("limp"), "that of the tag, if one is asked"
 
 # the frames of the neighbours are there for the map, and its values for the text
 assert list(trail.around) == list(field.decision.frames)

@@ -206,7 +206,7 @@ assert fields.standing(obj) == "fresh" and done(performing.prepared(obj))[1].for
 # cleared with the databases, it plays greedily again
 assert ops.clear_cache() == {"FINISHED"} and not list(preferences.library().folder.iterdir())
 status.refresh(obj)
-assert fields.standing(obj) != "fresh"
+assert fields.standing(obj) == "elsewhere"
 assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
 assert not is_alike(settings.takes[1].action, settings.takes[0].action), "the values made no difference"
 """

@@ -10,7 +10,6 @@ def action_weights(weights: np.ndarray) -> np.ndarray:
 
     Action i raises the weight of neighbour i to 1, keeps the others and scales all to the sum 1.
     """
-    actions = np.repeat(weights[..., None, :], weights.shape[-1], axis=-2)
-    np.einsum("...ii->...i", actions)[...] = 1.0
+    actions = np.maximum(weights[..., None, :], np.eye(weights.shape[-1], dtype=weights.dtype))
     actions /= np.add.reduce(actions, axis=-1, keepdims=True)
     return actions

@@ -29,17 +29,19 @@ def step(states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: n
 
     indices (..., k) are the neighbours of each pose, weights (..., A, k) those of its actions. With drift δ the result lies
     that part of the way to where the most weighted neighbour goes (notebook 003, Integration function and drift
-    correction): v' = (1-δ) Σ aᵢvᵢ ⊕ δ((x̄ ⊕ v̄) ⊖ x), and the next velocity is (1-δ) Σ aᵢyᵢ ⊕ δȳ.
+    correction): v' = (1-δ) Σ aᵢvᵢ ⊕ δ((x̄ ⊕ v̄) ⊖ x), and the next velocity is (1-δ) Σ aᵢyᵢ ⊕ δȳ. As arcs stay arcs
+    whatever turns them all, x ⊕ v' lies that part of the way from x ⊕ Σ aᵢvᵢ to x̄ ⊕ v̄.
     The velocity that the pose has now enters through its neighbours alone.
     """
-    motion = algebra.blend(states.motions.take(indices, axis=0), weights)
+    led = algebra.blend(states.motions.take(indices, axis=0), weights)
+    led[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], led[..., 0, :, :])
     if drift > 0.0:
         most = weights.argmax(axis=-1)
         favoured = indices[most] if indices.ndim == 1 else np.take_along_axis(indices, most, axis=-1)
         pull = states.motions.take(favoured, axis=0)
-        pull[..., 0, :, :] = algebra.subtract_joints(states.next_poses.take(favoured, axis=0), pose[..., None, :, :])
-        motion = algebra.interpolate(motion, pull, drift)
-    velocity = motion[..., 0, :, :]
-    result = algebra.add_joints(pose[..., None, :, :], velocity)
+        pull[..., 0, :, :] = states.next_poses.take(favoured, axis=0)
+        led = algebra.interpolate(led, pull, drift)
+    result, velocity = led[..., 0, :, :], led[..., 1, :, :]
+    root = root_step(result)
     result[..., 0] = _AT_REST
-    return Step(result, motion[..., 1, :, :], root_step(velocity))
+    return Step(result, velocity, root)

@@ -142,7 +142,7 @@ class MotionField:
         plans = self.foresight is not None and -way[1] > math.cos(_STRAIGHT)
         if not plans and self._soon is not None:
             # one that faces elsewhere would run away from where it is wanted: it has to turn first, and then to go
-            wish = wish._replace(speed=wish.speed * max(math.cos(wish.direction), 0.0))
+            wish = Wish(wish.direction, wish.speed * max(math.cos(wish.direction), 0.0), wish.tags)
         # states of standing are so many and so alike that no neighbour leads away from there
         stands = wish.speed < _SLOW and abs(wish.direction) < _ASTRAY
         field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
@@ -160,8 +160,8 @@ class MotionField:
                 led = step(self.states, pose, around, actions, self._drift)
                 root = (led.root * self._per_second)[:, None]
             else:
-                root = _blended(actions, soon[around])
-            scores = self._reward(wish, way, root, actions @ self._tagged[around])
+                root = _blended(actions, soon.take(around, axis=0))
+            scores = self._reward(wish, way, root, actions @ self._tagged.take(around, axis=0))
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._found = (field, *(found[chosen] for found in self._results)) if plans else None
         weights = actions[chosen]
@@ -172,7 +172,7 @@ class MotionField:
         self._pose, self._velocity, root = done
         self._shove.turned(float(root[2]))
         self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, wish)
-        contacts = weights @ self._contacts[around] >= self._planted
+        contacts = weights @ self._contacts.take(around, axis=0) >= self._planted
         favoured = int(weights.argmax())
         root = root * np.float32(self.fps)
         return Motion(self._pose, root, contacts, jump, int(self.states.frames[around[favoured]]), float(distances[0]))
@@ -217,9 +217,10 @@ class MotionField:
         reach = distances[: self._k].max()
         if near >= min(self._k, len(around)) or distances[0] > _BETWEEN * reach:
             return around[: self._k], distances[: self._k]
-        others = near + np.flatnonzero(distances[near:] <= _FURTHER * reach)
+        others = near + (distances[near:] <= _FURTHER * reach).nonzero()[0]
         found = around[others]
-        best = others[np.argsort(-self._reward(wish, way, soon[found], self._tagged[found]), kind="stable")]
+        reward = self._reward(wish, way, soon.take(found, axis=0), self._tagged.take(found, axis=0))
+        best = others[np.argsort(-reward, kind="stable")]
         kept = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[kept], distances[kept]
 
@@ -267,7 +268,7 @@ def _blended(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
 def pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:
     """How far steps of the root (..., 3) lead on a way in the character's axes, less how far they lead off it aside."""
     x, y = way
-    along, aside = np.array([[x, y, 0.0], [y, -x, 0.0]], np.float32)
+    along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))
 
 

@@ -22,8 +22,8 @@ _REACH = 4  # bones from the chest to a hand, or past the head: fingers say noth
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
 _CHUNK = 2048  # states whose features are found together
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
-# a rotation matrix, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
-_OF_PRODUCTS = np.array([
+# a rotation matrix among 4 x 4 zeros, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
+_OF_PRODUCTS = np.pad(np.array([
     [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
     [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -33,7 +33,7 @@ _OF_PRODUCTS = np.array([
     [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
     [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
-], np.float32)
+], np.float32).reshape(3, 3, 16), ((0, 1), (0, 1), (0, 0))).reshape(16, 16)
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,8 @@ class Metric:
         Chains are multiplied by pointer doubling: each step joins what two bones make of twice as many.
         """
         parts = np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
-        world = np.zeros((4, 4, *parts.shape[1:]), np.float32)
+        world = _matrices(parts[3:])
         turns, places = world[:3, :3], world[:3, 3]
-        turns[:] = _matrices(parts[3:])
         turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
         if self.places is None:
             places[:] = parts[:3]
@@ -151,9 +150,9 @@ class Metric:
 
 
 def _matrices(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices (3, 3, ...) of unit quaternions (4, ...)."""
+    """Rotation matrices among zeros (4, 4, ...) of unit quaternions (4, ...)."""
     products = q[:, None] * q
-    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(3, 3, *q.shape[1:])
+    return np.matmul(_OF_PRODUCTS, products.reshape(16, -1)).reshape(4, 4, *q.shape[1:])
 
 
 def position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
@@ -184,21 +183,22 @@ def similarity_weights(distances: np.ndarray) -> np.ndarray:
 class Neighbours:
     """Exact k nearest of S states by their features (S, F), three to a term whose lengths add up to the distance.
 
-    States that are alike lie in blocks. By the triangle inequality a state is no nearer to a query than its distance from
-    the middle of its block differs from that of the query, and a sum over some of the terms is never more than the whole:
-    first the middles are looked at, then the states left over in the terms that tell most, and few in all. Queries that are
-    asked together are looked for around their middle: what is near to one of them is no further from there than that and
-    its own way there. So those that are alike are best asked together. One thread at a time: a query works in arrays kept
-    for it.
+    A sum of vectors is never longer than these are together: where terms that differ alike are summed, as those of a foot
+    and its toe, few sums are nearly as far apart as all the terms. States that are alike lie in blocks, and by the triangle
+    inequality a state is no nearer to a query than its distance from the middle of its block differs from that of the
+    query. So first the middles are looked at, then the sums of the states left over, and few states in all terms. Queries
+    that are asked together are looked for around their middle: what is near to one of them is no further from there than
+    that and its own way there. So those that are alike are best asked together. One thread at a time: a query works in
+    arrays kept for it.
     """
 
     _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
-    _FIRST = 16  # terms that tell most, in which bounds are
+    _SUMS = 8  # of terms, in which bounds are
     _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
     _SEEDS = 64  # states beside 2 k of them that the first bound comes from
     _TOGETHER = 16  # queries that are looked for around one place
     _MOST = 30_000  # distances of them all; queries that need more are unlike and go alone
-    _ROUNDING = np.float32(1e-5)  # of sums in another order
+    _ROUNDING = 1e-5  # of sums in another order
 
     def __init__(
         self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
@@ -209,24 +209,26 @@ class Neighbours:
         """
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
         if followed is not None and self._ids is not None:
-            followed = followed[self._ids[:-1]] & (np.diff(self._ids) == 1)
-        self._followed = followed
-        terms = (features if self._ids is None else features[self._ids]).reshape(-1, features.shape[1] // 3, 3)
-        self._count, self._order = len(terms), _by_contribution(terms)
-        self._states = _blocks(terms[:, self._order[: self._FIRST]].reshape(self._count, -1), self._GROUP, self._BLOCK)
-        self._places = np.empty(self._count, np.intp)
-        self._places[self._states[: self._count]] = np.arange(self._count)
-        self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
+            followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
+        self._next = None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
+        some = features if self._ids is None else features[self._ids]
         # components before terms, so that one row is one read
-        self._whole = terms[self._states].transpose(0, 2, 1).take(self._order, axis=2)
-        blocks = self._whole[:, :, : self._FIRST].reshape(-1, self._BLOCK, 3, min(self._FIRST, len(self._order)))
+        terms = np.ascontiguousarray(some.reshape(len(some), -1, 3).transpose(0, 2, 1))
+        self._count = len(terms)
+        self._signs = _signs_of_sums(terms, self._SUMS)
+        sums = terms @ self._signs
+        self._states = _blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
+        self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
+        self._whole, self._sums = terms[self._states], sums[self._states]
+        blocks = self._sums.reshape(-1, self._BLOCK, *sums.shape[1:])
         middles = blocks.mean(axis=1)
         self._aside = _distances(blocks, middles[:, None])
         self._radii = self._aside.max(axis=1)
         self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
-        self._first = np.ascontiguousarray(blocks).reshape(-1, *blocks.shape[2:])
+        # sums are as exact as what is summed is large
+        self._slack = self._ROUNDING * float(np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max())
         # what fills up the last block is no state
-        for padded in (self._whole, self._first, self._aside.reshape(-1)):
+        for padded in (self._whole, self._sums, self._aside.reshape(-1)):
             padded[self._count :] = np.inf
         self._differences, self._squares = np.empty_like(self._middles), np.empty_like(self._middles[0])
 
@@ -238,78 +240,83 @@ class Neighbours:
         there are fewer states than k, these are all.
         """
         k = min(k, self._count)
-        wide = min(int(self._WIDER * k), self._count) if apart else k
-        queries = features.reshape(len(features), -1, 3)[:, self._order].transpose(0, 2, 1).astype(np.float32, order="C")
+        queries = features.reshape(len(features), -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
         for start in range(0, len(queries), self._TOGETHER):
             part = slice(start, start + self._TOGETHER)
-            self._nearest(queries[part], wide, indices[part], distances[part])
-        return indices if self._ids is None else self._ids[indices], distances
+            self._nearest(queries[part], apart, indices[part], distances[part])
+        return indices if self._ids is None else self._ids.take(indices), distances
 
-    def _nearest(self, queries: np.ndarray, wide: int, indices: np.ndarray, distances: np.ndarray) -> None:
-        """The same for queries (Q, 3, terms) that lie around one place, of the `wide` nearest."""
-        found = self._alone(queries, wide) if len(queries) == 1 else self._together(queries, wide)
-        if found is None:
-            for q in range(len(queries)):
-                self._nearest(queries[q : q + 1], wide, indices[q : q + 1], distances[q : q + 1])
-            return
-        left, exact = found
+    def _nearest(self, queries: np.ndarray, apart: bool, indices: np.ndarray, distances: np.ndarray) -> None:
+        """The same for queries (Q, 3, terms), together where they lie around one place."""
+        if len(queries) == 1 or apart or not self._together(queries, indices, distances):
+            for query, states, of_states in zip(queries, indices, distances, strict=True):
+                states[:], of_states[:] = self._alone(query, len(states), apart)
+
+    def _alone(self, query: np.ndarray, k: int, apart: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The same for one query (3, terms): states (k,) and distances (k,)."""
+        wide = min(int(self._WIDER * k), self._count) if apart else k
+        place = query @ self._signs
+        away = self._to_middles(place)
+        blocks = self._nearest_blocks(away, wide)
+        seeds = self._rows.take(blocks, axis=0).ravel()
+        exact = _distances_of(self._whole, seeds, query)
+        reach = np.partition(exact, wide - 1)[wide - 1]
+        away[blocks] = np.inf  # these are known
+        others = self._within(place, away, float(reach))
+        exact = np.concatenate([exact, _distances_of(self._whole, others, query)])
+        reach = np.partition(exact, wide - 1)[wide - 1]
+        among = (exact <= reach).nonzero()[0]
+        states = self._states.take(np.concatenate([seeds, others]).take(among))
+        ascending = states.argsort()
+        states, exact = states.take(ascending), exact.take(among.take(ascending))
+        rank = self._ranked(states, exact, reach) if wide > k else exact
+        order = rank.argsort(kind="stable")[:k]
+        return states.take(order), exact.take(order)
+
+    def _together(self, queries: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> bool:
+        """The same for queries (Q, 3, terms), if they are alike."""
         k = indices.shape[1]
-        rank = self._ranked(exact, left, wide) if wide > k else exact
-        order = rank.argsort(axis=1, kind="stable")[:, :k]
-        indices[:] = left[order]
-        distances[:] = exact[np.arange(len(order))[:, None], order]
-
-    def _alone(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """States (n,) among which the k nearest of one query (1, 3, terms) are, ascending, and their distances (1, n)."""
-        away = self._to_middles(queries[0])
-        reach = self._reach(self._seeds(away, k), queries, k)
-        left = np.sort(self._within(queries[0], away, reach.max() * (1 + self._ROUNDING)))
-        return left, _distances(self._whole.take(self._places[left], axis=0), queries)[None]
-
-    def _together(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same of queries (Q, 3, terms), with infinity (Q, n) for what is none of the nearest; None where they are
-        unlike."""
         middle = queries.sum(axis=0) / np.float32(len(queries))
-        away = self._to_middles(middle)
-        seeds = self._seeds(away, k)
+        place = middle @ self._signs
+        away = self._to_middles(place)
+        seeds = self._whole.take(self._rows.take(self._nearest_blocks(away, k), axis=0).ravel(), axis=0)
         reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
-            return None
-        most = (reach + aside).max() * (1 + self._ROUNDING)
-        left = np.sort(self._within(middle, away, most))
-        states = self._whole.take(self._places[left], axis=0)
+            return False
+        rows = self._within(place, away, float((reach + aside).max()))
+        rows = rows.take(self._states.take(rows).argsort())
+        states = self._whole.take(rows, axis=0)
         from_middle = _distances(states, middle)
         # nearer ones than the seeds are known by now
         reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
-            return None
-        some = states[:, :, : self._FIRST].take(state, axis=0), queries[:, :, : self._FIRST].take(query, axis=0)
-        near = _distances(*some) <= reach.take(query)
-        query, state = query[near], state[near]
-        exact = np.full((len(queries), len(left)), np.inf, np.float32)
+            return False
+        near = _distances(self._sums.take(rows.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
+        possible = near <= reach.take(query) + self._slack
+        query, state = query[possible], state[possible]
+        exact = np.full((len(queries), len(rows)), np.inf, np.float32)
         exact[query, state] = _distances(states.take(state, axis=0), queries.take(query, axis=0))
-        kept = np.flatnonzero(np.bincount(state, minlength=len(left)))
-        return left[kept], exact.take(kept, axis=1)
+        kept = np.flatnonzero(np.bincount(state, minlength=len(rows)))
+        order = kept.take(exact.take(kept, axis=1).argsort(axis=1, kind="stable")[:, :k])
+        indices[:] = self._states.take(rows.take(order))
+        distances[:] = np.take_along_axis(exact, order, axis=1)
+        return True
 
-    def _ranked(self, exact: np.ndarray, left: np.ndarray, wide: int) -> np.ndarray:
-        """Distances (Q, n) of the states `left` (n,), greater for those that are not to come first of the `wide` nearest."""
-        assert self._followed is not None
-        beside = self._followed[left[:-1]] & (left[1:] - left[:-1] == 1)
-        nearer = exact[:, 1:] < exact[:, :-1]
-        reach = np.partition(exact, wide - 1, axis=1)[:, wide - 1 : wide]
-        later = exact > reach
-        later[:, 1:] |= beside & ~nearer
-        later[:, :-1] |= beside & nearer
-        return exact + 2 * reach * later
+    def _ranked(self, states: np.ndarray, exact: np.ndarray, reach: np.float32) -> np.ndarray:
+        """Distances (n,) of states (n,) up to a reach, beyond it for those no nearer than the one before or after."""
+        assert self._next is not None
+        pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
+        further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
+        rank = exact.copy()
+        rank[further] = exact.take(further) + 2 * reach
+        return rank
 
-    def _seeds(self, away: np.ndarray, k: int) -> np.ndarray:
-        """Features (n, 3, terms) of the states in the blocks whose middles are the least `away` (blocks,), 2 k or more."""
-        nearest = _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
-        row = self._whole.shape[1:]
-        return self._whole.reshape(-1, self._BLOCK, *row).take(nearest, axis=0).reshape(-1, *row)
+    def _nearest_blocks(self, away: np.ndarray, k: int) -> np.ndarray:
+        """The blocks whose middles are the least `away` (blocks,), of 2 k states or more."""
+        return _smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
 
     def _reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
         """How far the k nearest of each query (Q,) are at most, as some states tell."""
@@ -317,18 +324,19 @@ class Neighbours:
         distances.partition(k - 1, axis=1)
         return distances[:, k - 1]
 
-    def _within(self, place: np.ndarray, away: np.ndarray, most: np.float32) -> np.ndarray:
-        """States (n,) that may be so near to a place (3, terms), which is so far `away` (blocks,) from the middles."""
-        limits = most + self._ROUNDING * away
-        blocks = (away - self._radii <= limits).nonzero()[0]
-        bounds = np.abs(self._aside.take(blocks, axis=0) - away.take(blocks)[:, None])
-        within = (bounds <= limits.take(blocks)[:, None]).ravel().nonzero()[0]
+    def _within(self, place: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
+        """Rows (n,) that may be so near to a place whose sums (3, sums) are so far `away` (blocks,) from the middles."""
+        limit = most * (1 + self._ROUNDING) + self._slack
+        blocks = (away - self._radii <= limit).nonzero()[0]
+        bounds = self._aside.take(blocks, axis=0)
+        bounds -= away.take(blocks)[:, None]
+        within = (np.abs(bounds, out=bounds) <= limit).ravel().nonzero()[0]
         left = self._rows.take(blocks, axis=0).ravel().take(within)
-        return self._states[left[_distances(self._first.take(left, axis=0), place[:, : self._FIRST]) <= most]]
+        return left[_distances_of(self._sums, left, place) <= limit]
 
     def _to_middles(self, place: np.ndarray) -> np.ndarray:
-        """Distances (blocks,) of a place (3, terms) to the middles of blocks, in the first terms."""
-        d = np.subtract(self._middles, place[:, : self._FIRST, None], out=self._differences)
+        """Distances (blocks,) of the sums (3, sums) of a place to the middles of blocks."""
+        d = np.subtract(self._middles, place[:, :, None], out=self._differences)
         square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
         return np.add.reduce(np.sqrt(square, out=square), axis=0)
 
@@ -342,7 +350,18 @@ def _blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
 
 def _distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Distances (...) of features (..., 3, terms)."""
-    d = states - queries
+    return _lengths(states - queries)
+
+
+def _distances_of(features: np.ndarray, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Distances (n,) of some rows of features (S, 3, terms) to a query."""
+    d = features.take(rows, axis=0)
+    d -= query
+    return _lengths(d)
+
+
+def _lengths(d: np.ndarray) -> np.ndarray:
+    """Sums (...) of the lengths of all terms (..., 3, terms)."""
     square = np.einsum("...ij,...ij->...j", d, d)
     return np.einsum("...j->...", np.sqrt(square, out=square))
 
@@ -352,8 +371,23 @@ def _smallest(values: np.ndarray, count: int) -> np.ndarray:
     return np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
 
 
-def _by_contribution(terms: np.ndarray) -> np.ndarray:
-    """Terms (T,) of features (S, T, 3) in the order of what they add to the distance of two states drawn at random."""
+def _signs_of_sums(terms: np.ndarray, count: int) -> np.ndarray:
+    """With which sign each of the terms (S, 3, T) is in which sum (T, count), or 0: those are joined that differ alike,
+    so that least is lost of the distances of states drawn at random."""
     rng = np.random.default_rng(0)
-    a, b = rng.integers(0, len(terms), (2, 2000))
-    return np.argsort(-np.linalg.norm(terms[a] - terms[b], axis=-1).mean(axis=0), kind="stable")
+    a, b = rng.integers(0, len(terms), (2, 100))
+    parts = (terms[a] - terms[b]).transpose(0, 2, 1)
+    signs = np.eye(parts.shape[1], dtype=np.float32)
+    while len(signs) > count:
+        squares = (parts * parts).sum(axis=2)
+        apart, products = squares[:, :, None] + squares[:, None], 2 * parts @ parts.transpose(0, 2, 1)
+        joined = np.sqrt(np.maximum([apart + products, apart - products], 0)).mean(axis=1)
+        lengths = np.sqrt(squares).mean(axis=0)
+        lost = lengths[:, None] + lengths - joined
+        lost[:, np.arange(len(signs)), np.arange(len(signs))] = np.inf
+        opposed, one, other = np.unravel_index(lost.argmin(), lost.shape)
+        sign = np.float32(-1 if opposed else 1)
+        parts[:, one] += sign * parts[:, other]
+        signs[one] += sign * signs[other]
+        parts, signs = np.delete(parts, other, axis=1), np.delete(signs, other, axis=0)
+    return np.ascontiguousarray(signs.T)
