@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine import takes
-from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.trajectory import TrajectoryPoint, turned, wrap
 from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
 from motion_matching.engine.field import value_function
@@ -137,20 +135,6 @@ def test_it_turns_about_on_the_side_that_is_asked_for(database, trained, degrees
     heading = math.radians(degrees)
     reached, _ = steered(MotionField(database, settings, foresight=trained), np.full(round(4 * database.fps), heading))
     assert abs(math.degrees(reached[-1] - heading)) < 30.0
-
-
-def test_flips_turn_with_the_simulation_object(database, trained):
-    """Which holds back what would come the other way round, though a quick turn leads there."""
-    settings = takes.default_settings(database).changed({"neighbours": trained.neighbours})
-    performer = Performer(MotionField(database, settings, foresight=trained), settings)
-    intents = [Intent(move=(math.sin(heading), -math.cos(heading))) for heading in flips(database.fps).tolist() * 3]
-    frames = [performer.step(intent) for intent in intents]
-    turn = np.diff(np.unwrap([frame.character.yaw for frame in frames])) * database.fps
-    object_turn = np.diff(np.unwrap([frame.simulation_object.yaw for frame in frames])) * database.fps
-    turning = np.abs(object_turn) > 1.0
-    against = np.maximum(-turn * np.sign(object_turn), 0.0)[turning].sum() / np.abs(turn)[turning].sum()
-    print(f"{against:.1%} against the object")
-    assert against < 0.02
 
 
 def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_leads(trained):
