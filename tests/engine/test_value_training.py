@@ -321,7 +321,7 @@ def test_a_value_function_survives_its_file(database, tmp_path):
     training.save(tmp_path / "field.npz")
     loaded = value_function.load(tmp_path / "field.npz")
     assert loaded.tasks == function.tasks
-    for name in ("values", "frames", "tagged", "residuals"):
+    for name in ("values", "frames", "tagged", "trained", "residuals"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(function, name))
     for name in ("neighbours", "drift", "discount", "finished"):
         assert getattr(loaded, name) == getattr(function, name)
@@ -336,8 +336,7 @@ def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, t
     other = quick(database, Tasks(directions=7, speeds=(0.0, 1.0)))
     assert other.resume(tmp_path / "field.npz")
     other.run(lambda stage, part: stages.append(stage))
-    assert "Training" in stages
-    assert other.tables.turn.any()
+    assert set(stages) == {"Training"}
     for settings in (replace(QUICK, drift=0.2), replace(QUICK, neighbours=4), replace(QUICK, states=120)):
         anew = quick(database, settings=settings)
         assert not anew.resume(tmp_path / "field.npz")
