@@ -107,7 +107,7 @@ def _resumed(training: Training, unfinished: Path) -> bool:
     try:
         return training.resume(unfinished)
     except SettingsError as cause:
-        raise SettingsError(f"{unfinished} keeps a training that cannot be gone on with, as the file is damaged or of another "
+        raise SettingsError(f"{unfinished} keeps a training that cannot be gone on with, as it is damaged or of another "
                             "version; remove the file, or choose another -o.") from cause
 
 

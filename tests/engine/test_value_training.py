@@ -24,7 +24,7 @@ from motion_matching.engine.field.value_function import Ingredients
 from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.sources import Source
-from motion_matching.engine.matching.tags import TagRange
+from motion_matching.engine.matching.tags import NO_USE, TagRange
 from motion_matching.engine.matching.thresholds import AutoTagSettings
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import locomotion
@@ -189,6 +189,22 @@ def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_c
         if after - before == 2 and frames[after] - frames[before] == 2:
             middle = 0.5 * (trained.values[before] + trained.values[after])
             np.testing.assert_allclose(trained.values[before + 1], middle, atol=1e-3)
+
+
+def test_values_of_poses_do_not_lie_between_those_of_other_clips(database):
+    """Nor of the other side of frames that are not played: behind the last trained of a run all are worth what that is."""
+    unused = np.where(np.arange(database.frame_count) % 50 < 3, 1 << len(database.tag_names), 0).astype(np.uint32)
+    gaps = replace(database, tag_names=(*database.tag_names, NO_USE), tags=database.tags | unused)
+    function = quick(gaps).run()
+    begins = np.flatnonzero(np.diff(function.frames, prepend=-9) != 1)
+    assert len(begins) > database.frame_count // 50
+    assert np.isin(begins, function.trained).all()
+    behind = 0
+    for stop in [*begins[1:], len(function.frames)]:
+        last = function.trained[function.trained < stop].max()
+        np.testing.assert_array_equal(function.values[last:stop], function.values[[last] * (stop - last)])
+        behind += stop - last - 1
+    assert behind > len(begins) // 4
 
 
 def test_values_of_fewer_poses_are_near_those_of_a_training_of_all(database):
