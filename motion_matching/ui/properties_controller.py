@@ -116,7 +116,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
                                    "Largest part of its own motion that it is pulled by; higher: strays less, slides more")
     adjust_rotation_ratio: _factor("Heading Part", "adjust_rotation_ratio",
                                    "Largest part of its own turning that it is turned by; higher: strays less, slides more")
-    clamp: _switch("Clamp", "clamp", "Hold the character within a distance and an angle of the simulation object")
+    clamp: _switch("Clamp", "clamp",
+                   "Hold the character and the simulation object within a distance and an angle of each other")
     clamp_distance: _distance("Distance", "clamp_distance", "Farthest from the simulation object; shorter is more exact and "
                                                             "slides more", 1.0)
     clamp_angle: _angle("Angle", "clamp_angle",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control import displacement
+from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.errors import SettingsError
@@ -53,7 +54,7 @@ def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
     object_ = simulation(5.0, 0.0, 3.0)
     x, y, yaw = placed((0.0, 0.0, 0.0), object_, velocity=(0.6, 0.8), turn_rate=-2.0, displacement="adjust", clamp=False)
     assert math.hypot(x, y) == pytest.approx(0.5 * 1.0 * DT)
-    assert yaw == pytest.approx(0.5 * 2.0 * DT)
+    assert yaw == pytest.approx(0.5 * (2.0 + 1.0 / 0.4) * DT)
     assert placed((0.0, 0.0, 0.0), object_, velocity=(0.0, 0.0), turn_rate=0.0, displacement="adjust", clamp=False) == (
         0.0, 0.0, 0.0
     )
@@ -62,8 +63,56 @@ def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
 def test_adjustment_by_velocity_turns_no_faster_than_the_object_may():
     object_ = simulation(0.0, 0.0, 3.0)
     for led, added in ((1.0, 0.5), (1.8, 0.2), (5.0, 0.0), (-1.0, 0.5)):
-        _, _, yaw = placed((0.0, 0.0, 0.0), object_, turn_rate=led, displacement="adjust", clamp=False, turn_limit=2.0)
+        _, _, yaw = placed((0.0, 0.0, 0.0), object_, (0.0, 0.0), led, displacement="adjust", clamp=False, turn_limit=2.0)
         assert yaw == pytest.approx(added * DT)
+
+
+@pytest.mark.parametrize(("speed", "radius"), [(1.2, 2.0), (3.0, 4.0)])
+def test_one_whose_steps_lead_straight_ahead_is_turned_into_a_curve(speed, radius):
+    """Rather than to face elsewhere more and more and to be dragged aside, it goes round by its own steps."""
+    place, faced, behind = (0.0, 0.0, 0.0), [], []
+    for tick in range(1, 600):
+        angle = speed * tick * DT / radius
+        object_ = simulation(radius * (1 - math.cos(angle)), -radius * math.sin(angle), angle)
+        velocity = speed * math.sin(place[2]), -speed * math.cos(place[2])
+        led = place[0] + velocity[0] * DT, place[1] + velocity[1] * DT, place[2]
+        place = placed(led, object_, velocity, 0.0, clamp=False)
+        faced.append(abs(math.remainder(place[2] - object_.yaw, math.tau)))
+        behind.append(math.dist(place[:2], (object_.x, object_.y)))
+    assert max(faced) < math.radians(40.0)
+    assert max(behind) < PerformerSettings().clamp_distance
+
+
+def test_one_that_keeps_up_is_turned_by_a_part_of_its_own_turning_alone():
+    _, _, yaw = placed((0.0, 0.0, 0.0), simulation(0.07, 0.0, 3.0), turn_rate=0.5, clamp=False)
+    assert yaw == pytest.approx(0.5 * 0.5 * DT)
+
+
+def outrun(**changes):
+    """An object that goes twice as fast as the steps of the character behind it: both, and what the steps alone reach."""
+    object_, place = simulation(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for _ in range(120):
+        object_.y -= 2.0 * DT
+        place = placed((place[0], place[1] - 1.0 * DT, place[2]), object_, (0.0, -1.0), 0.0, **changes)
+    return object_, place, 120 * DT
+
+
+def test_the_object_waits_for_a_character_that_may_not_be_dragged():
+    object_, place, steps = outrun()
+    assert math.dist((object_.x, object_.y), place[:2]) <= 0.15 + 1e-9
+    assert -place[1] <= 1.5 * steps + 1e-9
+    object_, place, steps = outrun(adjust_by_velocity=False)
+    assert -place[1] >= 2.0 * steps - 0.15 - 1e-9
+    assert object_.y == pytest.approx(-2.0 * steps)
+
+
+def test_an_object_on_a_path_does_not_wait():
+    object_ = simulation(0.0, -1.0, 0.0)
+    path = FuturePath((0.0, 1.0), ((0.0, -1.0), (0.0, -2.0)), (0.0, 0.0))
+    object_.steer(Intent(path=path), DT)
+    place = placed((0.0, 0.0, 0.0), object_)
+    assert (object_.x, object_.y) == (0.0, -1.0)
+    assert math.dist((object_.x, object_.y), place[:2]) <= 0.15 + 1e-9
 
 
 def test_while_a_jump_fades_the_body_turns_no_faster_than_the_limit_or_the_data():

@@ -1,7 +1,10 @@
 """How the character entity and the simulation object are brought together.
 
 Source: article 002, from Synchronization to Clamping. The data leads the character by a step each tick, the code leads
-the simulation object; a mode says who follows whom, and clamping holds the character near the object at the end.
+the simulation object; a mode says who follows whom, and clamping holds both near each other at the end. Two things are
+added for data that cannot follow: a character that lags behind is turned by more than its own turning allows, for as long
+as it faces elsewhere its steps lead elsewhere; and where it may not be pulled by more than a part of its own motion, the
+object waits for it rather than to drag it over the ground.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from .trajectory import SimulationObject, clipped, wrap
 
 Place = tuple[float, float, float]
 
+_FOOTING = 0.4  # metres from the character's axis within which its feet stand
+
 
 def place(
     character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
@@ -21,13 +26,16 @@ def place(
 ) -> Place:
     """Where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, is put at the end of a tick.
 
-    Synchronising moves the simulation object as well; all other modes leave it where it is.
+    Synchronising moves the simulation object as well, as does clamping where adjustment is limited by velocity: there the
+    object waits. All other modes leave it where it is.
     """
     if settings.displacement == "synchronize":
         return _synchronized(character, simulation, settings.synchronization)
     if settings.displacement == "adjust":
         character = _adjusted(character, velocity, turn_rate, simulation, settings, dt)
     if settings.clamp:
+        if settings.displacement == "adjust" and settings.adjust_by_velocity:
+            simulation.wait_for(character[0], character[1], settings.clamp_distance)
         character = _clamped(character, simulation, settings)
     return character
 
@@ -51,20 +59,24 @@ def _adjusted(
 ) -> Place:
     """The character damped toward the simulation object, by no more than a part of its own motion if so limited.
 
-    Nothing is adjusted by turning faster than the object may.
+    From half the clamp's distance on, up to all of it, its steps count more and more as turning too: each as the angle by
+    which feet, at `_FOOTING` from its axis, move as far. Nothing is adjusted by turning faster than the object may.
     """
     x, y, yaw = character
     part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
     dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
     turn = wrap(simulation.yaw - yaw) * (1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5)))
+    step = math.hypot(*velocity) * dt
     if settings.adjust_by_velocity:
-        most = settings.adjust_position_ratio * math.hypot(*velocity) * dt
-        length = math.hypot(dx, dy)
+        most, length = settings.adjust_position_ratio * step, math.hypot(dx, dy)
         if length > most:
             dx, dy = dx * most / length, dy * most / length
-        most = settings.adjust_rotation_ratio * abs(turn_rate) * dt
-        turn = clipped(turn, most)
-    return x + dx, y + dy, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
+    x, y = x + dx, y + dy
+    if settings.adjust_by_velocity:
+        away = math.hypot(simulation.x - x, simulation.y - y) / (settings.clamp_distance + 1e-5)
+        late = min(max(2.0 * away - 1.0, 0.0), 1.0)
+        turn = clipped(turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / _FOOTING))
+    return x, y, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
 
 
 def bearable(turn: float, led: float, limit: float) -> float:

@@ -40,7 +40,9 @@ class PerformerSettings:
     simulation object, led by the code, keep together: 'independent' leaves both alone; 'synchronize' places both from
     where the data leads (`synchronization` 0) to where the code leads (1); 'adjust' damps the character toward the
     object with the adjust halflives, and if `adjust_by_velocity` by no more than the adjust ratios of its own motion.
-    `clamp` holds the character within `clamp_distance` and `clamp_angle` of the object.
+    `clamp` holds the character within `clamp_distance` and `clamp_angle` of the object; one that is pulled by no
+    more than a part of its own motion is not dragged there: the object waits for it, unless it is on a path. Where that one
+    lags behind by more than half of `clamp_distance`, it may be turned by its steps as well.
     Obstacles keep `collision_radius` metres away from the middle of the simulation object and of the character.
     Feet: `foot_lock` holds toes where they are planted, coming to rest with `lock_halflife`, until the data has them
     further away than `unlock_radius`; they are let go with `foot_halflife`. Toes that swing are `swing_clearance` metres

@@ -141,6 +141,14 @@ class SimulationObject:
             self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
             self._late = (self.x, self.y) != (point.x, point.y)
 
+    def wait_for(self, x: float, y: float, distance: float) -> None:
+        """Stay within a distance of a place, unless a path says where to be, or an obstacle is in the way."""
+        away = math.dist((self.x, self.y), (x, y))
+        if away > distance and self._intent.path is None:
+            near = distance / away
+            wanted = x + (self.x - x) * near, y + (self.y - y) * near
+            self.x, self.y = self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius)
+
     @property
     def is_blocked(self) -> bool:
         """Whether obstacles are right in the way of what is wanted."""

@@ -5,7 +5,8 @@ function, feet locked by blended contacts, and pushes. Two things are added for 
 the gait that is wanted count, of standing, walking or running, with those that soon come to it, as where no clip leads from
 one gait to another, no chain of neighbours does; and control looks a little ahead along the clips and aside to states that
 are not much further, for the more data there is, the more the nearest are all of one kind and lead to the same. By that
-greedy control judges its actions; control by values only finds what to choose among.
+greedy control judges its actions. Control by values judges them twice, as either way misses in places of its own: by where
+their own tick leads, and by where the clips that they blend lead a little later; what counts is the mean.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .neighbours import Metric, Neighbours, similarity_weights
 from .push import Shove
 from .states import MotionStates, root_step
 from .tasks import Tasks, Wish
+from .value_function import Clips
 
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
 STANDING, WALKING, RUNNING = range(3)
@@ -38,6 +40,7 @@ _BETWEEN = 0.6  # of the way to those that count, up to which a pose lies among 
 _LOOKS = 4  # times within the lookahead at which actions are rewarded
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
+_ALONG = 0.3  # seconds along the clips that control by values looks
 _STRAIGHT = math.radians(35.0)  # off straight ahead, up to which values know what a way is worth
 
 
@@ -48,6 +51,10 @@ class Foresight(Protocol):
 
     def score(
         self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray: ...
+
+    def score_clips(
+        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
     ) -> np.ndarray: ...
 
 
@@ -96,6 +103,10 @@ class MotionField:
         # of the pose that a state leads to, as it is what the character shows then
         after = database.successors[self.states.frames]
         self._contacts = np.asarray(database.contacts)[after].astype(np.float32)
+        self._ticks_along = max(round(_ALONG * self.fps), 1)
+        along = travel(database, self._ticks_along / self.fps)
+        assert along is not None  # as that is a tick or more
+        self._along, self._ends = along[self.states.frames], self.states.later(database, self._ticks_along)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
@@ -155,6 +166,8 @@ class MotionField:
         if plans:
             led = step(self.states, pose, around, actions, self._drift)
             scores = self._foreseen(field, wish, way, led)
+            if soon is not None:
+                scores = 0.5 * (scores + self._foreseen_along(wish, way, around, actions))
         else:
             if soon is None:
                 led = step(self.states, pose, around, actions, self._drift)
@@ -238,6 +251,16 @@ class MotionField:
         indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
         speed = pace(led.root, way) * np.float32(self.fps)
         return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
+
+    def _foreseen_along(
+        self, wish: Wish, way: tuple[float, float], around: np.ndarray, actions: np.ndarray
+    ) -> np.ndarray:
+        """The same (A,) by where the clips of the states around (k,) lead that actions (A, k) blend."""
+        assert self.foresight is not None
+        along = self._along.take(around, axis=0)
+        clips = Clips(around, self._ends.take(around), along[:, -1, 2], self._ticks_along)
+        root = _blended(actions, along)
+        return self.foresight.score_clips(wish, root[..., 2], pace(root, way), clips, actions)
 
     def explain(self, count: int) -> Explanation | None:
         """Nothing: a field has no search whose candidates have costs; see `decision`."""

@@ -84,6 +84,11 @@ class MotionStates:
         """Of each state (S,) the number of the run it is in, where each leads to the next; ascending from 0."""
         return np.concatenate([[0], np.cumsum(~self.followed(database)[:-1])])
 
+    def later(self, database: Database, ticks: int) -> np.ndarray:
+        """The states (S,) that are so many ticks later in the same run, or its last."""
+        chains = self.chains(database)
+        return np.minimum(np.arange(len(self)) + ticks, chains.searchsorted(chains, side="right") - 1)
+
 
 def root_step(velocity: np.ndarray) -> np.ndarray:
     """Ground motion (..., 3) of a velocity (..., 7, B): metres to x and y in the character's axes, radians of turn."""

@@ -10,7 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,6 +70,15 @@ def _measures(database: Database) -> np.ndarray:
     return np.add.reduce(sums).ravel()
 
 
+class Clips(NamedTuple):
+    """Stretches of clips: the states (k,) that they start and end at, how far they turn (k,) in radians, and their ticks."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    turn: np.ndarray
+    ticks: int
+
+
 @dataclass(frozen=True)
 class ValueFunction:
     """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
@@ -101,14 +110,28 @@ class ValueFunction:
         Actions turn by `turn` (A,) radians, go at `speed` (A,) m/s, and lead among the states `indices` (A, k), which count
         with `weights` (A, k).
         """
-        tasks = self.tasks
         tagged = np.einsum("aj,ajg->ag", weights, self.tagged[indices])
+        ahead = np.einsum("aj,aj->a", weights, self._ahead(wish, turn[:, None], indices))
+        return self.tasks.reward(wish, turn, speed, tagged) + self.discount * ahead
+
+    def score_clips(
+        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
+    ) -> np.ndarray:
+        """The same (A,) where actions go on for some ticks as the clips that they blend: they turn by `turn` (A, T) radians
+        and go at `speed` (A, T) m/s up to times on the way, and clips count with `weights` (A, k) in them."""
+        tagged = weights @ self.tagged[clips.starts]
+        reward = self.tasks.reward(wish, turn, speed, tagged[:, None]).mean(axis=1)
+        later = self.discount**clips.ticks
+        ahead = weights @ self._ahead(wish, clips.turn, clips.ends)
+        return reward * (1.0 - later) / (1.0 - self.discount) + later * ahead
+
+    def _ahead(self, wish: Wish, turn: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """What states (...) are worth for a wish, after a turn (...) in radians."""
         table = self._table(wish.tags)
-        first, second, share = tasks.between(wish.direction - turn)
-        values = (1 - share[:, None, None]) * table[indices, :, first[:, None]]
-        values += share[:, None, None] * table[indices, :, second[:, None]]
-        ahead = np.einsum("aj,ajs,s->a", weights, values, tasks.speed_shares(wish.speed))
-        return tasks.reward(wish, turn, speed, tagged) + self.discount * ahead
+        first, second, share = (part[..., None] for part in self.tasks.between(wish.direction - turn))
+        speeds = np.arange(table.shape[1])
+        values = (1 - share) * table[states[..., None], speeds, first] + share * table[states[..., None], speeds, second]
+        return values @ self.tasks.speed_shares(wish.speed)
 
     def _table(self, tags: frozenset[str]) -> np.ndarray:
         """The values (N, S, T) where these tags are asked for."""
