@@ -68,8 +68,8 @@ def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_stick_that_goes_far_round_asks_for_its_side_all_the_time(field, settings, side):
-    """A performer tells where the simulation object is, which is further round than the character that follows it."""
-    performer, asked = Performer(field, settings), []
+    """A performer tells where the simulation object is, which is further round than the character where nothing draws it."""
+    performer, asked = Performer(field, settings.changed({"displacement": "independent", "clamp": False})), []
     performer.reset((0.0, 0.0), 0.0)
     for tick in range(round(1.5 * field.fps)):
         heading = side * min(math.tau * tick / field.fps, math.radians(260.0))
