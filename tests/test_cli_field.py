@@ -193,6 +193,30 @@ def test_a_field_of_another_version_is_trained_anew(
     np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
 
 
+@pytest.mark.parametrize("kept", ["of another version", "damaged"])
+def test_a_stopped_training_that_cannot_be_gone_on_with_is_to_be_removed(
+    kept: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To train again is what was just asked for."""
+    command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
+        stopped_at("Training", 0.5, patch)
+        assert run(*command) == 130
+    stopped = tmp_path / "field.unfinished.npz"
+    if kept == "damaged":
+        stopped.write_bytes(stopped.read_bytes()[:100])
+    capsys.readouterr()
+    assert run(*command) == 1
+    told = sentence(capsys)
+    assert f"{stopped} keeps a training that cannot be gone on with" in told
+    assert "remove the file" in told
+    assert "train it again" not in told
+    assert run(*command[:-1], tmp_path / "other.npz") == 0
+    stopped.unlink()
+    assert run(*command) == 0
+
+
 def test_a_full_disk_keeps_the_training(
     walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,6 +327,7 @@ WRONG = {
     "an unknown tag": (("train", "WALK", "--tags", "limp", "-o", "new.npz"), "'limp'"),
     "the database as the target": (("train", "WALK", "-o", "WALK"), "the database itself"),
     "a field as the database": (("train", "FIELD", "-o", "new.npz"), "not a motion-matching database"),
+    "no directions": (("train", "WALK", "--directions", "0", "-o", "new.npz"), "number of directions is 0"),
     "too few directions": (("train", "WALK", "--directions", "1", "-o", "new.npz"), "directions"),
     "no neighbours": (("train", "WALK", "--neighbours", "0", "-o", "new.npz"), "neighbours"),
     "a discount above one": (("train", "WALK", "--discount", "1.5", "-o", "new.npz"), "discount"),

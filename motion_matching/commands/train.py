@@ -66,7 +66,7 @@ def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     settings, directions = QUALITIES[arguments.quality]
     given = {name: getattr(arguments, name) for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")}
     settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-    return settings, arguments.directions or directions
+    return settings, directions if arguments.directions is None else arguments.directions
 
 
 def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
@@ -93,13 +93,22 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
         with suppress(OtherVersionError):
             training.resume(output)
     is_trained = training.finished
-    if unfinished.exists() and not training.resume(unfinished):
+    if unfinished.exists() and not _resumed(training, unfinished):
         raise SettingsError(f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "
                             "choose another -o.")
     if is_trained:
         out.say(f"{output} is trained already, and nothing it was made of has changed.")
     elif training.part > 0:
         out.say(f"Of this training {training.part:.0%} are done already.")
+
+
+def _resumed(training: Training, unfinished: Path) -> bool:
+    """Whether a file holds this training, whose tables and values are taken up then. SettingsError where it is of no use."""
+    try:
+        return training.resume(unfinished)
+    except SettingsError as cause:
+        raise SettingsError(f"{unfinished} keeps a training that cannot be gone on with, as it is damaged or of another "
+                            "version; remove the file, or choose another -o.") from cause
 
 
 def _keep(training: Training, unfinished: Path, out: Output) -> None:

@@ -66,6 +66,19 @@ def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(
     assert math.degrees(field.decision.wish.direction) == pytest.approx(asked)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_stick_that_goes_far_round_asks_for_its_side_all_the_time(field, settings, side):
+    """A performer tells where the simulation object is, which is further round than the character where nothing draws it."""
+    performer, asked = Performer(field, settings.changed({"displacement": "independent", "clamp": False})), []
+    performer.reset((0.0, 0.0), 0.0)
+    for tick in range(round(1.5 * field.fps)):
+        heading = side * min(math.tau * tick / field.fps, math.radians(260.0))
+        performer.step(Intent(velocity=(3.0 * math.sin(heading), -3.0 * math.cos(heading))))
+        asked.append(side * field.decision.wish.direction)
+    assert min(asked) > -0.2
+    assert max(asked) == pytest.approx(math.pi), "or the other way round would never be shorter"
+
+
 @pytest.mark.parametrize("wrong", [-1, 2.5, 101, "first"])
 def test_a_favour_that_names_no_neighbour_is_refused(wrong):
     with pytest.raises(SettingsError, match="favour"):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field.tasks import Tasks, Wish, tasks_from_dict
@@ -106,6 +108,38 @@ def test_straight_back_is_not_reached_the_other_way_round():
     # as far as it can be, for good: what is turned away from is not come to from behind
     np.testing.assert_allclose(to_right[-1], -(math.pi + 0.1) * 100, rtol=1e-3)
     assert to_left[-1] > to_left[-2] - 100
+
+
+def few_trained(states: int, every: int) -> tuple[Transitions, sparse.csr_matrix]:
+    """Transitions of one state in so many, and how the others follow these."""
+    field = Transitions(*(part[::every] for part in random_field(states=states)[0]))
+    follows = np.arange(states) // every
+    spread = sparse.csr_matrix((np.ones(states, np.float32), follows, np.arange(states + 1)), (states, len(field.turn)))
+    return field, spread
+
+
+def test_a_residual_is_how_much_all_values_changed_also_of_states_that_are_not_trained():
+    field, spread = few_trained(3000, 4)
+    iteration = ValueIteration(field, np.ones((3000, 2), bool), TASKS, 0.95, spread=spread)
+    for _ in range(3):
+        before = iteration.values
+        found = iteration.sweep()
+        change = np.abs(iteration.values - before)
+        np.testing.assert_array_equal(iteration.values, iteration.values[::4].repeat(4, axis=0))
+        assert (found.least, found.most) == (change.min(), change.max())
+        assert found.mean == pytest.approx(change.mean(), rel=1e-5)
+
+
+def test_a_sweep_takes_the_memory_of_the_values_before_and_after():
+    """There may be gigabytes of them where few of many states are trained."""
+    field, spread = few_trained(20_000, 50)
+    iteration = ValueIteration(field, np.ones((20_000, 2), bool), TASKS, 0.95, spread=spread)
+    tracemalloc.start()
+    iteration.sweep()
+    iteration.sweep()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2.5 * iteration.values.nbytes
 
 
 @pytest.mark.parametrize("discount", [0.9, 0.99])

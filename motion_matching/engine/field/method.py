@@ -78,8 +78,6 @@ class MotionField:
     values are of going straight ahead.
     """
 
-    trajectory_times = (0.0, _AHEAD)
-
     def __init__(
         self, database: Database, settings: PerformerSettings, metric: Metric | None = None,
         foresight: Foresight | None = None, name: str = "",
@@ -87,6 +85,8 @@ class MotionField:
         self.database, self.name = database, name
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
+        # a tick ahead is the simulation object, while at no time a trajectory tells where the character itself is
+        self.trajectory_times = (1.0 / self.fps, _AHEAD)
         self.legs = legs_of(database)
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)

@@ -11,8 +11,6 @@ import numpy as np
 from ..errors import DatabaseError
 from ..matching.database import Database
 from ..maths import quat
-from ..motion.rig import Roles
-from ..motion.skeleton import Skeleton
 from . import poses as algebra
 
 _CHUNK = 2048  # frames whose velocities are found together
@@ -23,15 +21,12 @@ class MotionStates:
     """S states m = (x, v) in their own frames: bone 0 of every pose rests at the origin and faces ahead.
 
     poses (S, 7, B); motions (S, 2, 7, B): the velocity v from each pose to the next and the velocity y from there on, as
-    `poses` defines them; contacts (S, L); frames (S,) of the database; tag_masks: of each tag, the states (S,) with it.
+    `poses` defines them; frames (S,) of the database; tag_masks: of each tag, the states (S,) with it.
     """
 
-    skeleton: Skeleton
-    roles: Roles
     fps: float
     poses: np.ndarray
     motions: np.ndarray
-    contacts: np.ndarray
     frames: np.ndarray
     tag_masks: dict[str, np.ndarray]
 
@@ -49,12 +44,9 @@ class MotionStates:
         local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
         steps = _steps(database, local, told)
         return cls(
-            skeleton=database.skeleton,
-            roles=database.roles,
             fps=database.fps,
             poses=local[frames],
             motions=np.stack([steps[frames], steps[after[frames]]], axis=1),
-            contacts=np.asarray(database.contacts)[frames],
             frames=frames,
             tag_masks={tag: database.tag_mask({tag})[frames] for tag in database.tag_names},
         )

@@ -76,8 +76,7 @@ class ValueIteration:
             renewed[start : start + block.states] = block.renewed(flat)
             start += block.states
         fresh = renewed if self._spread is None else self._spread @ renewed
-        change = np.abs(fresh - flat)
-        residual = Residual(float(change.min()), float(change.max()), float(change.mean()))
+        residual = _changed(flat, fresh)
         self.values = fresh.reshape(self.values.shape)
         self.residuals.append(residual)
         return residual
@@ -98,6 +97,16 @@ class ValueIteration:
 def _within(progress: Progress, done: int, count: int) -> Progress:
     """Progress of one of `count` steps as that of all, where so many are done."""
     return lambda part: progress((done + part) / count)
+
+
+def _changed(before: np.ndarray, after: np.ndarray) -> Residual:
+    """How much values (N, ...) changed; block by block, for there may be gigabytes of them."""
+    parts = []
+    for start in range(0, len(after), _BLOCK):
+        change = np.abs(after[start : start + _BLOCK] - before[start : start + _BLOCK])
+        parts.append((change.min(), change.max(), change.sum(dtype=np.float64)))
+    least, most, total = np.array(parts, np.float64).T
+    return Residual(float(least.min()), float(most.max()), float(total.sum() / after.size))
 
 
 class _Block:
