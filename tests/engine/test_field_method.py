@@ -322,7 +322,8 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
     states = MotionStates.from_database(demo_database)
     some = np.arange(0, 300)
     states = replace(
-        states, poses=states.poses[some], motions=states.motions[some], frames=states.frames[some], tag_masks={},
+        states, poses=states.poses[some], motions=states.motions[some], contacts=states.contacts[some],
+        frames=states.frames[some], tag_masks={},
     )
     metric = Metric.default(demo_database)
     neighbours = Neighbours(metric.of_states(states))

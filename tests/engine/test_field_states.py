@@ -109,10 +109,11 @@ def test_velocities_lead_through_the_source(demo_database, states):
         assert quat.angle_between(pose[:, 3:].swapaxes(1, 2), source[:, 3:].swapaxes(1, 2)).max() < 1e-3
 
 
-def test_states_carry_tags(demo_database):
+def test_states_carry_tags_and_the_contacts_that_they_lead_to(demo_database):
     last = np.arange(demo_database.frame_count) % 3 == 0
     database = replace(demo_database, tag_names=("walk", "third"), tags=np.where(last, 2, 1).astype(np.uint32))
     states = MotionStates.from_database(database)
+    np.testing.assert_array_equal(states.contacts, database.contacts[database.successors[states.frames]])
     np.testing.assert_array_equal(states.tag_masks["third"], states.frames % 3 == 0)
     np.testing.assert_array_equal(states.tag_masks["walk"], states.frames % 3 != 0)
 

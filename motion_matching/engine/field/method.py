@@ -100,9 +100,7 @@ class MotionField:
         self._known_tags = frozenset(database.tag_names)
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
         self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(self.states)).T
-        # of the pose that a state leads to, as it is what the character shows then
-        after = database.successors[self.states.frames]
-        self._contacts = np.asarray(database.contacts)[after].astype(np.float32)
+        self._contacts = self.states.contacts.astype(np.float32)
         self._ticks_along = max(round(_ALONG * self.fps), 1)
         along = travel(database, self._ticks_along / self.fps)
         assert along is not None  # as that is a tick or more

@@ -21,12 +21,14 @@ class MotionStates:
     """S states m = (x, v) in their own frames: bone 0 of every pose rests at the origin and faces ahead.
 
     poses (S, 7, B); motions (S, 2, 7, B): the velocity v from each pose to the next and the velocity y from there on, as
-    `poses` defines them; frames (S,) of the database; tag_masks: of each tag, the states (S,) with it.
+    `poses` defines them; contacts (S, L) of the poses that the states lead to, which are what is seen of a tick; frames (S,)
+    of the database; tag_masks: of each tag, the states (S,) with it.
     """
 
     fps: float
     poses: np.ndarray
     motions: np.ndarray
+    contacts: np.ndarray
     frames: np.ndarray
     tag_masks: dict[str, np.ndarray]
 
@@ -47,6 +49,7 @@ class MotionStates:
             fps=database.fps,
             poses=local[frames],
             motions=np.stack([steps[frames], steps[after[frames]]], axis=1),
+            contacts=np.asarray(database.contacts)[after[frames]],
             frames=frames,
             tag_masks={tag: database.tag_mask({tag})[frames] for tag in database.tag_names},
         )
