@@ -231,8 +231,8 @@ def test_an_animal_on_four_legs_stands_on_all_of_them():
 
 def assert_planted(database, gait, seconds=60.0):
     """Over all scripts feet slide, by MANN's measure, by 10 cm/s live at most walking and 20 running, and baked by 1.2
-    times as much as those of the sources; where they stand they slide less baked than live, and no leg pays for it."""
-    live_slides, slides, contact_slides = [], [], []
+    times as much as those of the sources; where they stand they slide less baked than live, and legs do not pay for it."""
+    live_slides, slides, contact_slides, corrections = [], [], [], []
     for script in scripts.NAMES:
         live = performed(database, script, gait, seconds)
         baked = baking.bake_feet(live, database)
@@ -241,9 +241,11 @@ def assert_planted(database, gait, seconds=60.0):
         live_slides.append(report["live"]["foot_slide_mann"])
         slides.append(measured["foot_slide_mann"])
         contact_slides.append((measured["foot_slide_contacts"], report["live"]["foot_slide_contacts"]))
-        assert measured["leg_correction_mean"] < 0.08
+        corrections.append(measured["leg_correction_mean"])
         assert measured["toe_lowest"] > -0.01
         assert toes_lowest(live, database) > -0.01
+    assert np.mean(corrections) < 0.07
+    assert np.max(corrections) < 0.1
     assert np.mean(live_slides) <= {"walk": 0.10, "run": 0.20}[gait]
     assert np.mean(slides) <= 1.2 * sources["foot_slide_mann"]
     baked, live = np.mean(contact_slides, axis=0)

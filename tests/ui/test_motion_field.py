@@ -150,7 +150,7 @@ assert isinstance(done(performing.prepared(obj))[1], MotionField)
 assert done(performing.prepared(obj))[1].foresight is None, "what is not finished is not played"
 work = fields.trained(obj)
 parts = [part for stage, part in work if stage == "Looking where actions lead"]
-assert min(parts) >= 0.3, "it began anew"
+assert min(parts, default=1.0) >= 0.3, "it began anew"  # there may be nothing left: a thread goes on until it is told
 status.refresh(obj)
 assert fields.standing(obj) == "fresh" and not list(preferences.library().folder.glob("*.stopped.npz"))
 assert controller.neighbours == 9 and abs(controller.drift - 0.1) < 1e-6, "as it was trained"
