@@ -127,11 +127,14 @@ class ValueFunction:
 
     def _ahead(self, wish: Wish, turn: np.ndarray, states: np.ndarray) -> np.ndarray:
         """What states (...) are worth for a wish, after a turn (...) in radians."""
-        table = self._table(wish.tags)
-        first, second, share = (part[..., None] for part in self.tasks.between(wish.direction - turn))
-        speeds = np.arange(table.shape[1])
-        values = (1 - share) * table[states[..., None], speeds, first] + share * table[states[..., None], speeds, second]
-        return values @ self.tasks.speed_shares(wish.speed)
+        table, counts = self._table(wish.tags), self.tasks.speed_shares(wish.speed)
+        first, second, share = self.tasks.between(wish.direction - turn)
+        ahead = np.zeros(states.shape)
+        for speed in counts.nonzero()[0]:  # the two beside the one that is wanted
+            row = (states * len(counts) + speed) * self.tasks.directions
+            low, high = table.take(row + first), table.take(row + second)
+            ahead += counts[speed] * (low + share * (high - low))
+        return ahead
 
     def _table(self, tags: frozenset[str]) -> np.ndarray:
         """The values (N, S, T) where these tags are asked for."""
