@@ -9,6 +9,8 @@ import re
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,14 @@ def sentence(capsys: pytest.CaptureFixture[str]) -> str:
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1, printed.err
     return printed.err.strip()
+
+
+@contextmanager
+def earlier_version() -> Iterator[pytest.MonkeyPatch]:
+    """What is written meanwhile is as an earlier version of the program wrote it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
+        yield patch
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +194,7 @@ def test_a_field_of_another_version_is_trained_anew(
     walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
+    with earlier_version():
         assert run(*command) == 0
     assert run("take", walk, "--controller", "field", "--field", tmp_path / "field.npz", "--seconds", 1) == 1
     assert "train it again" in sentence(capsys)
@@ -199,8 +208,7 @@ def test_a_stopped_training_that_cannot_be_gone_on_with_is_to_be_removed(
 ) -> None:
     """To train again is what was just asked for."""
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
+    with earlier_version() as patch:
         stopped_at("Training", 0.5, patch)
         assert run(*command) == 130
     stopped = tmp_path / "field.unfinished.npz"

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from motion_matching.engine.control.displacement import _FOOTING
+from motion_matching.engine.control.displacement import FOOTING
 from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL, _SLOWEST
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
@@ -228,7 +228,7 @@ class NaiveTick:
         swing = springs.damp_adjustment(wrap(self.object_yaw - yaw), settings.adjust_rotation_halflife, dt)
         body = turn + (self._swing() if turn * self._swing() > 0 else 0.0)
         late = float(np.clip(2 * np.linalg.norm(self.object - position) / settings.clamp_distance - 1, 0, 1))
-        most = settings.adjust_rotation_ratio * (abs(body) * dt + late * float(np.linalg.norm(led)) / _FOOTING)
+        most = settings.adjust_rotation_ratio * (abs(body) * dt + late * float(np.linalg.norm(led)) / FOOTING)
         yaw += self._bearable(float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt)
         away = position - self.object
         if np.linalg.norm(away) > settings.clamp_distance:

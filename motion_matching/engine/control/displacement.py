@@ -17,7 +17,7 @@ from .trajectory import SimulationObject, clipped, wrap
 
 Place = tuple[float, float, float]
 
-_FOOTING = 0.4  # metres from the character's axis within which its feet stand
+FOOTING = 0.4  # metres from the character's axis within which its feet stand
 
 
 def place(
@@ -60,23 +60,21 @@ def _adjusted(
     """The character damped toward the simulation object, by no more than a part of its own motion if so limited.
 
     From half the clamp's distance on, up to all of it, its steps count more and more as turning too: each as the angle by
-    which feet, at `_FOOTING` from its axis, move as far. Nothing is adjusted by turning faster than the object may.
+    which feet, at `FOOTING` from its axis, move as far. Nothing is adjusted by turning faster than the object may.
     """
     x, y, yaw = character
     part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
     dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
     turn = wrap(simulation.yaw - yaw) * (1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5)))
-    step = math.hypot(*velocity) * dt
     if settings.adjust_by_velocity:
-        most, length = settings.adjust_position_ratio * step, math.hypot(dx, dy)
+        step, length = math.hypot(*velocity) * dt, math.hypot(dx, dy)
+        most = settings.adjust_position_ratio * step
         if length > most:
             dx, dy = dx * most / length, dy * most / length
-    x, y = x + dx, y + dy
-    if settings.adjust_by_velocity:
-        away = math.hypot(simulation.x - x, simulation.y - y) / (settings.clamp_distance + 1e-5)
+        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy)) / (settings.clamp_distance + 1e-5)
         late = min(max(2.0 * away - 1.0, 0.0), 1.0)
-        turn = clipped(turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / _FOOTING))
-    return x, y, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
+        turn = clipped(turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / FOOTING))
+    return x + dx, y + dy, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
 
 
 def bearable(turn: float, led: float, limit: float) -> float:

@@ -101,10 +101,11 @@ class MotionField:
         tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
         self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(self.states)).T
         self._contacts = self.states.contacts.astype(np.float32)
-        self._ticks_along = max(round(_ALONG * self.fps), 1)
-        along = travel(database, self._ticks_along / self.fps)
-        assert along is not None  # as that is a tick or more
-        self._along, self._ends = along[self.states.frames], self.states.later(database, self._ticks_along)
+        if foresight:
+            self._ticks_along = max(round(_ALONG * self.fps), 1)
+            along = travel(database, self._ticks_along / self.fps)
+            assert along is not None  # as that is a tick or more
+            self._along, self._ends = along[self.states.frames], self.states.later(database, self._ticks_along)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
