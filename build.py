@@ -11,7 +11,9 @@ The Blender is 5.0, or 5.2 on Python 3.13. After the command's name, '--blender 
 5.2 (lint: 5.0 and 5.2), which gets a virtual environment of its own in `.venvs`.
 """
 
-from __future__ import annotations  # this file has to start on a Python too old for the project, to say so
+from __future__ import (
+    annotations,
+)  # this file has to start on a Python too old for the project, to say so
 
 import sys
 from pathlib import Path
@@ -24,8 +26,20 @@ ROOT = Path(__file__).resolve().parent
 DEMO = (
     ("demo-clips", "demo/clips"),
     ("build", "demo/clips", "-o", "demo/walk.npz", "--mirror"),
-    ("take", "demo/walk.npz", "--script", "figure_eight", "--seconds", "30",
-     "--bvh", "demo/take.bvh", "--report", "demo/take.json", "-o", "demo/take.blend"),
+    (
+        "take",
+        "demo/walk.npz",
+        "--script",
+        "figure_eight",
+        "--seconds",
+        "30",
+        "--bvh",
+        "demo/take.bvh",
+        "--report",
+        "demo/take.json",
+        "-o",
+        "demo/take.blend",
+    ),
 )
 DEMO_RESULTS = (
     ("demo/clips/", "the generated motion capture"),
@@ -37,6 +51,7 @@ DEMO_RESULTS = (
 
 
 # Commands: each takes the environment and what follows its name, and returns an exit code
+
 
 def demo(environment: Environment) -> int:
     for command in DEMO:
@@ -73,7 +88,11 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 0
     blender = ""
-    if rest[:1] == ["--blender"] and len(rest) > 1 and rest[1] in (LINTED if name == "lint" else BLENDERS):
+    if (
+        rest[:1] == ["--blender"]
+        and len(rest) > 1
+        and rest[1] in (LINTED if name == "lint" else BLENDERS)
+    ):
         blender, rest = rest[1], rest[2:]
     if name not in commands or (rest and name in ("demo", "lint")) or rest[:1] == ["--blender"]:
         print(__doc__, file=sys.stderr)

@@ -24,6 +24,7 @@ class SetUpError(Exception):
 
 # Which Python
 
+
 def choose_python(blender: str = "") -> tuple[str, str]:
     """Return a Blender and the path of a Python for its module: of the running Python, or else of one on PATH.
 
@@ -38,17 +39,27 @@ def choose_python(blender: str = "") -> tuple[str, str]:
         for command in (["python" + version], ["py", "-" + version]):
             found = ask_for_path(command, version)
             if found:
-                print(f"This is Python {running}: working with Python {version} at {found} instead.", flush=True)
+                print(
+                    f"This is Python {running}: working with Python {version} at {found} instead.",
+                    flush=True,
+                )
                 return name, found
-    fitting = " or ".join(f"{version} (for Blender {name})" for name, version in first_for_each_python(wanted).items())
+    fitting = " or ".join(
+        f"{version} (for Blender {name})" for name, version in first_for_each_python(wanted).items()
+    )
     version = next(iter(wanted.values()))
-    raise SetUpError(f"This is Python {running}, and Blender's module exists for others only: install Python "
-                     f"{fitting} and run this again with it, as in 'python{version} build.py test'.")
+    raise SetUpError(
+        f"This is Python {running}, and Blender's module exists for others only: install Python "
+        f"{fitting} and run this again with it, as in 'python{version} build.py test'."
+    )
 
 
 def first_for_each_python(blenders: dict[str, str]) -> dict[str, str]:
-    return {name: version for name, version in blenders.items()
-            if name == next(other for other in blenders if blenders[other] == version)}
+    return {
+        name: version
+        for name, version in blenders.items()
+        if name == next(other for other in blenders if blenders[other] == version)
+    }
 
 
 def ask_for_path(command: list[str], version: str) -> str | None:
@@ -62,9 +73,15 @@ def ask_for_path(command: list[str], version: str) -> str | None:
         return None
     for asking in ({}, {"PYENV_VERSION": version}):
         try:
-            answer = subprocess.run([executable, *command[1:], "-c", question], stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=30,
-                                    env={**os.environ, **asking})
+            answer = subprocess.run(
+                [executable, *command[1:], "-c", question],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=30,
+                env={**os.environ, **asking},
+            )
         except (OSError, subprocess.TimeoutExpired):
             return None
         lines = answer.stdout.splitlines()
@@ -75,6 +92,7 @@ def ask_for_path(command: list[str], version: str) -> str | None:
 
 # Set-up
 
+
 class Environment:
     """A folder with a virtual environment for one Blender: `.venv`, or one in `.venvs` for a Blender asked for by name."""
 
@@ -82,7 +100,9 @@ class Environment:
         self.root = root
         self.asked = blender
         self.folder = root / ".venvs" / blender if blender else root / ".venv"
-        self.stamp = self.folder / "set-up-is-complete"  # written last, so a set-up that was interrupted has none
+        self.stamp = (
+            self.folder / "set-up-is-complete"
+        )  # written last, so a set-up that was interrupted has none
         self.python = self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
     def set_up(self) -> None:
@@ -104,29 +124,54 @@ class Environment:
         """Replace it. Nothing in an unfinished one is trusted: pip takes a half-unpacked package for installed."""
         version = BLENDERS[blender]
         place = self.folder.relative_to(self.root)
-        print(f"Setting up {place} with Blender {blender} for Python {version} (a minute or two, once) ...", flush=True)
+        print(
+            f"Setting up {place} with Blender {blender} for Python {version} (a minute or two, once) ...",
+            flush=True,
+        )
         if self.stamp.exists():
             self.stamp.unlink()
         if self.folder.exists():
             shutil.rmtree(self.folder)
-        self.run_quietly([python, "-c", "import ensurepip, venv"],
-                         f"Python {version} comes without its venv module: install the package python{version}-venv "
-                         f"(on Debian and Ubuntu: sudo apt install python{version}-venv) and run this again.")
-        self.run_quietly([python, "-m", "venv", str(self.folder)],
-                         f"No virtual environment could be made in {self.folder}: see whether the folder is writable "
-                         "and the disk has room, and run this again.")
-        self.run_quietly([str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                          "--no-input", "--only-binary=:all:", *requirements(blender)],
-                         "The requirements could not be installed: see that the network is there and the disk has "
-                         "2 GB of room, and run this again.")
+        self.run_quietly(
+            [python, "-c", "import ensurepip, venv"],
+            f"Python {version} comes without its venv module: install the package python{version}-venv "
+            f"(on Debian and Ubuntu: sudo apt install python{version}-venv) and run this again.",
+        )
+        self.run_quietly(
+            [python, "-m", "venv", str(self.folder)],
+            f"No virtual environment could be made in {self.folder}: see whether the folder is writable "
+            "and the disk has room, and run this again.",
+        )
+        self.run_quietly(
+            [
+                str(self.python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-input",
+                "--only-binary=:all:",
+                *requirements(blender),
+            ],
+            "The requirements could not be installed: see that the network is there and the disk has "
+            "2 GB of room, and run this again.",
+        )
         unfinished = self.stamp.with_suffix(".tmp")
         unfinished.write_text(stamp_text(blender))
         unfinished.replace(self.stamp)
 
     def run_quietly(self, command: list[str], advice: str) -> None:
         """Run a step; where it fails, raise SetUpError with its last lines and the advice."""
-        done = subprocess.run(command, cwd=self.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace")
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
         if done.returncode != 0:
             raise SetUpError("\n".join([*done.stdout.splitlines()[-12:], advice]))
 
@@ -161,9 +206,11 @@ def try_lock(file: IO[str]) -> bool:
     try:
         if sys.platform == "win32":
             import msvcrt
+
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
+
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False

@@ -4,10 +4,12 @@
 def register() -> None:
     """Add everything the extension offers to Blender."""
     from . import registration
+
     registration.register()
 
 
 def unregister() -> None:
     """Take back everything that `register` added."""
     from . import registration
+
     registration.unregister()

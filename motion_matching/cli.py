@@ -30,13 +30,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MotionMatchingError as error:
         return out.fail(str(error), 1)
     except KeyboardInterrupt:
-        return out.fail("cancelled: what was finished before stays, and nothing is half-written", 130)
+        return out.fail(
+            "cancelled: what was finished before stays, and nothing is half-written", 130
+        )
     except BrokenPipeError:  # what read the output, such as `head`, has had enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return out.fail(f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk and rights", 1)
+        return out.fail(
+            f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk and rights",
+            1,
+        )
 
 
-COMMANDS = {"build": build_command, "train": train_command, "take": take_command, "inspect": inspect_command,
-            "demo-clips": demo_clips_command}
+COMMANDS = {
+    "build": build_command,
+    "train": train_command,
+    "take": take_command,
+    "inspect": inspect_command,
+    "demo-clips": demo_clips_command,
+}

@@ -7,7 +7,9 @@ from typing import Any
 
 COMMAND = "motion_matching"
 
-_undo: list[Callable[[], None]] = []  # how to take back what is registered now, in the order it was added
+_undo: list[
+    Callable[[], None]
+] = []  # how to take back what is registered now, in the order it was added
 
 
 def _command_line() -> Callable[[], None]:
@@ -20,6 +22,7 @@ def _command_line() -> Callable[[], None]:
 
 def _run_command(argv: list[str]) -> int:
     from . import cli  # brings numpy and, with most commands, scipy: not before they are asked for
+
     return cli.main(argv)
 
 
@@ -61,8 +64,11 @@ def _settings() -> Callable[[], None]:
 
     owner: Any = bpy.types.Object
     owner.motion_matching = bpy.props.PointerProperty(  # type: ignore[func-returns-value]  # it does
-        type=properties.MotionMatchingSettings, name="Motion Matching", override={"LIBRARY_OVERRIDABLE"},
-        description="Motion matching of this armature")
+        type=properties.MotionMatchingSettings,
+        name="Motion Matching",
+        override={"LIBRARY_OVERRIDABLE"},
+        description="Motion matching of this armature",
+    )
 
     def remove() -> None:
         del owner.motion_matching
@@ -145,7 +151,9 @@ def _shortcut() -> Callable[[], None]:
     if config is None:  # without a window
         return lambda: None
     keymap = config.keymaps.new("3D View", space_type="VIEW_3D")
-    item = keymap.keymap_items.new(MOTION_MATCHING_OT_start.bl_idname, "M", "PRESS", ctrl=True, alt=True)
+    item = keymap.keymap_items.new(
+        MOTION_MATCHING_OT_start.bl_idname, "M", "PRESS", ctrl=True, alt=True
+    )
     return lambda: keymap.keymap_items.remove(item)
 
 

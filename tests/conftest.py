@@ -39,7 +39,9 @@ def demo_database():
     from motion_matching.engine.matching.sources import Source
     from motion_matching.engine.motion import locomotion
 
-    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[0]
+    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[
+        0
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -61,18 +63,32 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
     exception, a crash or a passed time limit (seconds) fails the test with the script's last words.
     """
 
-    def run(script: str, *args: object, timeout: float = 200, python: Path | str = sys.executable) -> str:
+    def run(
+        script: str, *args: object, timeout: float = 200, python: Path | str = sys.executable
+    ) -> str:
         file = tmp_path / "in_blender.py"
         file.write_text(script, encoding="utf-8")
         command = [str(python), "-X", "faulthandler", "-c", IN_BLENDER, str(file), *map(str, args)]
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user")}
         try:
-            done = subprocess.run(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL,
-                                  capture_output=True, encoding="utf-8", errors="replace", timeout=timeout)
+            done = subprocess.run(
+                command,
+                cwd=CHECKOUT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=timeout,
+            )
         except subprocess.TimeoutExpired as stopped:
-            pytest.fail(f"the script in Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}")
+            pytest.fail(
+                f"the script in Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}"
+            )
         if done.returncode != 0:
-            pytest.fail(f"the script in Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
+            pytest.fail(
+                f"the script in Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}"
+            )
         return done.stdout
 
     return run
@@ -139,12 +155,22 @@ def allowed_skips(text: str) -> list[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--blender-program", default="", metavar="COMMAND",
-                     help="install the packaged extension into this Blender instead of this Python's module bpy")
-    parser.addoption("--blender-window", default="", metavar="COMMAND",
-                     help="the same Blender with a window, for tests/gui")
+    parser.addoption(
+        "--blender-program",
+        default="",
+        metavar="COMMAND",
+        help="install the packaged extension into this Blender instead of this Python's module bpy",
+    )
+    parser.addoption(
+        "--blender-window",
+        default="",
+        metavar="COMMAND",
+        help="the same Blender with a window, for tests/gui",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") == "true":
-        config.pluginmanager.register(SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8"))))
+        config.pluginmanager.register(
+            SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
+        )

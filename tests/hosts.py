@@ -43,7 +43,8 @@ finally:
 PACKAGE = "bl_ext.user_default.motion_matching"
 
 # The beginning of a script for a Blender with the extension: names, and what must hold while it is enabled.
-IN_EXTENSION = f"""
+IN_EXTENSION = (
+    f"""
 import pathlib
 import sys
 import bpy
@@ -51,7 +52,8 @@ import bpy
 PACKAGE = {PACKAGE!r}
 arguments = sys.argv[sys.argv.index("--") + 1:]
 user = pathlib.Path(bpy.utils.resource_path("USER")).resolve()
-""" """
+"""
+    """
 def lies_in_user_folder(module):
     return user in pathlib.Path(module.__file__).resolve().parents
 
@@ -81,6 +83,7 @@ def remove_extension():
     place = next(index for index, repository in enumerate(repositories) if repository.module == "user_default")
     bpy.ops.extensions.package_uninstall(repo_index=place, pkg_id="motion_matching")
 """
+)
 
 
 class Host:
@@ -98,21 +101,38 @@ class Host:
         file.write_text(script, encoding="utf-8")
         given = ["--", *map(str, arguments)]
         if not self.program:
-            return self._run([sys.executable, "-I", "-X", "faulthandler", "-c", IN_MODULE, str(file), *given], timeout)
-        return self._run([*self.program, "-b", "--python-exit-code", "3", "--python", str(file), *given], timeout)
+            return self._run(
+                [sys.executable, "-I", "-X", "faulthandler", "-c", IN_MODULE, str(file), *given],
+                timeout,
+            )
+        return self._run(
+            [*self.program, "-b", "--python-exit-code", "3", "--python", str(file), *given], timeout
+        )
 
     def command(self, *arguments: object, timeout: float = 300) -> str:
         """Run `blender --command …`, which the module cannot; returns what it prints."""
         return self._run([*self.program, "--command", *map(str, arguments)], timeout)
 
     def _run(self, command: list[str], timeout: float) -> str:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        }
         environment["BLENDER_USER_RESOURCES"] = str(self.user)
         try:
-            done = subprocess.run(command, cwd=self.folder / "work", env=environment, stdin=subprocess.DEVNULL,
-                                  capture_output=True, encoding="utf-8", errors="replace", timeout=timeout)
+            done = subprocess.run(
+                command,
+                cwd=self.folder / "work",
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=timeout,
+            )
         except subprocess.TimeoutExpired as stopped:
-            pytest.fail(f"Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}")
+            pytest.fail(
+                f"Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}"
+            )
         if done.returncode != 0:
             pytest.fail(f"Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done.stdout
@@ -127,7 +147,14 @@ def this_platform() -> str:
 def build_zip(folder: Path, *arguments: str) -> list[Path]:
     """Package the extension into a folder as `build.py package` does; returns the zips."""
     command = [sys.executable, "-m", "building.package", "-o", str(folder), *arguments]
-    done = subprocess.run(command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(
+        command,
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
     if done.returncode != 0:
         pytest.fail(f"packaging ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return sorted(folder.glob("*.zip"))

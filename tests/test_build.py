@@ -21,16 +21,28 @@ from tests.conftest import CHECKOUT, allowed_skips
 BUILD = CHECKOUT / "build.py"
 
 
-def run_as(version: tuple[int, ...], *arguments: str, path: str = "") -> subprocess.CompletedProcess:
+def run_as(
+    version: tuple[int, ...], *arguments: str, path: str = ""
+) -> subprocess.CompletedProcess:
     """Run build.py with arguments, as if the running Python were of this version, with a PATH of its own."""
-    script = ("import runpy, sys; "
-              f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', *{arguments!r}]; "
-              f"runpy.run_path({str(BUILD)!r}, run_name='__main__')")
-    return subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env={**os.environ, "PATH": path},
-                          capture_output=True, text=True, timeout=200)
+    script = (
+        "import runpy, sys; "
+        f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', *{arguments!r}]; "
+        f"runpy.run_path({str(BUILD)!r}, run_name='__main__')"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=CHECKOUT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
 
 
-@pytest.mark.parametrize("file", [BUILD, *(CHECKOUT / "building").glob("*.py")], ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", [BUILD, *(CHECKOUT / "building").glob("*.py")], ids=lambda file: file.name
+)
 def test_an_old_python_can_read_build(file):
     ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
 
@@ -46,12 +58,16 @@ def test_a_wrong_python_gets_one_sentence(version, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="writes a shell script for a Python on PATH")
-def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(tmp_path, monkeypatch, capsys):
+def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(
+    tmp_path, monkeypatch, capsys
+):
     version = "{}.{}".format(*sys.version_info[:2])
     for name in ("python3.11", "python3.13"):
         found = tmp_path / name
         works = name == f"python{version}"
-        found.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n" if works else "#!/bin/sh\nexit 127\n")
+        found.write_text(
+            f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n" if works else "#!/bin/sh\nexit 127\n"
+        )
         found.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "version_info", (3, 12, 0, "final", 0))
@@ -64,7 +80,9 @@ def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(tm
 def test_a_python_that_pyenv_starts_only_when_asked_is_found(tmp_path, monkeypatch):
     version = "{}.{}".format(*sys.version_info[:2])
     found = tmp_path / f"python{version}"
-    found.write_text(f"#!/bin/sh\n[ \"$PYENV_VERSION\" = {version} ] && exec '{sys.executable}' \"$@\"\nexit 127\n")
+    found.write_text(
+        f'#!/bin/sh\n[ "$PYENV_VERSION" = {version} ] && exec \'{sys.executable}\' "$@"\nexit 127\n'
+    )
     found.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("PYENV_VERSION", raising=False)
@@ -79,8 +97,17 @@ def test_each_blender_gets_the_python_of_its_module():
     assert set(pins.BLENDERS.values()) == set(pins.SHIPPED_PYTHONS)
 
 
-@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("lint", "more"), ("test", "--blender"),
-                                       ("test", "--blender", "2.79"), ("lint", "--blender", "4.2")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("nonsense",),
+        ("lint", "more"),
+        ("test", "--blender"),
+        ("test", "--blender", "2.79"),
+        ("lint", "--blender", "4.2"),
+    ],
+)
 def test_an_unknown_command_gets_the_list_of_commands(arguments):
     done = run_as((3, 11), *arguments)
     assert done.returncode == 2
@@ -92,7 +119,9 @@ def test_every_pin_is_there_for_each_blender():
     for blender in pins.BLENDERS:
         assert needed <= {pin.partition("==")[0] for pin in environments.requirements(blender)}
         assert f"bpy=={blender}." in " ".join(environments.requirements(blender))
-    assert len({environments.stamp_text(blender) for blender in pins.BLENDERS}) == len(pins.BLENDERS)
+    assert len({environments.stamp_text(blender) for blender in pins.BLENDERS}) == len(
+        pins.BLENDERS
+    )
     assert all(why for _, _, why in pins.PINS)
 
 
@@ -100,12 +129,16 @@ def test_every_pin_is_there_for_each_blender():
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """An environment in an empty folder, with one pin that all have already: no network is needed."""
     version = ensurepip.version()
-    monkeypatch.setattr(environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, version), "comes with venv"),))
+    monkeypatch.setattr(
+        environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, version), "comes with venv"),)
+    )
     monkeypatch.setattr(build, "ROOT", tmp_path)
     return Environment(tmp_path)
 
 
-def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(elsewhere, monkeypatch, capsys):
+def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(
+    elsewhere, monkeypatch, capsys
+):
     blender, _ = environments.choose_python()
     leftover = elsewhere.folder / "half-unpacked"
     run_quietly = Environment.run_quietly
@@ -149,7 +182,9 @@ def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
     elsewhere.stamp.write_text(environments.stamp_text("5.0"))
     assert elsewhere.is_complete("5.0")
     assert not elsewhere.is_complete("5.2")
-    monkeypatch.setattr(environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, "1.0"), "another"),))
+    monkeypatch.setattr(
+        environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, "1.0"), "another"),)
+    )
     assert not elsewhere.is_complete("5.0")
 
 
@@ -163,7 +198,9 @@ def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
         second_waits.wait(30)
 
     monkeypatch.setattr(Environment, "make", make)
-    monkeypatch.setattr(Environment, "is_complete", lambda environment, blender: second_waits.is_set())
+    monkeypatch.setattr(
+        Environment, "is_complete", lambda environment, blender: second_waits.is_set()
+    )
     monkeypatch.setattr(environments.time, "sleep", lambda seconds: second_waits.set())
     first = threading.Thread(target=elsewhere.set_up)
     first.start()
@@ -174,7 +211,9 @@ def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
     assert "waiting" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(os.name == "nt", reason="writes a shell script that stands for a Python without venv")
+@pytest.mark.skipif(
+    os.name == "nt", reason="writes a shell script that stands for a Python without venv"
+)
 def test_a_python_without_venv_is_told_the_package(elsewhere):
     python = elsewhere.root / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
@@ -194,13 +233,17 @@ def test_a_failed_step_ends_in_its_last_lines_and_one_sentence(elsewhere):
 
 
 def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
-    monkeypatch.setattr(Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable))
+    monkeypatch.setattr(
+        Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable)
+    )
     (elsewhere.root / "tests").mkdir()
     (elsewhere.root / "tests" / "benchmarks.py").write_text("import sys; sys.exit(len(sys.argv))")
     assert build.main(["bench"]) == 1
     assert build.main(["bench", "search", "tick"]) == 3
     if os.name != "nt":
-        (elsewhere.root / "tests" / "benchmarks.py").write_text("import os; os.kill(os.getpid(), 9)")
+        (elsewhere.root / "tests" / "benchmarks.py").write_text(
+            "import os; os.kill(os.getpid(), 9)"
+        )
         assert build.main(["bench"]) == 137
 
 
@@ -220,12 +263,15 @@ def test_four(): pass
 """
 
 
-@pytest.mark.parametrize(("ci", "listed", "code"), [
-    ("true", "", 1),
-    ("true", "no device — there is none here\n", 1),
-    ("true", "no device — there is none here\nthe moon — it is what it is\n", 0),
-    ("", "", 0),
-])
+@pytest.mark.parametrize(
+    ("ci", "listed", "code"),
+    [
+        ("true", "", 1),
+        ("true", "no device — there is none here\n", 1),
+        ("true", "no device — there is none here\nthe moon — it is what it is\n", 0),
+        ("", "", 0),
+    ],
+)
 def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
@@ -233,8 +279,14 @@ def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
     (tests / "test_skipping.py").write_text(SKIPPING)
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "allowed_skips").write_text(listed, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=tmp_path,
-                          env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+        cwd=tmp_path,
+        env={**os.environ, "CI": ci},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
     assert done.returncode == code, done.stdout
     assert ("test_two: the moon is full" in done.stdout) == (code == 1)
     assert "2 skipped" in done.stdout.splitlines()[-1]

@@ -96,8 +96,12 @@ def sentence(capsys: pytest.CaptureFixture[str]) -> str:
 def listing(folder: Path) -> dict[str, bytes | None]:
     """All that lies in a folder, with the content of small files."""
     small = 1_000_000
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() and path.stat().st_size < small else None
-            for path in sorted(folder.rglob("*"))}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        if path.is_file() and path.stat().st_size < small
+        else None
+        for path in sorted(folder.rglob("*"))
+    }
 
 
 def world(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
@@ -145,7 +149,11 @@ for frame in (1, clip.frame_count // 2, clip.frame_count):
 
 
 def test_the_chain_of_readme_ends_in_mocap_a_report_and_an_action(
-    demo: Path, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_in_blender: Callable[..., str]
+    demo: Path,
+    walk: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    run_in_blender: Callable[..., str],
 ) -> None:
     take, report = tmp_path / "take.bvh", tmp_path / "take.json"
     assert run("take", walk, "--seconds", 4, "--bvh", take, "--report", report) == 0
@@ -176,7 +184,9 @@ def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_pat
     assert run("take", walk, "--script", "square", "--seconds", 3, "--bvh", take, "--quiet") == 0
     (names, places), (source_names, source_places) = world(take), world(source)
     assert names == source_names
-    lines, source_lines = (file.read_text().partition("MOTION")[0].splitlines() for file in (take, source))
+    lines, source_lines = (
+        file.read_text().partition("MOTION")[0].splitlines() for file in (take, source)
+    )
     assert lines == source_lines  # hierarchy, offsets in centimetres, channels
     # read as Y up, feet are on the ground and the head is as high as in the sources
     head, lowest = names.index("Head"), places[..., 2].min(axis=1)
@@ -188,30 +198,53 @@ def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_pat
     assert 60 < frames[:, 1].min() < frames[:, 1].max() < 130
 
 
-@pytest.mark.parametrize(("recordings", "clips", "options"), [("bandai-namco", 171, ["--mirror"]), ("lafan1", 1, [])])
+@pytest.mark.parametrize(
+    ("recordings", "clips", "options"), [("bandai-namco", 171, ["--mirror"]), ("lafan1", 1, [])]
+)
 def test_real_recordings_need_no_option_but_their_folder(
-    recordings: str, clips: int, options: list[str], mocap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recordings: str,
+    clips: int,
+    options: list[str],
+    mocap: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     database, take = tmp_path / "walk.npz", tmp_path / "take.bvh"
     assert run("build", mocap / recordings, "-o", database, *options) == 0
     assert f"of {clips} clip" in capsys.readouterr().out
     assert run("take", database, "--seconds", 3, "--bvh", take, "--quiet") == 0
-    (names, places), (source_names, _) = world(take), world(next((mocap / recordings).glob("*.bvh")))
+    (names, places), (source_names, _) = (
+        world(take),
+        world(next((mocap / recordings).glob("*.bvh"))),
+    )
     assert names == source_names
-    assert np.median(places[..., 2].max(axis=1)) == pytest.approx(1.6, abs=0.25)  # a standing person's uppermost joint
+    assert np.median(places[..., 2].max(axis=1)) == pytest.approx(
+        1.6, abs=0.25
+    )  # a standing person's uppermost joint
 
 
 def test_a_source_list_chooses_frames_speed_mirror_and_tags(
     demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copy(demo / "clips" / "walk_curves.bvh", tmp_path)
-    sources = [{"file": "walk_curves.bvh", "start": 30, "stop": 230, "mirror": True, "tags": [{"name": "curve"}]},
-               {"file": "walk_curves.bvh", "stop": 100, "speed": 2.0}]
+    sources = [
+        {
+            "file": "walk_curves.bvh",
+            "start": 30,
+            "stop": 230,
+            "mirror": True,
+            "tags": [{"name": "curve"}],
+        },
+        {"file": "walk_curves.bvh", "stop": 100, "speed": 2.0},
+    ]
     (tmp_path / "sources.json").write_text(json.dumps(sources))
     assert run("build", tmp_path / "sources.json", "-o", tmp_path / "walk.npz", "--speed", 1.0) == 0
     database = databases.load(tmp_path / "walk.npz")
     assert [(r.clip, r.mirrored, r.first_source_frame) for r in database.ranges] == [
-        ("walk_curves", False, 30), ("walk_curves", False, 0), ("walk_curves", True, 30)]
+        ("walk_curves", False, 30),
+        ("walk_curves", False, 0),
+        ("walk_curves", True, 30),
+    ]
     assert (database.stops - database.starts).tolist() == [200, 50, 200]
     assert database.tag_mask({"curve"}).tolist() == [True] * 200 + [False] * 50 + [True] * 200
     assert "450 frames (15 s at 30 fps) of 2 clips, mirrored too" in capsys.readouterr().out
@@ -220,8 +253,30 @@ def test_a_source_list_chooses_frames_speed_mirror_and_tags(
 def test_options_of_build_reach_the_database(one_clip: Path, tmp_path: Path) -> None:
     file = tmp_path / "walk.npz"
     (tmp_path / "rig.json").write_text('{"spine": "Spine"}')
-    assert run("build", one_clip, "-o", file, "--quiet", "--fps", 20, "--speed", 1.1, "--features", "notebook", "--rig",
-               tmp_path / "rig.json", "--simulation-bone", "notebook", "--contacts", "notebook", "--scale", 0.005) == 0
+    assert (
+        run(
+            "build",
+            one_clip,
+            "-o",
+            file,
+            "--quiet",
+            "--fps",
+            20,
+            "--speed",
+            1.1,
+            "--features",
+            "notebook",
+            "--rig",
+            tmp_path / "rig.json",
+            "--simulation-bone",
+            "notebook",
+            "--contacts",
+            "notebook",
+            "--scale",
+            0.005,
+        )
+        == 0
+    )
     database = databases.load(file)
     original = bvh.load(next(one_clip.iterdir()))
     assert database.fps == 20
@@ -230,13 +285,17 @@ def test_options_of_build_reach_the_database(one_clip: Path, tmp_path: Path) -> 
     assert database.role_names["spine"] == "Spine"
     assert database.settings["simulation_bone"]["heading"] == "angle"
     assert database.settings["contacts"]["method"] == "displacement"
-    np.testing.assert_allclose(database.skeleton.rest_positions[2:], 0.5 * original.skeleton.rest_positions[1:], atol=1e-5)
+    np.testing.assert_allclose(
+        database.skeleton.rest_positions[2:], 0.5 * original.skeleton.rest_positions[1:], atol=1e-5
+    )
 
 
 def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
     """A minus in front of an axis makes it no option."""
     tracks = []
-    for number, axes in enumerate(["--forward -Z", "--forward=-Z", "--forward -z --up y", "--forward X --up -Z"]):
+    for number, axes in enumerate(
+        ["--forward -Z", "--forward=-Z", "--forward -z --up y", "--forward X --up -Z"]
+    ):
         file = tmp_path / f"{number}.npz"
         assert run("build", one_clip, "-o", file, *axes.split()) == 0
         tracks.append(databases.load(file).track)
@@ -245,7 +304,9 @@ def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
     assert not np.allclose(tracks[3], tracks[0])
 
 
-def test_a_bone_that_there_is_not_is_asked_back(one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bone_that_there_is_not_is_asked_back(
+    one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "rig.json").write_text('{"hips": "Hip"}')
     assert run("build", one_clip, "-o", tmp_path / "walk.npz", "--rig", tmp_path / "rig.json") == 1
     assert capsys.readouterr().err.endswith("did you mean 'Hips'?\n")
@@ -267,22 +328,80 @@ def test_clips_too_short_are_named_and_the_rest_is_built(
 def test_a_performance_solved_again_gives_the_same_take_and_with_other_settings_a_new_one(
     walk: Path, tmp_path: Path
 ) -> None:
-    first, again, other, calmer = (tmp_path / f"{name}.bvh" for name in ("first", "again", "other", "calmer"))
+    first, again, other, calmer = (
+        tmp_path / f"{name}.bvh" for name in ("first", "again", "other", "calmer")
+    )
     kept = tmp_path / "kept.json"
-    assert run("take", walk, "--script", "random", "--seed", 5, "--seconds", 6, "--set", "velocity_halflife=0.2",
-               "--bvh", first, "--save-performance", kept, "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--script",
+            "random",
+            "--seed",
+            5,
+            "--seconds",
+            6,
+            "--set",
+            "velocity_halflife=0.2",
+            "--bvh",
+            first,
+            "--save-performance",
+            kept,
+            "--quiet",
+        )
+        == 0
+    )
     assert run("take", walk, "--script", kept, "--bvh", again, "--quiet") == 0
     assert again.read_bytes() == first.read_bytes()
-    assert run("take", walk, "--script", kept, "--set", "weights=1,1,1,1,1,3,3", "--bvh", other, "--quiet") == 0
-    assert run("take", walk, "--script", kept, "--set", "velocity_halflife=0.5", "--bvh", calmer, "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--script",
+            kept,
+            "--set",
+            "weights=1,1,1,1,1,3,3",
+            "--bvh",
+            other,
+            "--quiet",
+        )
+        == 0
+    )
+    assert (
+        run(
+            "take",
+            walk,
+            "--script",
+            kept,
+            "--set",
+            "velocity_halflife=0.5",
+            "--bvh",
+            calmer,
+            "--quiet",
+        )
+        == 0
+    )
     assert len({file.read_bytes() for file in (first, other, calmer)}) == 3
     assert performance.load(kept).settings["velocity_halflife"] == 0.2
 
 
 def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -> None:
     take = ("take", walk, "--script", "flips", "--seconds", 5, "--quiet")
-    assert run(*take, "--bvh", tmp_path / "a.bvh", "--save-contacts", tmp_path / "contacts.json",
-               "-o", tmp_path / "a.blend", "--report", tmp_path / "report.json") == 0
+    assert (
+        run(
+            *take,
+            "--bvh",
+            tmp_path / "a.bvh",
+            "--save-contacts",
+            tmp_path / "contacts.json",
+            "-o",
+            tmp_path / "a.blend",
+            "--report",
+            tmp_path / "report.json",
+        )
+        == 0
+    )
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["take"]["foot_slide_mann"] < report["live"]["foot_slide_mann"]
     # as they were saved, in either form, they give the same bake
@@ -299,8 +418,22 @@ def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -
 def test_feet_are_as_they_are_asked_for(walk: Path, tmp_path: Path) -> None:
     slides = []
     for feet in ("baked", "live", "off"):
-        assert run("take", walk, "--script", "flips", "--seconds", 8, "--feet", feet, "--quiet",
-                   "--report", tmp_path / f"{feet}.json") == 0
+        assert (
+            run(
+                "take",
+                walk,
+                "--script",
+                "flips",
+                "--seconds",
+                8,
+                "--feet",
+                feet,
+                "--quiet",
+                "--report",
+                tmp_path / f"{feet}.json",
+            )
+            == 0
+        )
         measured = json.loads((tmp_path / f"{feet}.json").read_text())["take"]
         slides.append(measured["foot_slide_contacts"])
     assert slides == sorted(slides)
@@ -316,16 +449,35 @@ def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None
     data = takes.default_settings(databases.load(walk))
     factor = 0.9 / data.walk.forward
     assert speeds[0]["walk"] == pytest.approx(
-        {"forward": 0.9, "side": factor * data.walk.side, "back": factor * data.walk.back})
+        {"forward": 0.9, "side": factor * data.walk.side, "back": factor * data.walk.back}
+    )
     assert speeds[1]["walk"] == {"forward": 0.9, "side": 0.8, "back": 0.7}
     assert speeds[2]["run"]["forward"] == 2.0
 
 
 @pytest.mark.parametrize("gait", ["walk", "run"])
-def test_full_synchronization_puts_both_exactly_where_the_code_leads(walk: Path, tmp_path: Path, gait: str) -> None:
+def test_full_synchronization_puts_both_exactly_where_the_code_leads(
+    walk: Path, tmp_path: Path, gait: str
+) -> None:
     kept = tmp_path / "kept.json"
-    assert run("take", walk, "--script", "flips", "--gait", gait, "--seconds", 7, "--sync", 1, "--save-performance", kept,
-               "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--script",
+            "flips",
+            "--gait",
+            gait,
+            "--seconds",
+            7,
+            "--sync",
+            1,
+            "--save-performance",
+            kept,
+            "--quiet",
+        )
+        == 0
+    )
     wanted = performance.load(kept)
     assert wanted.settings["synchronization"] == 1
     database = databases.load(walk)
@@ -389,18 +541,25 @@ def list_of_nothing(folder: Path) -> list[object]:
     return [folder / "sources.json"]
 
 
-@pytest.mark.parametrize(("prepare", "culprit", "advice"), [
-    (empty_folder, "clips", "give a folder with motion capture"),
-    (text_named_bvh, "notes.bvh", "expected to be HIERARCHY"),
-    (only_short_clips, "short", "longer"),
-    (mixed_skeletons, "'tentacle'", "build a database for each"),
-    (no_feet, "legs", "name hips, thighs, shins and feet"),
-    (nan_in_a_channel, "walk_curves.bvh", "repair or delete that line"),
-    (no_such_file, "nothing.bvh", "give a .bvh file"),
-    (list_of_nothing, "gone.bvh", "relative to the list"),
-])
+@pytest.mark.parametrize(
+    ("prepare", "culprit", "advice"),
+    [
+        (empty_folder, "clips", "give a folder with motion capture"),
+        (text_named_bvh, "notes.bvh", "expected to be HIERARCHY"),
+        (only_short_clips, "short", "longer"),
+        (mixed_skeletons, "'tentacle'", "build a database for each"),
+        (no_feet, "legs", "name hips, thighs, shins and feet"),
+        (nan_in_a_channel, "walk_curves.bvh", "repair or delete that line"),
+        (no_such_file, "nothing.bvh", "give a .bvh file"),
+        (list_of_nothing, "gone.bvh", "relative to the list"),
+    ],
+)
 def test_sources_that_cannot_be_used(
-    prepare: Callable[[Path], list[object]], culprit: str, advice: str, one_clip: Path, tmp_path: Path,
+    prepare: Callable[[Path], list[object]],
+    culprit: str,
+    advice: str,
+    one_clip: Path,
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sources = prepare(tmp_path)
@@ -412,22 +571,30 @@ def test_sources_that_cannot_be_used(
     assert listing(tmp_path) == before
 
 
-@pytest.mark.parametrize(("options", "culprit", "advice"), [
-    (["--fps", "-1"], "--fps is -1", "give a number"),
-    (["--fps", "nan"], "--fps is nan", "give a number"),
-    (["--speed", "0"], "--speed is 0", "give a number"),
-    (["--scale", "-1"], "scale", "must be a positive number"),
-    (["--up", "sideways"], "'sideways'", "must be X, Y, Z"),
-    (["--forward", "Y"], "'Y'", "change one"),
-    (["--features", "best"], "'best'", "use one of"),
-    (["--rig", "{folder}/rig.json"], "rig.json", "check its name"),
-    (["-o", "{folder}/missing/walk.npz"], "missing", "make it first"),
-    (["-o", "{folder}"], "is a folder", "give the name"),
-    (["-o", "{folder}/one clip/walk_curves.bvh"], "walk_curves.bvh", "rename it"),
-    (["-o", "{folder}/locked.npz"], "locked.npz is read-only", "allow writing"),
-])
+@pytest.mark.parametrize(
+    ("options", "culprit", "advice"),
+    [
+        (["--fps", "-1"], "--fps is -1", "give a number"),
+        (["--fps", "nan"], "--fps is nan", "give a number"),
+        (["--speed", "0"], "--speed is 0", "give a number"),
+        (["--scale", "-1"], "scale", "must be a positive number"),
+        (["--up", "sideways"], "'sideways'", "must be X, Y, Z"),
+        (["--forward", "Y"], "'Y'", "change one"),
+        (["--features", "best"], "'best'", "use one of"),
+        (["--rig", "{folder}/rig.json"], "rig.json", "check its name"),
+        (["-o", "{folder}/missing/walk.npz"], "missing", "make it first"),
+        (["-o", "{folder}"], "is a folder", "give the name"),
+        (["-o", "{folder}/one clip/walk_curves.bvh"], "walk_curves.bvh", "rename it"),
+        (["-o", "{folder}/locked.npz"], "locked.npz is read-only", "allow writing"),
+    ],
+)
 def test_options_of_build_that_make_no_sense(
-    options: list[str], culprit: str, advice: str, one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    culprit: str,
+    advice: str,
+    one_clip: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "locked.npz").write_text("kept")
     (tmp_path / "locked.npz").chmod(0o444)
@@ -440,41 +607,61 @@ def test_options_of_build_that_make_no_sense(
     assert listing(tmp_path) == before
 
 
-@pytest.mark.parametrize(("options", "culprit", "advice"), [
-    (["--seconds", "0"], "--seconds is 0", "give a number"),
-    (["--seconds", "-3"], "--seconds is -3", "give a number"),
-    (["--seconds", "nan"], "--seconds is nan", "give a number"),
-    (["--seconds", "inf"], "--seconds is inf", "give a number"),
-    (["--seed", "-1"], "--seed is -1", "give a whole number"),
-    (["--sync", "1.5"], "--sync is 1.5", "from 0 to 1"),
-    (["--script", "moonwalk"], "'moonwalk'", "use one of figure_eight"),
-    (["--script", "{folder}/gone.json"], "gone.json", "check its name"),
-    (["--script", "{folder}/other.json"], "other.json", "give one that"),
-    (["--script", "{folder}/kept.json", "--seconds", "3"], "--seconds", "leave it out"),
-    (["--script", "{folder}/broken.json"], "broken.json", "record it again"),
-    (["--set", "grace=1"], "'grace'", "known ones are"),
-    (["--set", "stop_factor"], "stop_factor", "write it as in"),
-    (["--set", "stop_factor=fast"], "stop_factor=fast", "write it as in"),
-    (["--set", "stop_factor=nan"], "stop_factor=nan", "write it as in"),
-    (["--set", "stop_factor=1,2"], "stop_factor", "give one"),
-    (["--set", "stop_factor=-1"], "'stop_factor'", "give a number from 0"),
-    (["--set", "velocity_halflife=1e308"], "'velocity_halflife'", "give a number from 0"),
-    (["--seconds", "0.1"], "figure_eight", "make it longer"),
-    (["--set", "walk=0"], "walk", "needs one speed above zero"),
-    (["--set", "weights=1,2"], "7 features but 2 weights", "give one for each"),
-    (["--set", "weights=1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
-    (["--set", "end_guard=1000"], "end guard", "lower"),
-    (["--contacts", "{folder}/none.json"], "none.json", "--save-contacts"),
-    (["--contacts", "{folder}/kept.json"], "kept.json", "--save-contacts"),
-    (["--contacts", "{folder}/kept.json", "--feet", "live"], "--feet live", "leave one of them out"),
-    (["--contacts", "{folder}/kept.json", "--save-contacts", "{folder}/kept.json"], "kept.json", "another name"),
-    (["--bvh", "{folder}/missing/take.bvh"], "missing", "make it first"),
-    (["--bvh", "{folder}/take.blend"], "take.blend", "rename it"),
-    (["--bvh", "{folder}/locked.bvh"], "locked.bvh is read-only", "allow writing"),
-    (["--report", "{folder}/kept.json", "--script", "{folder}/kept.json"], "kept.json", "choose another name"),
-])
+@pytest.mark.parametrize(
+    ("options", "culprit", "advice"),
+    [
+        (["--seconds", "0"], "--seconds is 0", "give a number"),
+        (["--seconds", "-3"], "--seconds is -3", "give a number"),
+        (["--seconds", "nan"], "--seconds is nan", "give a number"),
+        (["--seconds", "inf"], "--seconds is inf", "give a number"),
+        (["--seed", "-1"], "--seed is -1", "give a whole number"),
+        (["--sync", "1.5"], "--sync is 1.5", "from 0 to 1"),
+        (["--script", "moonwalk"], "'moonwalk'", "use one of figure_eight"),
+        (["--script", "{folder}/gone.json"], "gone.json", "check its name"),
+        (["--script", "{folder}/other.json"], "other.json", "give one that"),
+        (["--script", "{folder}/kept.json", "--seconds", "3"], "--seconds", "leave it out"),
+        (["--script", "{folder}/broken.json"], "broken.json", "record it again"),
+        (["--set", "grace=1"], "'grace'", "known ones are"),
+        (["--set", "stop_factor"], "stop_factor", "write it as in"),
+        (["--set", "stop_factor=fast"], "stop_factor=fast", "write it as in"),
+        (["--set", "stop_factor=nan"], "stop_factor=nan", "write it as in"),
+        (["--set", "stop_factor=1,2"], "stop_factor", "give one"),
+        (["--set", "stop_factor=-1"], "'stop_factor'", "give a number from 0"),
+        (["--set", "velocity_halflife=1e308"], "'velocity_halflife'", "give a number from 0"),
+        (["--seconds", "0.1"], "figure_eight", "make it longer"),
+        (["--set", "walk=0"], "walk", "needs one speed above zero"),
+        (["--set", "weights=1,2"], "7 features but 2 weights", "give one for each"),
+        (["--set", "weights=1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
+        (["--set", "end_guard=1000"], "end guard", "lower"),
+        (["--contacts", "{folder}/none.json"], "none.json", "--save-contacts"),
+        (["--contacts", "{folder}/kept.json"], "kept.json", "--save-contacts"),
+        (
+            ["--contacts", "{folder}/kept.json", "--feet", "live"],
+            "--feet live",
+            "leave one of them out",
+        ),
+        (
+            ["--contacts", "{folder}/kept.json", "--save-contacts", "{folder}/kept.json"],
+            "kept.json",
+            "another name",
+        ),
+        (["--bvh", "{folder}/missing/take.bvh"], "missing", "make it first"),
+        (["--bvh", "{folder}/take.blend"], "take.blend", "rename it"),
+        (["--bvh", "{folder}/locked.bvh"], "locked.bvh is read-only", "allow writing"),
+        (
+            ["--report", "{folder}/kept.json", "--script", "{folder}/kept.json"],
+            "kept.json",
+            "choose another name",
+        ),
+    ],
+)
 def test_options_of_take_that_make_no_sense(
-    options: list[str], culprit: str, advice: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    culprit: str,
+    advice: str,
+    walk: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "locked.bvh").write_text("kept")
     (tmp_path / "locked.bvh").chmod(0o444)
@@ -510,13 +697,22 @@ def a_folder(file: Path) -> Path:
     return file.parent
 
 
-@pytest.mark.parametrize(("prepare", "advice"), [
-    (gone, "make it first"), (cut_short, "make it again"), (other_arrays, "make it again"),
-    (a_folder, "make one from it"),
-])
+@pytest.mark.parametrize(
+    ("prepare", "advice"),
+    [
+        (gone, "make it first"),
+        (cut_short, "make it again"),
+        (other_arrays, "make it again"),
+        (a_folder, "make one from it"),
+    ],
+)
 @pytest.mark.parametrize("command", ["take", "inspect"])
 def test_databases_that_cannot_be_used(
-    command: str, prepare: Callable[[Path], Path], advice: str, walk: Path, tmp_path: Path,
+    command: str,
+    prepare: Callable[[Path], Path],
+    advice: str,
+    walk: Path,
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     database = prepare(Path(shutil.copy(walk, tmp_path)))
@@ -539,30 +735,55 @@ sys.exit(main(sys.argv[2:]))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit to the size of files")
-@pytest.mark.parametrize(("command", "target", "limit"), [
-    ("build", "-o {folder}/walk.npz", 100_000),
-    ("take", "--bvh {folder}/take.bvh", 10_000),
-    ("take", "--save-performance {folder}/kept.json", 100),
-    ("take", "-o {folder}/take.blend", 60_000),
-    ("demo-clips", "{folder}", 10_000),
-])
+@pytest.mark.parametrize(
+    ("command", "target", "limit"),
+    [
+        ("build", "-o {folder}/walk.npz", 100_000),
+        ("take", "--bvh {folder}/take.bvh", 10_000),
+        ("take", "--save-performance {folder}/kept.json", 100),
+        ("take", "-o {folder}/take.blend", 60_000),
+        ("demo-clips", "{folder}", 10_000),
+    ],
+)
 def test_a_full_disk_leaves_nothing_half_written(
     command: str, target: str, limit: int, one_clip: Path, walk: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "full"
     folder.mkdir()
-    inputs: list[object] = {"build": [one_clip], "take": [walk, "--seconds", 1, "--quiet"], "demo-clips": []}[command]
+    inputs: list[object] = {
+        "build": [one_clip],
+        "take": [walk, "--seconds", 1, "--quiet"],
+        "demo-clips": [],
+    }[command]
     options = [part.format(folder=folder) for part in target.split()]
-    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(limit), command, *map(str, inputs), *options],
-                          cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(limit), command, *map(str, inputs), *options],
+        cwd=CHECKOUT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+    )
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert done.stderr.count("\n") == 1
-    assert re.search(r"full.*cannot be written \(.*\); free some space or choose another place\.\n$", done.stderr)
+    assert re.search(
+        r"full.*cannot be written \(.*\); free some space or choose another place\.\n$", done.stderr
+    )
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["build"], ["take"], ["inspect", "a", "b"], ["take", "a", "--fast"],
-                                       ["take", "a", "--seconds", "long"], ["take", "a", "--gait", "crawl"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["dance"],
+        ["build"],
+        ["take"],
+        ["inspect", "a", "b"],
+        ["take", "a", "--fast"],
+        ["take", "a", "--seconds", "long"],
+        ["take", "a", "--gait", "crawl"],
+    ],
+)
 def test_a_wrong_command_line_ends_with_2_and_the_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -575,9 +796,15 @@ def test_a_wrong_command_line_ends_with_2_and_the_usage(
 # ---------------------------------------------------------------- cancelling, progress, quiet
 
 
-@pytest.mark.parametrize("stage", ["Reading", "Computing features", "Saving", "Performing", "Measuring", "Writing clips"])
+@pytest.mark.parametrize(
+    "stage", ["Reading", "Computing features", "Saving", "Performing", "Measuring", "Writing clips"]
+)
 def test_ctrl_c_ends_a_command_at_any_stage(
-    stage: str, one_clip: Path, walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    one_clip: Path,
+    walk: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def press(self: object, now: str, part: float | None = None) -> None:
@@ -599,14 +826,22 @@ def test_ctrl_c_ends_a_command_at_any_stage(
 
 @pytest.mark.parametrize("what", ["walk.npz", "take.bvh"])
 def test_ctrl_c_while_a_file_is_written_leaves_the_old_one(
-    what: str, one_clip: Path, walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    one_clip: Path,
+    walk: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = tmp_path / "written"
     folder.mkdir()
     (folder / what).write_text("the old one")
-    monkeypatch.setattr(os, "fsync", lambda handle: signal.raise_signal(signal.SIGINT))  # all of it is written, not moved
-    command = ["build", one_clip, "-o"] if what == "walk.npz" else ["take", walk, "--seconds", 1, "--bvh"]
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: signal.raise_signal(signal.SIGINT)
+    )  # all of it is written, not moved
+    command = (
+        ["build", one_clip, "-o"] if what == "walk.npz" else ["take", walk, "--seconds", 1, "--bvh"]
+    )
     assert run(*command, folder / what) == 130
     sentence(capsys)
     assert listing(folder) == {what: b"the old one"}
@@ -623,8 +858,13 @@ runpy.run_module("motion_matching", run_name="__main__")
 def test_a_command_that_is_ended_from_outside_tidies_up(one_clip: Path, tmp_path: Path) -> None:
     folder = tmp_path / "written"
     folder.mkdir()
-    done = subprocess.run([sys.executable, "-c", ENDED, "build", str(one_clip), "-o", str(folder / "walk.npz")],
-                          cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED, "build", str(one_clip), "-o", str(folder / "walk.npz")],
+        cwd=CHECKOUT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")
     assert list(folder.iterdir()) == []
 
@@ -650,7 +890,10 @@ class Terminal(io.StringIO):
 
 
 def test_progress_shows_on_a_terminal_alone_and_is_wiped_off(
-    one_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    one_clip: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["build", one_clip, "-o", tmp_path / "walk.npz"]
     assert run(*command) == 0
@@ -680,21 +923,44 @@ def test_quiet_commands_print_nothing_but_errors(
     assert "gone.npz" in sentence(capsys)
 
 
-def test_settings_that_are_words_or_truths_are_taken_as_they_are_written(walk: Path, tmp_path: Path) -> None:
+def test_settings_that_are_words_or_truths_are_taken_as_they_are_written(
+    walk: Path, tmp_path: Path
+) -> None:
     report = tmp_path / "take.json"
-    options = ["--set", "displacement=adjust", "--set", "clamp=true", "--set", "foot_lock=False", "--seconds", 2]
+    options = [
+        "--set",
+        "displacement=adjust",
+        "--set",
+        "clamp=true",
+        "--set",
+        "foot_lock=False",
+        "--seconds",
+        2,
+    ]
     assert run("take", walk, "--report", report, *options) == 0
     settings = json.loads(report.read_text())["settings"]
-    assert (settings["displacement"], settings["clamp"], settings["foot_lock"]) == ("adjust", True, False)
+    assert (settings["displacement"], settings["clamp"], settings["foot_lock"]) == (
+        "adjust",
+        True,
+        False,
+    )
 
 
 # ---------------------------------------------------------------- help and README tell the truth
 
 
 def test_help_needs_no_numpy_and_names_every_command() -> None:
-    script = ("import sys; sys.modules['numpy'] = None; sys.argv = ['motion_matching', '--help']; "
-              "import runpy; runpy.run_module('motion_matching', run_name='__main__')")
-    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, encoding="utf-8", timeout=200)
+    script = (
+        "import sys; sys.modules['numpy'] = None; sys.argv = ['motion_matching', '--help']; "
+        "import runpy; runpy.run_module('motion_matching', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=CHECKOUT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+    )
     assert done.returncode == 0, done.stderr
     for command in ("build", "take", "inspect", "demo-clips"):
         assert re.search(rf"^    {command} +\w", done.stdout, re.MULTILINE)
@@ -716,9 +982,17 @@ def test_readme_explains_every_command_option_script_preset_and_setting() -> Non
     [commands] = (action for action in arguments.parser()._actions if action.dest == "command")
     assert set(commands.choices) == set(cli.COMMANDS)
     words = [f"### `{name} " for name in commands.choices]
-    words += [f"`{option}" for command in commands.choices.values() for action in command._actions
-              for option in action.option_strings if option.startswith("--") and option not in ("--help", "--output")]
-    words += [f"`{name}`" for name in (*scripts.NAMES, *presets.names("features"), *PerformerSettings().to_dict())]
+    words += [
+        f"`{option}"
+        for command in commands.choices.values()
+        for action in command._actions
+        for option in action.option_strings
+        if option.startswith("--") and option not in ("--help", "--output")
+    ]
+    words += [
+        f"`{name}`"
+        for name in (*scripts.NAMES, *presets.names("features"), *PerformerSettings().to_dict())
+    ]
     assert [word for word in words if word not in readme] == []
 
 
@@ -731,4 +1005,6 @@ def test_commands_in_readme_are_right() -> None:
 
 
 def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:
-    assert sorted(file.stem for file in (demo / "clips").iterdir()) == sorted(clip.name for clip in locomotion.generate(0))
+    assert sorted(file.stem for file in (demo / "clips").iterdir()) == sorted(
+        clip.name for clip in locomotion.generate(0)
+    )

@@ -24,7 +24,12 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two clips of about five seconds."""
     folder = tmp_path_factory.mktemp("clips")
     for seed, name in enumerate(("walk", "stroll")):
-        clip = perform(name, [Move(2.0, 1.2 - 0.4 * seed), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(seed))
+        clip = perform(
+            name,
+            [Move(2.0, 1.2 - 0.4 * seed), Move(1.5, 1.2, turn=40)],
+            30.0,
+            np.random.default_rng(seed),
+        )
         bvh.save(clip, folder / f"{name}.bvh")
     return folder
 
@@ -32,14 +37,29 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tags_of_a_folder_come_from_a_file_and_go_to_one(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tags = {"walk": [{"name": "curve", "start": 60, "stop": 120}, {"name": "prefer", "bias": -2},
-                     {"name": "loop", "start": 70, "stop": 104}], "stroll": [{"name": "no_use", "start": 0, "stop": 30}]}
+    tags = {
+        "walk": [
+            {"name": "curve", "start": 60, "stop": 120},
+            {"name": "prefer", "bias": -2},
+            {"name": "loop", "start": 70, "stop": 104},
+        ],
+        "stroll": [{"name": "no_use", "start": 0, "stop": 30}],
+    }
     (tmp_path / "tags.json").write_text(json.dumps(tags))
     file, saved = tmp_path / "walk.npz", tmp_path / "saved.json"
-    assert run("build", clips, "-o", file, "--tags", tmp_path / "tags.json", "--save-tags", saved) == 0
-    assert json.loads(saved.read_text()) == {"stroll": [{"name": "no_use", "stop": 30}], "walk": tags["walk"]}
+    assert (
+        run("build", clips, "-o", file, "--tags", tmp_path / "tags.json", "--save-tags", saved) == 0
+    )
+    assert json.loads(saved.read_text()) == {
+        "stroll": [{"name": "no_use", "stop": 30}],
+        "walk": tags["walk"],
+    }
     database = databases.load(file)
-    assert [(r.clip, r.loop) for r in database.ranges] == [("stroll", False), ("walk", False), ("walk", True)]
+    assert [(r.clip, r.loop) for r in database.ranges] == [
+        ("stroll", False),
+        ("walk", False),
+        ("walk", True),
+    ]
     assert database.tag_mask({"curve"}).sum() == 60 + 33
     capsys.readouterr()
     assert run("inspect", file) == 0
@@ -56,12 +76,21 @@ def test_tags_of_a_folder_come_from_a_file_and_go_to_one(
 def test_a_take_keeps_to_the_tags(clips: Path, tmp_path: Path) -> None:
     """Frames not to be used are never played, and of a clip to be avoided less is played."""
     played = {}
-    for name, tags in (("plain", {}), ("avoided", {"walk": [{"name": "prefer", "bias": 100}]}),
-                       ("barred", {"walk": [{"name": "no_use"}]})):
+    for name, tags in (
+        ("plain", {}),
+        ("avoided", {"walk": [{"name": "prefer", "bias": 100}]}),
+        ("barred", {"walk": [{"name": "no_use"}]}),
+    ):
         (tmp_path / "tags.json").write_text(json.dumps(tags))
         file, report = tmp_path / f"{name}.npz", tmp_path / f"{name}.json"
-        assert run("build", clips, "-o", file, "--mirror", "--quiet", "--tags", tmp_path / "tags.json") == 0
-        assert run("take", file, "--seconds", 6, "--script", "square", "--report", report, "--quiet") == 0
+        assert (
+            run("build", clips, "-o", file, "--mirror", "--quiet", "--tags", tmp_path / "tags.json")
+            == 0
+        )
+        assert (
+            run("take", file, "--seconds", 6, "--script", "square", "--report", report, "--quiet")
+            == 0
+        )
         used = {clip["clip"]: clip["seconds"] for clip in json.loads(report.read_text())["clips"]}
         played[name] = used.get("walk", 0.0) / sum(used.values())
     assert played["plain"] > 0.2
@@ -74,18 +103,29 @@ def test_the_simulation_bone_adapts_where_it_is_told_to(clips: Path, tmp_path: P
     tracks = {}
     for name in ("article", "adaptive"):
         file = tmp_path / f"{name}.npz"
-        assert run("build", clips / "walk.bvh", "-o", file, "--simulation-bone", name, "--quiet") == 0
+        assert (
+            run("build", clips / "walk.bvh", "-o", file, "--simulation-bone", name, "--quiet") == 0
+        )
         tracks[name] = databases.load(file)
     assert tracks["adaptive"].settings["simulation_bone"]["standing"] < 1
-    rates = {name: abs(np.diff(database.track[60:90, 2], 2)).mean() for name, database in tracks.items()}
+    rates = {
+        name: abs(np.diff(database.track[60:90, 2], 2)).mean() for name, database in tracks.items()
+    }
     assert rates["adaptive"] < 0.6 * rates["article"]
-    np.testing.assert_allclose(tracks["adaptive"].track[:20], tracks["article"].track[:20], atol=0.02)
+    np.testing.assert_allclose(
+        tracks["adaptive"].track[:20], tracks["article"].track[:20], atol=0.02
+    )
 
 
-def test_a_take_asks_for_tags(clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_take_asks_for_tags(
+    clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "tags.json").write_text(json.dumps({"stroll": [{"name": "slow"}]}))
     file, report = tmp_path / "walk.npz", tmp_path / "take.json"
-    assert run("build", clips, "-o", file, "--mirror", "--quiet", "--tags", tmp_path / "tags.json") == 0
+    assert (
+        run("build", clips, "-o", file, "--mirror", "--quiet", "--tags", tmp_path / "tags.json")
+        == 0
+    )
     assert run("take", file, "--seconds", 4, "--tags", "slow", "--report", report, "--quiet") == 0
     assert {clip["clip"] for clip in json.loads(report.read_text())["clips"]} == {"stroll"}
     capsys.readouterr()
@@ -112,21 +152,43 @@ def test_proposed_tags_are_written_to_be_edited_and_thresholds_change_them(
     first, second = databases.load(file), databases.load(again)
     assert (first.tags == second.tags).all()
 
-    assert run("build", clips, "-o", file, "--auto-tags", "--set", "idle_speed=1", "--set", "turn_rate=3", "--quiet") == 0
+    assert (
+        run(
+            "build",
+            clips,
+            "-o",
+            file,
+            "--auto-tags",
+            "--set",
+            "idle_speed=1",
+            "--set",
+            "turn_rate=3",
+            "--quiet",
+        )
+        == 0
+    )
     changed = databases.load(file)
     assert not {"turn_left", "turn_right"} & set(changed.tag_names)
     assert changed.tag_mask({"idle"}).mean() > first.tag_mask({"idle"}).mean()
     assert changed.settings["auto_tags"]["turn_rate"] == 3
     capsys.readouterr()
-    for wrong in (["--set", "idle_speed=1"], ["--auto-tags", "--set", "idle=1"], ["--auto-tags", "--set", "idle_speed=1,2"]):
+    for wrong in (
+        ["--set", "idle_speed=1"],
+        ["--auto-tags", "--set", "idle=1"],
+        ["--auto-tags", "--set", "idle_speed=1,2"],
+    ):
         assert run("build", clips, "-o", file, *wrong) == 1
         assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ('{"wlak": [{"name": "x"}]}', "clip 'wlak'"), ('{"walk": [{"name": "x", "bias": 1}]}', "only 'prefer'"),
-    ("[]", "tags.json"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"wlak": [{"name": "x"}]}', "clip 'wlak'"),
+        ('{"walk": [{"name": "x", "bias": 1}]}', "only 'prefer'"),
+        ("[]", "tags.json"),
+    ],
+)
 def test_a_wrong_file_of_tags_is_told_in_one_sentence(
     clips: Path, tmp_path: Path, text: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +205,17 @@ def test_clips_of_one_name_cannot_share_a_file_of_tags(
 ) -> None:
     (tmp_path / "more").mkdir()
     shutil.copy(clips / "walk.bvh", tmp_path / "more")
-    assert run("build", clips, tmp_path / "more", "-o", tmp_path / "walk.npz", "--save-tags", tmp_path / "tags.json") == 1
+    assert (
+        run(
+            "build",
+            clips,
+            tmp_path / "more",
+            "-o",
+            tmp_path / "walk.npz",
+            "--save-tags",
+            tmp_path / "tags.json",
+        )
+        == 1
+    )
     assert "rename one" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [tmp_path / "more"]

@@ -50,7 +50,9 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, name in enumerate(("walk", "stroll")):
         moves = [Move(2.0, 1.2 - 0.3 * seed), Move(1.5, 1.2, turn=60), Move(1.5, 1.2, turn=-90)]
         bvh.save(perform(name, moves, 30.0, np.random.default_rng(seed)), folder / f"{name}.bvh")
-    assert run("build", folder, "-o", folder / "walk.npz", "--mirror", "--auto-tags", "--quiet") == 0
+    assert (
+        run("build", folder, "-o", folder / "walk.npz", "--mirror", "--auto-tags", "--quiet") == 0
+    )
     return folder / "walk.npz"
 
 
@@ -62,8 +64,23 @@ def field(walk: Path) -> Path:
     return file
 
 
-def test_a_field_is_trained_and_told(walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("train", walk, "--task", "direction", "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz") == 0
+def test_a_field_is_trained_and_told(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run(
+            "train",
+            walk,
+            "--task",
+            "direction",
+            "--tags",
+            "walk",
+            *QUICK,
+            "-o",
+            tmp_path / "field.npz",
+        )
+        == 0
+    )
     told = capsys.readouterr().out
     assert "5 actions each, for direction, 'walk'; 10 sweeps" in told
     function = value_function.load(tmp_path / "field.npz")
@@ -73,7 +90,9 @@ def test_a_field_is_trained_and_told(walk: Path, tmp_path: Path, capsys: pytest.
     assert function.values.shape == (len(function.frames), 1, 2, 5)
 
 
-def test_a_training_is_drawn(walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_training_is_drawn(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Also of what is trained already; another kind of file is refused before the work."""
     command = ("train", walk, *QUICK, "-o", tmp_path / "field.npz")
     assert run(*command, "--plot", tmp_path / "plot.png") != 0
@@ -85,11 +104,16 @@ def test_a_training_is_drawn(walk: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert len(most.split()) == 10
 
 
-def test_a_training_ends_where_the_values_hardly_change(walk: Path, field: Path, tmp_path: Path) -> None:
+def test_a_training_ends_where_the_values_hardly_change(
+    walk: Path, field: Path, tmp_path: Path
+) -> None:
     changes = value_function.load(field).residuals[:, 1]
     enough = changes[4]
     file = tmp_path / "field.npz"
-    assert run("train", walk, "--tags", "walk", *QUICK, "--residual", enough, "-o", file, "--quiet") == 0
+    assert (
+        run("train", walk, "--tags", "walk", *QUICK, "--residual", enough, "-o", file, "--quiet")
+        == 0
+    )
     function = value_function.load(file)
     assert function.finished
     np.testing.assert_array_equal(function.residuals[:, 1], changes[: len(function.residuals)])
@@ -108,7 +132,21 @@ def test_a_take_is_performed_by_a_field(
 ) -> None:
     chosen = ["--field", field] if trained else []
     files = "--bvh", tmp_path / "take.bvh", "--report", tmp_path / "take.json"
-    assert run("take", walk, "--controller", "field", *chosen, "--script", "square", "--seconds", 4, *files) == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--controller",
+            "field",
+            *chosen,
+            "--script",
+            "square",
+            "--seconds",
+            4,
+            *files,
+        )
+        == 0
+    )
     report = json.loads((tmp_path / "take.json").read_text())
     assert report["settings"]["neighbours"] == (5 if trained else 15)
     assert report["take"]["jumps_per_second"] == 0
@@ -117,17 +155,52 @@ def test_a_take_is_performed_by_a_field(
     assert "0.0 jumps a second" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("asked", [{}, {"neighbours": 4, "drift": 0.3}], ids=["as trained", "as asked"])
+@pytest.mark.parametrize(
+    "asked", [{}, {"neighbours": 4, "drift": 0.3}], ids=["as trained", "as asked"]
+)
 def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
     asked: dict[str, float], walk: Path, field: Path, tmp_path: Path
 ) -> None:
     """A recording keeps all settings it was made with, among them actions that the field never learnt the worth of."""
     recorded, report = tmp_path / "wanted.json", tmp_path / "take.json"
-    assert run("take", walk, "--controller", "field", "--seconds", 2, "--set", "neighbours=12", "--set", "drift=0.6",
-               "--set", "walk=0.7", "--save-performance", recorded, "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--controller",
+            "field",
+            "--seconds",
+            2,
+            "--set",
+            "neighbours=12",
+            "--set",
+            "drift=0.6",
+            "--set",
+            "walk=0.7",
+            "--save-performance",
+            recorded,
+            "--quiet",
+        )
+        == 0
+    )
     changes = [word for name, value in asked.items() for word in ("--set", f"{name}={value}")]
-    assert run("take", walk, "--controller", "field", "--field", field, "--script", recorded, *changes,
-               "--report", report, "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--controller",
+            "field",
+            "--field",
+            field,
+            "--script",
+            recorded,
+            *changes,
+            "--report",
+            report,
+            "--quiet",
+        )
+        == 0
+    )
     settings, trained = json.loads(report.read_text())["settings"], value_function.load(field)
     assert settings["neighbours"] == asked.get("neighbours", trained.neighbours)
     assert settings["drift"] == asked.get("drift", trained.drift)
@@ -137,14 +210,33 @@ def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
 def test_the_two_controllers_and_both_ways_to_control_a_field_give_different_takes(
     walk: Path, field: Path, tmp_path: Path
 ) -> None:
-    ways: list[tuple[object, ...]] = [(), ("--controller", "field"), ("--controller", "field", "--field", field)]
+    ways: list[tuple[object, ...]] = [
+        (),
+        ("--controller", "field"),
+        ("--controller", "field", "--field", field),
+    ]
     for i, way in enumerate(ways):
-        assert run("take", walk, *way, "--script", "flips", "--seconds", 5, "--bvh", tmp_path / f"{i}.bvh", "--quiet") == 0
+        assert (
+            run(
+                "take",
+                walk,
+                *way,
+                "--script",
+                "flips",
+                "--seconds",
+                5,
+                "--bvh",
+                tmp_path / f"{i}.bvh",
+                "--quiet",
+            )
+            == 0
+        )
     assert len({(tmp_path / f"{i}.bvh").read_bytes() for i in range(3)}) == 3
 
 
 def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C once so much of a stage is done."""
+
     def press(self: object, now: str, part: float | None = None) -> None:
         if now == stage and part is not None and part >= share:
             signal.raise_signal(signal.SIGINT)
@@ -152,9 +244,16 @@ def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(output.Output, "progress", press)
 
 
-@pytest.mark.parametrize(("stage", "share"), [("Looking where actions lead", 0.3), ("Training", 0.5)])
+@pytest.mark.parametrize(
+    ("stage", "share"), [("Looking where actions lead", 0.3), ("Training", 0.5)]
+)
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
-    stage: str, share: float, walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stage: str,
+    share: float,
+    walk: Path,
+    field: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     with pytest.MonkeyPatch.context() as patch:
@@ -162,16 +261,34 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
         assert run(*command) == 130
     assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
     assert "the same command goes on" in capsys.readouterr().out
-    assert run("take", walk, "--controller", "field", "--field", tmp_path / "field.unfinished.npz", "--seconds", 1) == 1
+    assert (
+        run(
+            "take",
+            walk,
+            "--controller",
+            "field",
+            "--field",
+            tmp_path / "field.unfinished.npz",
+            "--seconds",
+            1,
+        )
+        == 1
+    )
     assert "stopped before its end" in sentence(capsys)
     assert run(*command) == 0
     assert "are done already" in capsys.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
-    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+    np.testing.assert_array_equal(
+        value_function.load(tmp_path / "field.npz").values, value_function.load(field).values
+    )
 
 
 def test_ctrl_c_while_the_field_is_written_keeps_the_training(
-    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    walk: Path,
+    field: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     to_disk = os.fsync
@@ -187,7 +304,9 @@ def test_ctrl_c_while_the_field_is_written_keeps_the_training(
     assert run(*command) == 0
     assert "Of this training 100% are done already" in capsys.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
-    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+    np.testing.assert_array_equal(
+        value_function.load(tmp_path / "field.npz").values, value_function.load(field).values
+    )
 
 
 def test_a_field_of_another_version_is_trained_anew(
@@ -196,10 +315,17 @@ def test_a_field_of_another_version_is_trained_anew(
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     with earlier_version():
         assert run(*command) == 0
-    assert run("take", walk, "--controller", "field", "--field", tmp_path / "field.npz", "--seconds", 1) == 1
+    assert (
+        run(
+            "take", walk, "--controller", "field", "--field", tmp_path / "field.npz", "--seconds", 1
+        )
+        == 1
+    )
     assert "train it again" in sentence(capsys)
     assert run(*command) == 0
-    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+    np.testing.assert_array_equal(
+        value_function.load(tmp_path / "field.npz").values, value_function.load(field).values
+    )
 
 
 @pytest.mark.parametrize("kept", ["of another version", "damaged"])
@@ -226,7 +352,11 @@ def test_a_stopped_training_that_cannot_be_gone_on_with_is_to_be_removed(
 
 
 def test_a_full_disk_keeps_the_training(
-    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    walk: Path,
+    field: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     to_disk = os.fsync
@@ -243,7 +373,9 @@ def test_a_full_disk_keeps_the_training(
     assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
     assert run(*command) == 0
     assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
-    np.testing.assert_array_equal(value_function.load(tmp_path / "field.npz").values, value_function.load(field).values)
+    np.testing.assert_array_equal(
+        value_function.load(tmp_path / "field.npz").values, value_function.load(field).values
+    )
 
 
 def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
@@ -265,14 +397,19 @@ def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
     printed = capsys.readouterr()
     assert f"{folder / 'field.npz'} cannot be written" in printed.err
     (kept,) = spare.rglob("field.unfinished.npz")
-    assert f"{kept} keeps the 100% that are done; move it to {folder / 'field.unfinished.npz'}" in printed.out
+    assert (
+        f"{kept} keeps the 100% that are done; move it to {folder / 'field.unfinished.npz'}"
+        in printed.out
+    )
     folder.mkdir()
     shutil.move(kept, folder / "field.unfinished.npz")
     assert run(*command) == 0
     assert "Of this training 100% are done already" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("other", [("--neighbours", 4), ("--drift", 0.3), ("--states", 120), ("--metric", "notebook")])
+@pytest.mark.parametrize(
+    "other", [("--neighbours", 4), ("--drift", 0.3), ("--states", 120), ("--metric", "notebook")]
+)
 def test_another_training_that_was_stopped_is_not_replaced(
     other: tuple[object, ...], walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,7 +429,11 @@ def test_another_training_that_was_stopped_is_not_replaced(
 
 
 def test_ctrl_c_leaves_a_trained_field_as_it_was(
-    walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    walk: Path,
+    field: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "field.npz"
     shutil.copy(field, file)
@@ -309,7 +450,9 @@ def test_a_field_that_is_trained_is_not_trained_again(
     shutil.copy(field, file)
     assert run("train", walk, "--tags", "walk", *QUICK, "-o", file) == 0
     assert "nothing it was made of has changed" in capsys.readouterr().out
-    np.testing.assert_array_equal(value_function.load(file).values, value_function.load(field).values)
+    np.testing.assert_array_equal(
+        value_function.load(file).values, value_function.load(field).values
+    )
 
 
 def test_a_field_of_another_database_is_refused(
@@ -345,7 +488,12 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_wrong_is_told_in_one_sentence(
-    what: str, walk: Path, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str,
+    walk: Path,
+    field: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     words, part = WRONG[what]
     monkeypatch.chdir(tmp_path)
@@ -359,12 +507,58 @@ def test_what_is_wrong_is_told_in_one_sentence(
 
 def test_without_speeds_the_gait_is_asked_for_by_its_tag(walk: Path, tmp_path: Path) -> None:
     """A field that learnt to walk and to run performs the gait of a script."""
-    tags = {"walk": [{"name": "walk", "start": 0, "stop": 75}, {"name": "run", "start": 75, "stop": 150}]}
+    tags = {
+        "walk": [
+            {"name": "walk", "start": 0, "stop": 75},
+            {"name": "run", "start": 75, "stop": 150},
+        ]
+    }
     (tmp_path / "tags.json").write_text(json.dumps(tags))
     database = tmp_path / "tagged.npz"
-    assert run("build", walk.parent / "walk.bvh", "-o", database, "--tags", tmp_path / "tags.json", "--quiet") == 0
+    assert (
+        run(
+            "build",
+            walk.parent / "walk.bvh",
+            "-o",
+            database,
+            "--tags",
+            tmp_path / "tags.json",
+            "--quiet",
+        )
+        == 0
+    )
     file, saved = tmp_path / "field.npz", tmp_path / "wanted.json"
-    assert run("train", database, "--task", "direction", "--tags", "walk,run", *QUICK, "-o", file, "--quiet") == 0
-    assert run("take", database, "--controller", "field", "--field", file, "--gait", "run", "--seconds", 2,
-               "--save-performance", saved, "--quiet") == 0
+    assert (
+        run(
+            "train",
+            database,
+            "--task",
+            "direction",
+            "--tags",
+            "walk,run",
+            *QUICK,
+            "-o",
+            file,
+            "--quiet",
+        )
+        == 0
+    )
+    assert (
+        run(
+            "take",
+            database,
+            "--controller",
+            "field",
+            "--field",
+            file,
+            "--gait",
+            "run",
+            "--seconds",
+            2,
+            "--save-performance",
+            saved,
+            "--quiet",
+        )
+        == 0
+    )
     assert all(intent["tags"] == ["run"] for intent in json.loads(saved.read_text())["intents"])

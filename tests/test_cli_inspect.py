@@ -36,7 +36,11 @@ def test_holes_are_shown_and_told_with_the_speeds_that_are_asked_for(
     data = json.loads(report.read_text())
     frames, holes = np.array(data["coverage"]["frames"]), np.array(data["coverage"]["holes"])
     assert frames.sum() == data["frames"]
-    assert frames.shape == holes.shape == tuple(len(data["coverage"][k]) - 1 for k in ("speed_edges", "turn_edges"))
+    assert (
+        frames.shape
+        == holes.shape
+        == tuple(len(data["coverage"][k]) - 1 for k in ("speed_edges", "turn_edges"))
+    )
     assert holes[9:].any()
     assert data["settings"]["run"]["forward"] == 6
     assert [line for line in data["to_capture"] if line.startswith("Running at")]
@@ -64,25 +68,61 @@ def test_a_recorded_performance_stands_in_for_the_scripts(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorded, report = tmp_path / "slow.json", tmp_path / "report.json"
-    assert run("take", walk, "--seconds", 6, "--set", "walk=0.7", "--save-performance", recorded, "--quiet") == 0
+    assert (
+        run(
+            "take",
+            walk,
+            "--seconds",
+            6,
+            "--set",
+            "walk=0.7",
+            "--save-performance",
+            recorded,
+            "--quiet",
+        )
+        == 0
+    )
     assert run("inspect", walk, "--performance", recorded, "--report", report, "--quiet") == 0
     data = json.loads(report.read_text())
     assert data["settings"]["walk"]["forward"] == 0.7
     wanted = np.array(data["coverage"]["wanted"])
     assert wanted[:2].sum() == pytest.approx(1.0, abs=1e-3)
     # what is asked for now stands above what was recorded
-    assert run("inspect", walk, "--performance", recorded, "--set", "walk=1.4", "--report", report, "--quiet") == 0
+    assert (
+        run(
+            "inspect",
+            walk,
+            "--performance",
+            recorded,
+            "--set",
+            "walk=1.4",
+            "--report",
+            report,
+            "--quiet",
+        )
+        == 0
+    )
     assert np.array(json.loads(report.read_text())["coverage"]["wanted"])[2:].sum() > 0.3
     capsys.readouterr()
-    for wrong in (["--performance", walk], ["--performance", tmp_path / "none.json"], ["--set", "sped=1"],
-                  ["--report", tmp_path / "x.txt"], ["--performance", recorded, "--report", recorded]):
+    for wrong in (
+        ["--performance", walk],
+        ["--performance", tmp_path / "none.json"],
+        ["--set", "sped=1"],
+        ["--report", tmp_path / "x.txt"],
+        ["--performance", recorded, "--report", recorded],
+    ):
         assert run("inspect", walk, *wrong) == 1
         assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_one_frame_is_inspected_for_a_wish(walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_frame_is_inspected_for_a_wish(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = tmp_path / "frame.json"
-    assert run("inspect", walk, "--frame", "walk_speeds:150", "--wish", "-1.5,0.2", "--report", report) == 0
+    assert (
+        run("inspect", walk, "--frame", "walk_speeds:150", "--wish", "-1.5,0.2", "--report", report)
+        == 0
+    )
     told = capsys.readouterr().out
     assert told.startswith("walk_speeds:150: frame ")
     assert "bone_position left_foot" in told
@@ -95,13 +135,27 @@ def test_one_frame_is_inspected_for_a_wish(walk: Path, tmp_path: Path, capsys: p
     assert data["playing_on"]["cost"] > min(candidate["cost"] for candidate in data["candidates"])
     assert len(data["features"]["trajectory_position +0.33s +0.67s +1.00s"]) == 3
     # without a wish the clip goes on, which costs nothing
-    assert run("inspect", walk, "--frame", "walk_speeds:150:mirrored", "--report", report, "--quiet") == 0
+    assert (
+        run("inspect", walk, "--frame", "walk_speeds:150:mirrored", "--report", report, "--quiet")
+        == 0
+    )
     data = json.loads(report.read_text())
-    assert (data["mirrored"], data["playing_on"]["verdict"], data["playing_on"]["cost"]) == (True, "played on", 0)
+    assert (data["mirrored"], data["playing_on"]["verdict"], data["playing_on"]["cost"]) == (
+        True,
+        "played on",
+        0,
+    )
     capsys.readouterr()
-    for wrong in (["--frame", "walk_sped:1"], ["--frame", "walk_speeds"], ["--wish", "1"], ["--tags", "idle"],
-                  ["--frame", "walk_speeds:9", "--wish", "fast"], ["--frame", "walk_speeds:9", "--wish", "1,2,3"],
-                  ["--frame", "walk_speeds:9", "--tags", "swim"],
-                  ["--frame", "walk_speeds:9", "--plot", tmp_path / "plot.svg"], ["--plot", tmp_path / "plot.png"]):
+    for wrong in (
+        ["--frame", "walk_sped:1"],
+        ["--frame", "walk_speeds"],
+        ["--wish", "1"],
+        ["--tags", "idle"],
+        ["--frame", "walk_speeds:9", "--wish", "fast"],
+        ["--frame", "walk_speeds:9", "--wish", "1,2,3"],
+        ["--frame", "walk_speeds:9", "--tags", "swim"],
+        ["--frame", "walk_speeds:9", "--plot", tmp_path / "plot.svg"],
+        ["--plot", tmp_path / "plot.png"],
+    ):
         assert run("inspect", walk, *wrong) == 1
         assert capsys.readouterr().err.count("\n") == 1

@@ -7,7 +7,9 @@ from traces import TRACES
 
 from motion_matching import registration
 
-TWICE_AND_NO_TRACE = TRACES + """
+TWICE_AND_NO_TRACE = (
+    TRACES
+    + """
 import motion_matching
 from motion_matching import registration
 
@@ -33,9 +35,12 @@ motion_matching.register()
 motion_matching.unregister()
 bpy.utils.unregister_cli_command(again)
 """
+)
 
 # One thing of each kind left behind, which the comparison has to see.
-LEFT_BEHIND = TRACES + """
+LEFT_BEHIND = (
+    TRACES
+    + """
 def callback(*arguments):
     return None
 
@@ -87,6 +92,7 @@ left(["keymap items"], lambda: items.append(keymap.keymap_items.new("wm.call_men
      lambda: keymap.keymap_items.remove(items.pop()))
 print("seen")
 """
+)
 
 # What is registered must not need what only commands and running sessions do.
 WITHOUT_SCIPY_AND_SDL = """
@@ -119,7 +125,9 @@ def test_registering_loads_neither_scipy_nor_sdl(run_in_blender):
 def test_registering_twice_leaves_no_trace(run_in_blender):
     before, _, after = run_in_blender(TWICE_AND_NO_TRACE).partition("the name was free")
     assert "duplicate" not in before
-    assert "duplicate" in after, "Blender does not warn of a name taken twice any more: this test sees nothing"
+    assert "duplicate" in after, (
+        "Blender does not warn of a name taken twice any more: this test sees nothing"
+    )
 
 
 def test_what_fails_to_register_takes_back_what_came_before(monkeypatch):
@@ -129,6 +137,7 @@ def test_what_fails_to_register_takes_back_what_came_before(monkeypatch):
         def add():
             done.append(f"+{name}")
             return lambda: done.append(f"-{name}")
+
         return add
 
     def broken():

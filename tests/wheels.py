@@ -20,9 +20,17 @@ def newer() -> dict[str, Path]:
     for name in sorted(wanted, key=_number):
         folders = [home / ".venvs" / name for home in homes]
         # the one that is worked with unless told otherwise stands by itself
-        folders += [home / ".venv" for home in homes for lib in ("lib/python*", "Lib")
-                    if any(home.glob(f".venv/{lib}/site-packages/bpy-{name}.*"))]
-        places = [folder / program for folder in folders for program in ("bin/python", "Scripts/python.exe")]
+        folders += [
+            home / ".venv"
+            for home in homes
+            for lib in ("lib/python*", "Lib")
+            if any(home.glob(f".venv/{lib}/site-packages/bpy-{name}.*"))
+        ]
+        places = [
+            folder / program
+            for folder in folders
+            for program in ("bin/python", "Scripts/python.exe")
+        ]
         there = next((place for place in places if place.exists()), None)
         if there:
             found[name] = there

@@ -54,7 +54,9 @@ def build_command(arguments: argparse.Namespace, out: Output) -> None:
     database, report = build(sources, settings, out.progress)
     out.progress("Saving")
     if arguments.save_tags:
-        save_tags({clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}, arguments.save_tags)
+        save_tags(
+            {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}, arguments.save_tags
+        )
     databases.save(database, arguments.output)
     for note in notes:
         out.say(note)
@@ -63,7 +65,9 @@ def build_command(arguments: argparse.Namespace, out: Output) -> None:
     for warning in report.warnings[:_MOST_WARNINGS]:
         out.say(f"Warning: {warning}{'' if warning.endswith('.') else '.'}")
     if len(report.warnings) > _MOST_WARNINGS:
-        out.say(f"Warning: there are {len(report.warnings) - _MOST_WARNINGS} more warnings like these.")
+        out.say(
+            f"Warning: there are {len(report.warnings) - _MOST_WARNINGS} more warnings like these."
+        )
     clips = sum(not r.mirrored for r in database.ranges)
     mirrored = ", mirrored too" if len(database.ranges) > clips else ""
     out.say(
@@ -73,20 +77,27 @@ def build_command(arguments: argparse.Namespace, out: Output) -> None:
     )
 
 
-def _read_in_blender(sources: list[Source], arguments: argparse.Namespace, out: Output) -> tuple[list[Source], list[str]]:
+def _read_in_blender(
+    sources: list[Source], arguments: argparse.Namespace, out: Output
+) -> tuple[list[Source], list[str]]:
     """The sources with those in Blender files read, and what there is to say about these."""
     files = [source.file for source in sources if source.in_blender]
     if not files:
         for option in ("armature", "actions", "bones"):
             if getattr(arguments, option):
-                raise SettingsError(f"--{option} belongs to .blend files, and none is given; leave it out.")
+                raise SettingsError(
+                    f"--{option} belongs to .blend files, and none is given; leave it out."
+                )
         return sources, []
     check_blender(files[0], "build")
     with blender_loading():
         from ..scene import blend_sources
     return blend_sources.read_blend_sources(
-        sources, armature=arguments.armature, chosen=[name for name in arguments.actions.split(",") if name],
-        bones=arguments.bones, progress=out.progress,
+        sources,
+        armature=arguments.armature,
+        chosen=[name for name in arguments.actions.split(",") if name],
+        bones=arguments.bones,
+        progress=out.progress,
     )
 
 
@@ -96,7 +107,9 @@ def _auto_tags(arguments: argparse.Namespace) -> AutoTagSettings | None:
 
     if not arguments.auto_tags:
         if arguments.thresholds:
-            raise SettingsError(f"--set {arguments.thresholds[0]} changes --auto-tags; add it, or leave this out.")
+            raise SettingsError(
+                f"--set {arguments.thresholds[0]} changes --auto-tags; add it, or leave this out."
+            )
         return None
     changes = {}
     for text in arguments.thresholds:
@@ -114,9 +127,13 @@ def _roles(path: Path | None) -> dict[str, str]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as cause:
-        raise SettingsError(f"The rig file {path} cannot be read ({cause.strerror}); check its name.") from cause
+        raise SettingsError(
+            f"The rig file {path} cannot be read ({cause.strerror}); check its name."
+        ) from cause
     except ValueError as cause:
         raise SettingsError(f"The rig file {path} is not JSON ({cause}); correct it.") from cause
     if not isinstance(data, dict) or not all(isinstance(bone, str) for bone in data.values()):
-        raise SettingsError(f'The rig file {path} must hold bone names by role, such as {{"hips": "Pelvis"}}.')
+        raise SettingsError(
+            f'The rig file {path} must hold bone names by role, such as {{"hips": "Pelvis"}}.'
+        )
     return data

@@ -20,9 +20,13 @@ def check_target(path: Path | None, *endings: str) -> None:
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
     if path.suffix.lower() not in endings:
-        raise SettingsError(f"{path} does not end in {ending}, as the file that is written here must; rename it.")
+        raise SettingsError(
+            f"{path} does not end in {ending}, as the file that is written here must; rename it."
+        )
     if not folder.is_dir():
-        raise SettingsError(f"The folder {folder} does not exist; make it first, or write elsewhere.")
+        raise SettingsError(
+            f"The folder {folder} does not exist; make it first, or write elsewhere."
+        )
     from ..engine import files
 
     with suppress(_CheckedError), files.replacing(path, SettingsError):

@@ -40,7 +40,9 @@ class ChosenController:
         try:
             self._field.check(performance)
         except SettingsError as cause:
-            raise SettingsError(f"{self._file} cannot perform this: {_as_clause(str(cause))}") from cause
+            raise SettingsError(
+                f"{self._file} cannot perform this: {_as_clause(str(cause))}"
+            ) from cause
         return self._field.performed(performance)
 
     @property
@@ -60,13 +62,17 @@ def _field(arguments: argparse.Namespace, database: Database) -> FieldController
     try:
         return FieldController.load(arguments.field, database)
     except DatabaseError as cause:
-        raise DatabaseError(f"{arguments.field} does not suit {arguments.database}: {_as_clause(str(cause))}") from cause
+        raise DatabaseError(
+            f"{arguments.field} does not suit {arguments.database}: {_as_clause(str(cause))}"
+        ) from cause
 
 
 def check_controller(arguments: argparse.Namespace) -> None:
     """SettingsError where arguments about controllers contradict one another."""
     if arguments.field and arguments.controller != "field":
-        raise SettingsError(f"--field {arguments.field} belongs to --controller field; add that, or leave this out.")
+        raise SettingsError(
+            f"--field {arguments.field} belongs to --controller field; add that, or leave this out."
+        )
 
 
 def _as_clause(sentence: str) -> str:

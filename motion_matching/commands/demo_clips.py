@@ -20,7 +20,9 @@ def demo_clips_command(arguments: argparse.Namespace, out: Output) -> None:
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
-        raise SettingsError(f"The folder {arguments.folder} cannot be made ({cause.strerror}); choose another.") from cause
+        raise SettingsError(
+            f"The folder {arguments.folder} cannot be made ({cause.strerror}); choose another."
+        ) from cause
     out.progress("Generating clips")
     clips = locomotion.generate(arguments.seed)
     for number, clip in enumerate(clips):

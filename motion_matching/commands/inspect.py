@@ -42,19 +42,31 @@ def _check_inspect(arguments: argparse.Namespace) -> None:
     check_target(arguments.report, ".json")
     check_target(arguments.plot, ".svg")
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
-        raise SettingsError(f"{arguments.performance} is no .json file; give one that --save-performance wrote.")
+        raise SettingsError(
+            f"{arguments.performance} is no .json file; give one that --save-performance wrote."
+        )
     if arguments.report and arguments.report == arguments.performance:
-        raise SettingsError(f"--report would replace {arguments.report}, which --performance reads; choose another name.")
+        raise SettingsError(
+            f"--report would replace {arguments.report}, which --performance reads; choose another name."
+        )
     for option in ("wish", "tags"):
         if getattr(arguments, option) and not arguments.frame:
-            raise SettingsError(f"--{option} is about one frame; name it with --frame CLIP:FRAME, or leave this out.")
+            raise SettingsError(
+                f"--{option} is about one frame; name it with --frame CLIP:FRAME, or leave this out."
+            )
     for option in ("performance", "plot"):
         if getattr(arguments, option) and arguments.frame:
-            raise SettingsError(f"--{option} says nothing about one frame; leave it out, or --frame.")
+            raise SettingsError(
+                f"--{option} says nothing about one frame; leave it out, or --frame."
+            )
 
 
 def _inspect_all(
-    arguments: argparse.Namespace, database: Database, settings: PerformerSettings, changes: dict[str, Any], out: Output
+    arguments: argparse.Namespace,
+    database: Database,
+    settings: PerformerSettings,
+    changes: dict[str, Any],
+    out: Output,
 ) -> tuple[str, dict[str, Any]]:
     """What a database holds, as text and as JSON data, and pictures of it where they are asked for."""
     from ..engine.matching import inspection, plots
@@ -82,7 +94,11 @@ def _inspect_frame(
     if arguments.wish:
         forward, left, *more = [*numbers_of(arguments.wish, arguments.wish, "--wish"), 0.0]
         if len(more) > 1:
-            raise SettingsError(f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1.")
+            raise SettingsError(
+                f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1."
+            )
         wish = frame_inspector.wish_at(database, settings, frame, (forward, left))
-    found = frame_inspector.inspect_frame(database, settings, frame, wish, tags=names_of(arguments.tags))
+    found = frame_inspector.inspect_frame(
+        database, settings, frame, wish, tags=names_of(arguments.tags)
+    )
     return frame_inspector.describe(found, database), frame_inspector.to_dict(found, database)

@@ -23,15 +23,19 @@ def load_database(path: Path) -> Database:
     from ..engine.matching import database
 
     if path.is_dir() or path.suffix.lower() == ".bvh":
-        raise DatabaseError(f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'.")
+        raise DatabaseError(
+            f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'."
+        )
     return database.load(path)
 
 
 def check_blender(path: Path | None, command: str) -> None:
     """Say that a file needs Blender where there is none."""
     if path and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
-        raise SettingsError(f"{path} needs Blender's module bpy, which this Python lacks; install bpy, or "
-                            f"run 'blender --command {PROGRAM} {command} …'.")
+        raise SettingsError(
+            f"{path} needs Blender's module bpy, which this Python lacks; install bpy, or "
+            f"run 'blender --command {PROGRAM} {command} …'."
+        )
 
 
 @contextmanager
@@ -40,7 +44,9 @@ def blender_loading() -> Iterator[None]:
 
     What it prints then, such as the colour configuration it found, is none of a command's results.
     """
-    if signal.getsignal(signal.SIGINT) is None:  # the Blender program handles Ctrl-C itself, out of Python's reach
+    if (
+        signal.getsignal(signal.SIGINT) is None
+    ):  # the Blender program handles Ctrl-C itself, out of Python's reach
         yield
         return
     held: list[int] = []

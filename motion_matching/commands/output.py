@@ -30,7 +30,10 @@ class Output:
         """Print an error as one sentence on one line; returns the exit code."""
         self._clear()
         sentence = " ".join(text.split())
-        print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '?', '!')) else '.'}", file=sys.stderr)
+        print(
+            f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '?', '!')) else '.'}",
+            file=sys.stderr,
+        )
         return code
 
     def _clear(self) -> None:

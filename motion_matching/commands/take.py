@@ -43,17 +43,25 @@ def take_command(arguments: argparse.Namespace, out: Output) -> None:
     if arguments.gait == "run" and settings.run == settings.walk:
         out.say("The database has no running: 'run' goes at its walking speed.")
     # what a recorded performance was made with gives way to what the field was trained for and to what is asked for now
-    performance = replace(performance, settings={**performance.settings, **chosen.trained, **changes})
+    performance = replace(
+        performance, settings={**performance.settings, **chosen.trained, **changes}
+    )
     performance = takes.asking_for(performance, names_of(arguments.tags), database, settings)
     performance = chosen.asked(_obstructed(performance, arguments))
     contacts = _contacts(arguments, database)
     live = takes.perform(
-        database, settings, performance, lambda part: out.progress("Performing", part), controller=chosen.controller
+        database,
+        settings,
+        performance,
+        lambda part: out.progress("Performing", part),
+        controller=chosen.controller,
     )
     take, ranges = _with_feet(live, contacts, database, arguments)
     if arguments.save_performance:
         # by whatever it was made, the next command says what performs it
-        performances.save(replace(take.performance, settings=take.settings, method=""), arguments.save_performance)
+        performances.save(
+            replace(take.performance, settings=take.settings, method=""), arguments.save_performance
+        )
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:
@@ -66,10 +74,15 @@ def take_command(arguments: argparse.Namespace, out: Output) -> None:
         out.progress("Writing the Blender file")
         write_blend(take, ranges, database, arguments)
     if arguments.preview:
-        preview.save_preview(take, arguments.preview, size, lambda part: out.progress("Rendering", part))
+        preview.save_preview(
+            take, arguments.preview, size, lambda part: out.progress("Rendering", part)
+        )
     written = [str(path) for path, *_ in _targets(arguments) if path]
-    out.say(f"Written: {', '.join(written)}." if written else
-            "Nothing was written: ask for it with -o, --bvh, --report or --preview.")
+    out.say(
+        f"Written: {', '.join(written)}."
+        if written
+        else "Nothing was written: ask for it with -o, --bvh, --report or --preview."
+    )
 
 
 def _changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict[str, Any]:
@@ -100,7 +113,9 @@ def _with_feet(
     from ..engine import baking
     from ..engine.control import contact_ranges
 
-    feet = arguments.feet or ("off" if ranges is None and not take.settings["foot_lock"] else "baked")
+    feet = arguments.feet or (
+        "off" if ranges is None and not take.settings["foot_lock"] else "baked"
+    )
     ranges = baking.ranges_of(take, database) if ranges is None else ranges
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
@@ -111,8 +126,14 @@ def _with_feet(
 
 def _targets(arguments: argparse.Namespace) -> list[tuple[Path | None, *tuple[str, ...]]]:
     """What is to be written, each with the endings that it may have."""
-    return [(arguments.output, ".blend"), (arguments.bvh, ".bvh"), (arguments.report, ".json"),
-            (arguments.save_performance, ".json"), (arguments.save_contacts, ".json"), (arguments.preview, ".png", ".mp4")]
+    return [
+        (arguments.output, ".blend"),
+        (arguments.bvh, ".bvh"),
+        (arguments.report, ".json"),
+        (arguments.save_performance, ".json"),
+        (arguments.save_contacts, ".json"),
+        (arguments.preview, ".png", ".mp4"),
+    ]
 
 
 def _check_take(arguments: argparse.Namespace) -> None:
@@ -121,18 +142,33 @@ def _check_take(arguments: argparse.Namespace) -> None:
 
     for target in _targets(arguments):
         check_target(*target)
-    if arguments.report and arguments.report in (arguments.save_performance, Path(arguments.script)):
-        raise SettingsError(f"--report names {arguments.report}, which is also a performance; choose another name.")
+    if arguments.report and arguments.report in (
+        arguments.save_performance,
+        Path(arguments.script),
+    ):
+        raise SettingsError(
+            f"--report names {arguments.report}, which is also a performance; choose another name."
+        )
     if arguments.contacts and arguments.feet in ("live", "off"):
-        raise SettingsError(f"--contacts plants feet, and --feet {arguments.feet} does not; leave one of them out.")
+        raise SettingsError(
+            f"--contacts plants feet, and --feet {arguments.feet} does not; leave one of them out."
+        )
     if arguments.contacts and not arguments.contacts.is_file():
-        raise SettingsError(f"{arguments.contacts} does not exist; give a file that --save-contacts or -o wrote.")
+        raise SettingsError(
+            f"{arguments.contacts} does not exist; give a file that --save-contacts or -o wrote."
+        )
     if arguments.contacts and arguments.contacts == arguments.save_contacts:
-        raise SettingsError(f"--save-contacts would replace {arguments.contacts}, which --contacts reads; choose another "
-                            "name.")
+        raise SettingsError(
+            f"--save-contacts would replace {arguments.contacts}, which --contacts reads; choose another "
+            "name."
+        )
     check_controller(arguments)
     check_blend(arguments)
-    marked = arguments.contacts if arguments.contacts and arguments.contacts.suffix.lower() == ".blend" else None
+    marked = (
+        arguments.contacts
+        if arguments.contacts and arguments.contacts.suffix.lower() == ".blend"
+        else None
+    )
     check_blender(arguments.output or arguments.preview or marked, "take")
     check_number("--seconds", arguments.seconds, 0.1, LONGEST_TAKE)
     check_number("--sync", arguments.sync, 0, 1)
@@ -144,17 +180,29 @@ def _preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:
     if not arguments.preview_size:
         return None
     if not arguments.preview:
-        raise SettingsError("--preview-size says nothing without --preview; leave it out, or add a file.")
+        raise SettingsError(
+            "--preview-size says nothing without --preview; leave it out, or add a file."
+        )
     width, _, height = arguments.preview_size.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal() and all(64 <= int(side) <= 4096 for side in (width, height))):
-        raise SettingsError(f"--preview-size is {arguments.preview_size}; give width and height from 64 to 4096 pixels, "
-                            "such as 1280x720.")
+    if not (
+        width.isdecimal()
+        and height.isdecimal()
+        and all(64 <= int(side) <= 4096 for side in (width, height))
+    ):
+        raise SettingsError(
+            f"--preview-size is {arguments.preview_size}; give width and height from 64 to 4096 pixels, "
+            "such as 1280x720."
+        )
     if arguments.preview.suffix.lower() == ".mp4" and (int(width) % 2 or int(height) % 2):
-        raise SettingsError(f"--preview-size is {arguments.preview_size}, but a film needs even numbers; change it.")
+        raise SettingsError(
+            f"--preview-size is {arguments.preview_size}, but a film needs even numbers; change it."
+        )
     return int(width), int(height)
 
 
-def _performance(arguments: argparse.Namespace, database: Database, settings: PerformerSettings) -> Performance:
+def _performance(
+    arguments: argparse.Namespace, database: Database, settings: PerformerSettings
+) -> Performance:
     """The performance that is asked for."""
     from ..engine import takes
 
@@ -162,12 +210,18 @@ def _performance(arguments: argparse.Namespace, database: Database, settings: Pe
     if script.endswith(".json"):
         for name in ("seconds", "gait", "seed"):
             if getattr(arguments, name) is not None:
-                raise SettingsError(f"--{name} belongs to the built-in scripts and does nothing for {script}; leave it out.")
+                raise SettingsError(
+                    f"--{name} belongs to the built-in scripts and does nothing for {script}; leave it out."
+                )
     else:
         script = script.replace("-", "_")
     return takes.performance_for(
-        database, settings, script, gait=arguments.gait or "walk",
-        seconds=30.0 if arguments.seconds is None else arguments.seconds, seed=arguments.seed or 0,
+        database,
+        settings,
+        script,
+        gait=arguments.gait or "walk",
+        seconds=30.0 if arguments.seconds is None else arguments.seconds,
+        seed=arguments.seed or 0,
     )
 
 

@@ -34,7 +34,9 @@ def train_command(arguments: argparse.Namespace, out: Output) -> None:
     settings, directions = _quality(arguments)
     database = load_database(arguments.database)
     tasks = _tasks(arguments, database, directions)
-    training = Training(database, METRICS[arguments.metric](database), tasks, settings, out.progress)
+    training = Training(
+        database, METRICS[arguments.metric](database), tasks, settings, out.progress
+    )
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:
@@ -56,7 +58,9 @@ def _check(arguments: argparse.Namespace) -> None:
     check_target(arguments.output, ".npz")
     check_target(arguments.plot, ".svg")
     if arguments.output.resolve() == arguments.database.resolve():
-        raise SettingsError(f"-o names {arguments.output}, the database itself; choose another name.")
+        raise SettingsError(
+            f"-o names {arguments.output}, the database itself; choose another name."
+        )
 
 
 def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
@@ -64,8 +68,13 @@ def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     from ..engine.field.quality import QUALITIES
 
     settings, directions = QUALITIES[arguments.quality]
-    given = {name: getattr(arguments, name) for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")}
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+    given = {
+        name: getattr(arguments, name)
+        for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")
+    }
+    settings = replace(
+        settings, **{name: value for name, value in given.items() if value is not None}
+    )
     return settings, directions if arguments.directions is None else arguments.directions
 
 
@@ -76,8 +85,10 @@ def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -
 
     asked = listed_names(arguments.task)
     if unknown := [name for name in asked if name not in TASKS]:
-        raise SettingsError(f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
-                            "--tags for what frames are tagged with.")
+        raise SettingsError(
+            f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
+            "--tags for what frames are tagged with."
+        )
     speeds = task_speeds(takes.default_settings(database).run.forward) if "speed" in asked else ()
     return Tasks(directions=directions, speeds=speeds, tags=listed_names(arguments.tags))
 
@@ -94,8 +105,10 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
             training.resume(output)
     is_trained = training.finished
     if unfinished.exists() and not _resumed(training, unfinished):
-        raise SettingsError(f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "
-                            "choose another -o.")
+        raise SettingsError(
+            f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "
+            "choose another -o."
+        )
     if is_trained:
         out.say(f"{output} is trained already, and nothing it was made of has changed.")
     elif training.part > 0:
@@ -107,8 +120,10 @@ def _resumed(training: Training, unfinished: Path) -> bool:
     try:
         return training.resume(unfinished)
     except SettingsError as cause:
-        raise SettingsError(f"{unfinished} keeps a training that cannot be gone on with, as it is damaged or of another "
-                            "version; remove the file, or choose another -o.") from cause
+        raise SettingsError(
+            f"{unfinished} keeps a training that cannot be gone on with, as it is damaged or of another "
+            "version; remove the file, or choose another -o."
+        ) from cause
 
 
 def _keep(training: Training, unfinished: Path, out: Output) -> None:
@@ -120,4 +135,6 @@ def _keep(training: Training, unfinished: Path, out: Output) -> None:
     except SettingsError:
         spare = Path(tempfile.mkdtemp(prefix="motion-matching-")) / unfinished.name
         training.save(spare)
-        out.say(f"{spare} {done}; move it to {unfinished}, and the same command goes on from there.")
+        out.say(
+            f"{spare} {done}; move it to {unfinished}, and the same command goes on from there."
+        )

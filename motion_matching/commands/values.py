@@ -42,7 +42,9 @@ def listed_names(text: str) -> tuple[str, ...]:
 def numbers_of(text: str, value: str, option: str = "--set") -> list[float]:
     """The finite numbers of a value 'a,b,c' or '[a, b, c]'. SettingsError, which quotes the `text`, where it has none."""
     try:
-        numbers = [float(word) for word in value.strip().removeprefix("[").removesuffix("]").split(",")]
+        numbers = [
+            float(word) for word in value.strip().removeprefix("[").removesuffix("]").split(",")
+        ]
     except ValueError:
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):
@@ -53,7 +55,9 @@ def numbers_of(text: str, value: str, option: str = "--set") -> list[float]:
 
 def _truth(text: str, value: str) -> bool:
     if value.strip().lower() not in ("true", "false"):
-        raise SettingsError(f"--set {text} does not say true or false; write it as in --set foot_lock=false.")
+        raise SettingsError(
+            f"--set {text} does not say true or false; write it as in --set foot_lock=false."
+        )
     return value.strip().lower() == "true"
 
 
@@ -61,14 +65,20 @@ def _value(name: str, numbers: list[float], settings: PerformerSettings) -> Any:
     """What a setting becomes: a number; weights; or speeds, of which one stands for all in proportion."""
     if name == "weights":
         if min(numbers) < 0 or max(numbers) == 0:
-            raise SettingsError("--set weights must be numbers of zero or more, and one of them above zero; change them.")
+            raise SettingsError(
+                "--set weights must be numbers of zero or more, and one of them above zero; change them."
+            )
         return numbers
     if name in ("walk", "run"):
         data = getattr(settings, name)
         if len(numbers) == 1:
-            numbers = [numbers[0] * speed / data.forward for speed in (data.forward, data.side, data.back)]
+            numbers = [
+                numbers[0] * speed / data.forward for speed in (data.forward, data.side, data.back)
+            ]
         if len(numbers) != 3 or not min(numbers) > 0:
-            raise SettingsError(f"--set {name} needs one speed above zero in m/s, or three as in {name}=1.4,1.2,1.1.")
+            raise SettingsError(
+                f"--set {name} needs one speed above zero in m/s, or three as in {name}=1.4,1.2,1.1."
+            )
         return dict(zip(("forward", "side", "back"), numbers, strict=True))
     if len(numbers) != 1:
         raise SettingsError(f"--set {name} takes one number, not {len(numbers)}; give one.")

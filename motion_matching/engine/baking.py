@@ -27,10 +27,14 @@ _KNEELING = 0.5  # of a leg's length: with the ankle nearer to the hip than that
 def ranges_of(take: Take, database: Database) -> list[ContactRange]:
     """When and where the feet of a take stand, as its source frames and its path say."""
     radius = PerformerSettings().changed(take.settings).unlock_radius
-    hips, knees, ankles, toes = np.moveaxis(_places(take.unlocked_poses, database, "thigh", "shin", "foot", "toe"), 2, 0)
+    hips, knees, ankles, toes = np.moveaxis(
+        _places(take.unlocked_poses, database, "thigh", "shin", "foot", "toe"), 2, 0
+    )
     standing = [leg.toe_height for leg in legs_of(database)]
     landed = toes[..., 2] - take.poses[:, 2, :1] < np.add(standing, LANDING)
-    reach, upper, lower = (np.linalg.norm(v, axis=-1) for v in (ankles - hips, knees - hips, ankles - knees))
+    reach, upper, lower = (
+        np.linalg.norm(v, axis=-1) for v in (ankles - hips, knees - hips, ankles - knees)
+    )
     stands = take.contacts & landed & (reach > _KNEELING * (upper + lower))
     return contact_ranges.contact_ranges(stands, toes, take.fps, radius)
 
@@ -40,8 +44,16 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     ranges = ranges_of(take, database) if ranges is None else ranges
     legs = legs_of(database)
     settings = PerformerSettings().changed(take.settings)
-    poses = plant_feet(take.unlocked_poses, take.skeleton, legs, ranges, take.fps, settings, toe_motion(take, database),
-                       take.performance.ground)
+    poses = plant_feet(
+        take.unlocked_poses,
+        take.skeleton,
+        legs,
+        ranges,
+        take.fps,
+        settings,
+        toe_motion(take, database),
+        take.performance.ground,
+    )
     step = np.linalg.norm(np.diff(toes_of(poses, database)[..., :2], axis=0), axis=-1) * take.fps
     still = np.zeros(take.contacts.shape, bool)
     still[1:] |= step < _HELD
@@ -64,7 +76,9 @@ def toe_motion(take: Take, database: Database) -> ToeMotion:
     step = (toes[1] - toes[0])[..., :2]
     turn = take.character[:, 2] - database.track[start, 2]
     c, s = np.cos(turn)[:, None], np.sin(turn)[:, None]
-    steps = np.stack([c * step[..., 0] - s * step[..., 1], s * step[..., 0] + c * step[..., 1]], axis=-1)
+    steps = np.stack(
+        [c * step[..., 0] - s * step[..., 1], s * step[..., 0] + c * step[..., 1]], axis=-1
+    )
     heights = toes_of(database.poses[frames], database)[..., 2]
     return ToeMotion(steps, _without_jumps(heights, take), take.jumped)
 

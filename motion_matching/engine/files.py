@@ -33,10 +33,14 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
             raise error(f"{path} is a folder; give the name of a file.")
         if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
             raise error(f"{path} is read-only; allow writing or choose another name.")
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent
+        )
         os.close(handle)
     except OSError as cause:
-        raise error(f"{path} cannot be written ({cause.strerror}); choose a folder you may write to.") from cause
+        raise error(
+            f"{path} cannot be written ({cause.strerror}); choose a folder you may write to."
+        ) from cause
     temporary = Path(name)
     try:
         yield temporary
@@ -47,12 +51,16 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
         os.replace(temporary, path)
     except OSError as cause:
         reason = cause.strerror or str(cause)
-        raise error(f"{path} cannot be written ({reason}); free some space or choose another place.") from cause
+        raise error(
+            f"{path} cannot be written ({reason}); free some space or choose another place."
+        ) from cause
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], error: type[MotionMatchingError]) -> None:
+def save_arrays(
+    path: Path | str, arrays: Mapping[str, np.ndarray], error: type[MotionMatchingError]
+) -> None:
     """Write an uncompressed `.npz` whose array data start at multiples of 64 bytes.
 
     `numpy.load` reads it, and `map_arrays` maps it in place. Written to a temporary name and renamed.
@@ -65,7 +73,9 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], error: type[
         os.fsync(stream.fileno())
 
 
-def _write_member(archive: zipfile.ZipFile, stream: IO[bytes], name: str, array: np.ndarray) -> None:
+def _write_member(
+    archive: zipfile.ZipFile, stream: IO[bytes], name: str, array: np.ndarray
+) -> None:
     info = zipfile.ZipInfo(name)  # a fixed date: the same database is the same file
     # large members get a zip64 field of 20 bytes in their header; 4 bytes open the padding field
     zip64 = 20 if array.nbytes > zipfile.ZIP64_LIMIT - 4096 else 0
@@ -85,13 +95,22 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
     path = Path(path)
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-            return {info.filename.removesuffix(".npy"): _map_member(path, stream, info) for info in archive.infolist()}
+            return {
+                info.filename.removesuffix(".npy"): _map_member(path, stream, info)
+                for info in archive.infolist()
+            }
     except FileNotFoundError:
         raise error(f"{path} does not exist; make it first, or check the name.") from None
     except (PermissionError, IsADirectoryError) as cause:
-        raise error(f"{path} cannot be read ({cause.strerror}); give a file that you may read.") from cause
-    except Exception as cause:  # there is little that zipfile and numpy do not raise on damaged files
-        raise error(f"{path} is damaged or not a motion-matching file ({cause}); make it again.") from cause
+        raise error(
+            f"{path} cannot be read ({cause.strerror}); give a file that you may read."
+        ) from cause
+    except (
+        Exception
+    ) as cause:  # there is little that zipfile and numpy do not raise on damaged files
+        raise error(
+            f"{path} is damaged or not a motion-matching file ({cause}); make it again."
+        ) from cause
 
 
 def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndarray:
@@ -101,7 +120,11 @@ def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndar
     header = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
     start = stream.seek(header[9] + header[10], os.SEEK_CUR)
     version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    read = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, fortran, dtype = read(stream)
     if dtype.hasobject or fortran:
         raise ValueError(f"'{info.filename}' holds {dtype}")
@@ -114,15 +137,25 @@ def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndar
 
 
 def expect_array(
-    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int | None, ...], path: Path | str,
+    arrays: Mapping[str, np.ndarray],
+    name: str,
+    dtype: Any,
+    shape: tuple[int | None, ...],
+    path: Path | str,
     error: type[MotionMatchingError],
 ) -> np.ndarray:
     """The array of that name if it has this type and shape (None: any size); `error` otherwise."""
     array = arrays.get(name)
     if array is None:
-        raise error(f"{path} has no array '{name}'; it is not a complete motion-matching file, make it again.")
-    fits = len(array.shape) == len(shape) and all(w in (None, h) for w, h in zip(shape, array.shape, strict=True))
+        raise error(
+            f"{path} has no array '{name}'; it is not a complete motion-matching file, make it again."
+        )
+    fits = len(array.shape) == len(shape) and all(
+        w in (None, h) for w, h in zip(shape, array.shape, strict=True)
+    )
     if array.dtype != np.dtype(dtype) or not fits:
         wanted = f"{np.dtype(dtype)} {shape}"
-        raise error(f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; make it again.")
+        raise error(
+            f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; make it again."
+        )
     return array

@@ -10,9 +10,11 @@ from . import files
 from .errors import SettingsError
 
 WIDTH, HEIGHT, MARGIN = 560.0, 520.0, 50.0
-_STYLE = ("text{font:12px sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}.small{font-size:10px}"
-          "polyline{fill:none;stroke-width:1;opacity:.5}.hole{fill:none;stroke:#d33;stroke-width:2}"
-          ".data{fill:#3b6ea8}.simulation{fill:none;stroke:#e08a1e;stroke-width:2}")
+_STYLE = (
+    "text{font:12px sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}.small{font-size:10px}"
+    "polyline{fill:none;stroke-width:1;opacity:.5}.hole{fill:none;stroke:#d33;stroke-width:2}"
+    ".data{fill:#3b6ea8}.simulation{fill:none;stroke:#e08a1e;stroke-width:2}"
+)
 
 
 def picture(name: str, title: str, parts: Iterable[str]) -> str:
@@ -24,10 +26,14 @@ def write(pictures: Sequence[str], path: Path | str) -> None:
     """Write them; SettingsError where that fails."""
     columns = min(len(pictures), 2)
     rows = -(-len(pictures) // columns)
-    body = [f'<g transform="translate({WIDTH * (k % columns):g} {HEIGHT * (k // columns):g})">{one}</g>'
-            for k, one in enumerate(pictures)]
+    body = [
+        f'<g transform="translate({WIDTH * (k % columns):g} {HEIGHT * (k // columns):g})">{one}</g>'
+        for k, one in enumerate(pictures)
+    ]
     size = f"{columns * WIDTH:g} {rows * HEIGHT:g}"
-    text = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{columns * WIDTH:g}">'
-            f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n')
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{columns * WIDTH:g}">'
+        f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n'
+    )
     with files.replacing(path, SettingsError) as temporary:
         temporary.write_text(text, encoding="utf-8")

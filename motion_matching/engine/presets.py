@@ -28,7 +28,9 @@ def load(kind: str, name: str) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         choices = ", ".join(names(kind))
-        raise SettingsError(f"There is no {kind} preset '{name}'; use one of {choices}, or a JSON file.") from None
+        raise SettingsError(
+            f"There is no {kind} preset '{name}'; use one of {choices}, or a JSON file."
+        ) from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"The preset {path} cannot be read as JSON: {error}.") from error
     if not isinstance(data, dict):

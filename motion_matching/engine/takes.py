@@ -41,7 +41,13 @@ def default_settings(database: Database) -> PerformerSettings:
 
 
 def performance_for(
-    database: Database, settings: PerformerSettings, script: str, *, gait: str, seconds: float, seed: int
+    database: Database,
+    settings: PerformerSettings,
+    script: str,
+    *,
+    gait: str,
+    seconds: float,
+    seed: int,
 ) -> Performance:
     """A recorded performance where `script` ends in .json, else the script of that name.
 
@@ -53,9 +59,13 @@ def performance_for(
             for change in (recorded.settings, *(change for _, change in recorded.changes)):
                 settings.changed(change)
         except (TypeError, ValueError, SettingsError) as cause:
-            raise SettingsError(f"The performance {script} has wrong settings ({cause}); record it again.") from cause
+            raise SettingsError(
+                f"The performance {script} has wrong settings ({cause}); record it again."
+            ) from cause
         return recorded
-    return scripts.script(script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed)
+    return scripts.script(
+        script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed
+    )
 
 
 def asking_for(
@@ -68,8 +78,12 @@ def asking_for(
 
 
 def perform(
-    database: Database, settings: PerformerSettings, wanted: Performance, progress: Callable[[float], None] | None = None,
-    ground: Ground | None = None, controller: Controller = MotionMatching,
+    database: Database,
+    settings: PerformerSettings,
+    wanted: Performance,
+    progress: Callable[[float], None] | None = None,
+    ground: Ground | None = None,
+    controller: Controller = MotionMatching,
 ) -> Take:
     """The take that a controller makes of a performance, on its own ground if no other is given."""
     performer = Performer(controller(database, settings), settings, ground or wanted.ground)
@@ -102,13 +116,20 @@ def report(
 
 
 def report_on(
-    clip: Clip, names: Mapping[str, str], take: Take, database: Database, *, live: Take | None = None
+    clip: Clip,
+    names: Mapping[str, str],
+    take: Take,
+    database: Database,
+    *,
+    live: Take | None = None,
 ) -> dict[str, Any]:
     """The same with the body measured from a clip of the take, whose bones have these names by those of the database.
 
     The clip has a frame for each tick.
     """
-    roles = Roles.from_names(clip.skeleton, {role: names[bone] for role, bone in database.role_names.items()})
+    roles = Roles.from_names(
+        clip.skeleton, {role: names[bone] for role, bone in database.role_names.items()}
+    )
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
@@ -122,8 +143,13 @@ def report_on(
         "name": take.name,
         "fps": take.fps,
         "take": metrics.measure_take(
-            body, take, floors, np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names]),
-            toe_corrections(take, database), wish_in_data(take, database), database.frame_count
+            body,
+            take,
+            floors,
+            np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names]),
+            toe_corrections(take, database),
+            wish_in_data(take, database),
+            database.frame_count,
         ),
         "sources": metrics.measure_clips(sources, contacts, floors),
         **before,
@@ -139,8 +165,11 @@ def _speeds_not_in_data(take: Take, database: Database) -> list[dict[str, Any]]:
     """What the settings ask for in the gaits of a take and the data lacks; see `statistics.speeds_not_in_data`."""
     settings = PerformerSettings().changed(take.settings)
     gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
-    return [{"gait": gait, **lacking} for gait in sorted(gaits)
-            for lacking in speeds_not_in_data(database, getattr(settings, gait))]
+    return [
+        {"gait": gait, **lacking}
+        for gait in sorted(gaits)
+        for lacking in speeds_not_in_data(database, getattr(settings, gait))
+    ]
 
 
 def _hardest_accelerations(sources: list[Body], database: Database) -> dict[str, float]:
@@ -149,26 +178,39 @@ def _hardest_accelerations(sources: list[Body], database: Database) -> dict[str,
     Bones above the hips ride on the character and have none of their own: they count as infinite.
     """
     largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
-    riders = {database.skeleton.names[bone] for bone in database.skeleton.ancestors(database.roles.hips)}
+    riders = {
+        database.skeleton.names[bone] for bone in database.skeleton.ancestors(database.roles.hips)
+    }
     names = database.skeleton.names[1:]
-    return {name: np.inf if name in riders else float(a) for name, a in zip(names, largest, strict=True)}
+    return {
+        name: np.inf if name in riders else float(a) for name, a in zip(names, largest, strict=True)
+    }
 
 
 def toe_corrections(take: Take, database: Database) -> np.ndarray:
     """How far foot locking moved each toe (T, L), in metres."""
-    baked, before = baking.toes_of(take.poses, database), baking.toes_of(take.unlocked_poses, database)
+    baked, before = (
+        baking.toes_of(take.poses, database),
+        baking.toes_of(take.unlocked_poses, database),
+    )
     return np.linalg.norm(baked - before, axis=-1)
 
 
 def clips_used(take: Take, database: Database) -> list[dict[str, Any]]:
     """The clips that a take plays, longest first: name, seconds, and seconds of their mirror images."""
     played: dict[str, list[int]] = {}
-    for r, ticks in zip(*np.unique(database.range_of_frame[take.frames], return_counts=True), strict=True):
+    for r, ticks in zip(
+        *np.unique(database.range_of_frame[take.frames], return_counts=True), strict=True
+    ):
         origin = database.ranges[int(r)]
         played.setdefault(origin.clip, [0, 0])[origin.mirrored] += int(ticks)
     order = sorted(played, key=lambda clip: (-sum(played[clip]), clip))
     return [
-        {"clip": clip, "seconds": round(played[clip][0] / take.fps, 2), "mirrored": round(played[clip][1] / take.fps, 2)}
+        {
+            "clip": clip,
+            "seconds": round(played[clip][0] / take.fps, 2),
+            "mirrored": round(played[clip][1] / take.fps, 2),
+        }
         for clip in order
     ]
 
@@ -178,7 +220,9 @@ def jumps_explained(take: Take, database: Database) -> list[dict[str, Any]]:
 
     def told(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
         source = database.source_of(candidate.frame)
-        costs = {label: round(cost, 3) for label, cost in zip(labels, candidate.by_feature, strict=True)}
+        costs = {
+            label: round(cost, 3) for label, cost in zip(labels, candidate.by_feature, strict=True)
+        }
         return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": costs}
 
     return [
@@ -205,7 +249,9 @@ def wish_in_data(take: Take, database: Database) -> np.ndarray:
     wanted_turn = take.desired_yaw[later] - take.desired_yaw
     inside = np.arange(database.frame_count) + frames < database.stops[database.range_of_frame]
     here = np.flatnonzero(inside)
-    moved = _seen_from(database.track[here, 2], database.track[here + frames, :2] - database.track[here, :2])
+    moved = _seen_from(
+        database.track[here, 2], database.track[here + frames, :2] - database.track[here, :2]
+    )
     turn = database.track[here + frames, 2] - database.track[here, 2]
     radius = np.maximum(0.1 * np.linalg.norm(wanted, axis=1), 0.1)
     near = cKDTree(moved).query_ball_point(wanted, radius)
@@ -244,13 +290,19 @@ def summary(data: dict[str, Any]) -> str:
     take, sources = data["take"], data["sources"]
     speed = [f"freezes: {take['freezes']}"]
     if take["wanted_speed_in_data"]:
-        speed.insert(0, f"{take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted, where the data "
-                        f"has it ({take['wanted_speed_in_data']:.0%} of the time)")
+        speed.insert(
+            0,
+            f"{take['achieved_speed']:.2f} m/s achieved of {take['desired_speed']:.2f} wanted, where the data "
+            f"has it ({take['wanted_speed_in_data']:.0%} of the time)",
+        )
     if take["response_time_median"] is not None:
         speed.append(f"answers a turn within {take['response_time_median']:.2f} s")
     share, clips = take["database_share_used"], len(data["clips"])
     live = data.get("live", {})
-    slid = [f"live {100 * live[name]:.1f}, " if live else "" for name in ("foot_slide_mann", "foot_slide_contacts")]
+    slid = [
+        f"live {100 * live[name]:.1f}, " if live else ""
+        for name in ("foot_slide_mann", "foot_slide_contacts")
+    ]
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, {take['jumps_per_second']:.1f} jumps a second, "
         f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",

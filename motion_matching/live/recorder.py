@@ -31,11 +31,25 @@ class History:
     """What was wanted since a session began, so that any stretch of it can be solved again from the start."""
 
     def __init__(
-        self, fps: float, place: Placement, settings: Mapping[str, Any], obstacles: tuple[Box, ...] = (),
-        walls: tuple[Wall, ...] = (), method: str = "",
+        self,
+        fps: float,
+        place: Placement,
+        settings: Mapping[str, Any],
+        obstacles: tuple[Box, ...] = (),
+        walls: tuple[Wall, ...] = (),
+        method: str = "",
     ) -> None:
-        self._start = Performance("", fps, (), (place.x, place.y), place.yaw, settings=dict(settings), obstacles=obstacles,
-                                  walls=walls, method=method)
+        self._start = Performance(
+            "",
+            fps,
+            (),
+            (place.x, place.y),
+            place.yaw,
+            settings=dict(settings),
+            obstacles=obstacles,
+            walls=walls,
+            method=method,
+        )
         self.intents: list[Intent] = []
         self.changes: list[tuple[int, Mapping[str, Any]]] = []
 
@@ -44,13 +58,19 @@ class History:
         if change:
             self.changes.append((len(self.intents), dict(change)))
         # one object for a wish that lasts
-        self.intents.append(self.intents[-1] if self.intents and self.intents[-1] == intent else intent)
+        self.intents.append(
+            self.intents[-1] if self.intents and self.intents[-1] == intent else intent
+        )
 
     def performance(self, name: str, start: int = 0, stop: int | None = None) -> Performance:
         """What was wanted of ticks start <= t < stop; from the session's start it can be solved again."""
         stop = len(self.intents) if stop is None else stop
-        changes = tuple((tick - start, change) for tick, change in self.changes if start <= tick < stop)
-        return replace(self._start, name=name, intents=tuple(self.intents[start:stop]), changes=changes)
+        changes = tuple(
+            (tick - start, change) for tick, change in self.changes if start <= tick < stop
+        )
+        return replace(
+            self._start, name=name, intents=tuple(self.intents[start:stop]), changes=changes
+        )
 
 
 class RecordingPlan(NamedTuple):
@@ -76,7 +96,9 @@ class Recorder:
     Where a plan says 'overwrite' or 'append' and the armature played no take, RigError is raised.
     """
 
-    def __init__(self, writer: PoseWriter | MarkerWriter, plan: RecordingPlan, history: History, fps: float) -> None:
+    def __init__(
+        self, writer: PoseWriter | MarkerWriter, plan: RecordingPlan, history: History, fps: float
+    ) -> None:
         self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
         self._base = base_of(writer.playing(), plan.mode)
         self._first = plan.frame
@@ -91,9 +113,13 @@ class Recorder:
         if plan.recovery:
             lead_in = history.performance(plan.name, 0, self._lead_in)
             origin = Origin(writer.armature.name, plan.file, writer.alone)
-            self.recovery = RecoveryFile(plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in)
+            self.recovery = RecoveryFile(
+                plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in
+            )
         try:
-            self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, bool(writer.collection))
+            self._growing = GrowingAction(
+                writer.armature, plan.name, writer.tracks, bool(writer.collection)
+            )
         except BaseException:
             self._close_recovery(keep=False)
             raise
@@ -125,7 +151,10 @@ class Recorder:
             return 0
         self._flushed = self._used
         count, part = len(self._writer.tracks), self._part
-        numbers, self._part = range(count * part // _PARTS, count * (part + 1) // _PARTS), (part + 1) % _PARTS
+        numbers, self._part = (
+            range(count * part // _PARTS, count * (part + 1) // _PARTS),
+            (part + 1) % _PARTS,
+        )
         start = len(self._blocks) * self._length
         frames = self._first + self._plan.frame_step * np.arange(start, start + self._used)
         return self._growing.extend(numbers, frames, self._rows[: self._used])
@@ -144,8 +173,10 @@ class Recorder:
             wanted = self._history.performance(self._plan.name, 0, self._lead_in + self.count)
             obj = self._writer.armature.find()
             if obj is None:
-                raise RigError(f"armature '{self._writer.armature.name}' is gone, and the take has no place to go; it "
-                               "stays in the recovery file.")
+                raise RigError(
+                    f"armature '{self._writer.armature.name}' is gone, and the take has no place to go; it "
+                    "stays in the recovery file."
+                )
             action = write_take(obj, self._ticks(performance.to_json(wanted)), self._base)
         except BaseException:
             self._close_recovery(keep=True)
@@ -174,8 +205,17 @@ class Recorder:
         rows = np.concatenate([*self._blocks, self._rows[: self._used]])
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
         writer = self._writer
-        return RecordedTicks(self._plan.name, writer.tracks, writer.scaled, frames, rows, self._fps, self._lead_in, wanted,
-                             writer.collection)
+        return RecordedTicks(
+            self._plan.name,
+            writer.tracks,
+            writer.scaled,
+            frames,
+            rows,
+            self._fps,
+            self._lead_in,
+            wanted,
+            writer.collection,
+        )
 
     def _save(self) -> None:
         """Bring the recovery file up to the last tick."""

@@ -54,21 +54,39 @@ class Recovered(NamedTuple):
 class RecoveryFile:
     """Appends what is recorded. MotionMatchingError where the folder cannot be written to."""
 
-    def __init__(self, folder: Path, origin: Origin, ticks: RecordedTicks, frame_step: float, lead_in: Performance) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        origin: Origin,
+        ticks: RecordedTicks,
+        frame_step: float,
+        lead_in: Performance,
+    ) -> None:
         """A new file in the folder for ticks that are none so far; `lead_in` holds what was wanted before them."""
-        self.path = folder / f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}{SUFFIX}"
+        self.path = (
+            folder / f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}{SUFFIX}"
+        )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._stream: IO[bytes] = open(self.path, "xb", buffering=0)  # noqa: SIM115  # open until the take ends
             self._lock = _locked(self.path)
         except OSError as cause:
-            raise MotionMatchingError(f"The recovery file {self.path} cannot be written ({cause.strerror}); choose another "
-                                      "folder for it, or record without one.") from cause
+            raise MotionMatchingError(
+                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose another "
+                "folder for it, or record without one."
+            ) from cause
         self._lead_in: Performance | None = lead_in
         self._header = {
-            "format": _FORMAT, "name": ticks.name, **origin._asdict(), "fps": ticks.fps,
-            "lead_in": ticks.lead_in, "frame": float(ticks.frames[0]), "frame_step": frame_step,
-            "scaled": list(ticks.scaled), "channels": ticks.rows.shape[1], "collection": ticks.collection,
+            "format": _FORMAT,
+            "name": ticks.name,
+            **origin._asdict(),
+            "fps": ticks.fps,
+            "lead_in": ticks.lead_in,
+            "frame": float(ticks.frames[0]),
+            "frame_step": frame_step,
+            "scaled": list(ticks.scaled),
+            "channels": ticks.rows.shape[1],
+            "collection": ticks.collection,
             "tracks": [vars(track) for track in ticks.tracks],
         }
         self._write(_HEADER, json.dumps(self._header).encode())
@@ -79,7 +97,10 @@ class RecoveryFile:
             first, self._lead_in = self._lead_in, None
             wanted = _joined([first, wanted])
         text = performance.to_json(wanted).encode()
-        self._write(_TICKS, _LENGTH.pack(len(text)) + text + np.ascontiguousarray(rows, np.float32).tobytes())
+        self._write(
+            _TICKS,
+            _LENGTH.pack(len(text)) + text + np.ascontiguousarray(rows, np.float32).tobytes(),
+        )
 
     def _write(self, kind: bytes, payload: bytes) -> None:
         self._stream.write(_RECORD.pack(kind, len(payload), zlib.crc32(payload)) + payload)
@@ -131,19 +152,38 @@ def read(path: Path) -> Recovered:
             (length,) = _LENGTH.unpack_from(payload)
             text = payload[_LENGTH.size : _LENGTH.size + length].decode()
             parts.append(performance.from_json(text, str(path)))
-            rows.append(np.frombuffer(payload, np.float32, offset=_LENGTH.size + length).reshape(-1, header["channels"]))
+            rows.append(
+                np.frombuffer(payload, np.float32, offset=_LENGTH.size + length).reshape(
+                    -1, header["channels"]
+                )
+            )
         channels = np.concatenate(rows)
-        tracks = [Track(t["path"], t["group"], t["start"], tuple(t["free"]), tuple(t["rest"]), t["optional"])
-                  for t in header["tracks"]]
+        tracks = [
+            Track(
+                t["path"], t["group"], t["start"], tuple(t["free"]), tuple(t["rest"]), t["optional"]
+            )
+            for t in header["tracks"]
+        ]
         ticks = RecordedTicks(
-            header["name"], tracks, header["scaled"], header["frame"] + header["frame_step"] * np.arange(len(channels)),
-            channels, header["fps"], header["lead_in"], performance.to_json(_joined(parts)), header["collection"],
+            header["name"],
+            tracks,
+            header["scaled"],
+            header["frame"] + header["frame_step"] * np.arange(len(channels)),
+            channels,
+            header["fps"],
+            header["lead_in"],
+            performance.to_json(_joined(parts)),
+            header["collection"],
         )
         return Recovered(_origin_in(header), ticks)
     except OSError as cause:
-        raise MotionMatchingError(f"The recovery file {path} cannot be read ({cause.strerror}).") from cause
+        raise MotionMatchingError(
+            f"The recovery file {path} cannot be read ({cause.strerror})."
+        ) from cause
     except (ValueError, KeyError, IndexError, TypeError, struct.error) as cause:
-        raise MotionMatchingError(f"The recovery file {path} holds no take that could be recovered; delete it.") from cause
+        raise MotionMatchingError(
+            f"The recovery file {path} holds no take that could be recovered; delete it."
+        ) from cause
 
 
 def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -165,7 +205,9 @@ def _joined(parts: Sequence[Performance]) -> Performance:
     for part in parts:
         changes += [(count + tick, change) for tick, change in part.changes]
         count += len(part.intents)
-    return replace(parts[0], intents=tuple(i for part in parts for i in part.intents), changes=tuple(changes))
+    return replace(
+        parts[0], intents=tuple(i for part in parts for i in part.intents), changes=tuple(changes)
+    )
 
 
 # ---------------------------------------------------------------- locks: the system frees one when its program ends

@@ -1,9 +1,9 @@
 """A running session: an input steers a performer, an armature shows it. Plain Python that holds no object of Blender.
 
-    session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
-    session.start(now)
-    report = session.tick(now, view_heading)   # as often as there is a picture
-    session.stop()                             # the only way out, twice if need be
+session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
+session.start(now)
+report = session.tick(now, view_heading)   # as often as there is a picture
+session.stop()                             # the only way out, twice if need be
 """
 
 from __future__ import annotations
@@ -60,8 +60,14 @@ class Session:
     """
 
     def __init__(
-        self, performer: Performer, source: Input, writer: PoseWriter | MarkerWriter, *, follows_timeline: bool = False,
-        obstacles: tuple[Box, ...] = (), walls: tuple[Wall, ...] = (),
+        self,
+        performer: Performer,
+        source: Input,
+        writer: PoseWriter | MarkerWriter,
+        *,
+        follows_timeline: bool = False,
+        obstacles: tuple[Box, ...] = (),
+        walls: tuple[Wall, ...] = (),
     ) -> None:
         self.performer, self.source, self.writer = performer, source, writer
         self._obstacles, self._walls = obstacles, walls
@@ -94,13 +100,21 @@ class Session:
             frame = self.performer.reset((place.x, place.y), place.yaw)
             self._before = self._frame = frame
             fps = self.performer.method.fps
-            self._history = History(fps, place, self.performer.settings.to_dict(), self._obstacles, self._walls,
-                                    self.method_name)
+            self._history = History(
+                fps,
+                place,
+                self.performer.settings.to_dict(),
+                self._obstacles,
+                self._walls,
+                self.method_name,
+            )
             self._clock = Clock(fps, self._longest_stall())
             self._takes, self._pending = [], {}
             for _ in range(self.source.lead_in):
                 self._step(0.0)
-            if not self.source.lead_in:  # the time that it takes does not count: the first `tick` starts the clock
+            if (
+                not self.source.lead_in
+            ):  # the time that it takes does not count: the first `tick` starts the clock
                 self._clock.due(now)
             stack.callback(self._close_recoveries)
             stack.callback(lambda: self.writer.give_back(keep_action=self._plays_take()))
@@ -109,7 +123,9 @@ class Session:
             stack.callback(self._end_recording)
             self._stack = stack.pop_all()
 
-    def tick(self, now: float, view_heading: float = 0.0, *, in_frame_change: bool = False) -> Report:
+    def tick(
+        self, now: float, view_heading: float = 0.0, *, in_frame_change: bool = False
+    ) -> Report:
         """Make the ticks that are due, show the pose of this instant, and tell what happened.
 
         `view_heading` is the heading of somebody who looks into the 3D view. A handler of a change of frame says so,
@@ -128,8 +144,14 @@ class Session:
         if dropped >= _WORTH_TELLING:
             self._messages.append(f"{dropped:.1f} s were left out, because Blender was busy.")
         messages, self._messages = [*self._messages, *self.source.take_messages()], []
-        return Report(count, self._frame, tuple(self.source.take_commands()), tuple(messages), dropped,
-                      self.source.is_finished)
+        return Report(
+            count,
+            self._frame,
+            tuple(self.source.take_commands()),
+            tuple(messages),
+            dropped,
+            self.source.is_finished,
+        )
 
     def keep_time(self, now: float, *, with_timeline: bool) -> None:
         """From here on times are the timeline's, or a clock's again: the last tick is due at this one."""
@@ -181,8 +203,11 @@ class Session:
     def apply(self, settings: PerformerSettings) -> None:
         """Use other settings from the next tick on. Those that are refused are left out, and a message says why."""
         now = self.performer.settings
-        self._pending = {f.name: getattr(settings, f.name) for f in fields(settings)
-                         if getattr(settings, f.name) != getattr(now, f.name)}
+        self._pending = {
+            f.name: getattr(settings, f.name)
+            for f in fields(settings)
+            if getattr(settings, f.name) != getattr(now, f.name)
+        }
 
     @property
     def is_recording(self) -> bool:
@@ -196,7 +221,9 @@ class Session:
         """Record from the next tick on. RigError or MotionMatchingError where that cannot be; the session goes on."""
         self.stop_recording()
         if self._follows_timeline:
-            plan = plan._replace(frame=plan.frame + plan.frame_step)  # the next tick is due one tick later
+            plan = plan._replace(
+                frame=plan.frame + plan.frame_step
+            )  # the next tick is due one tick later
         self._recorder = Recorder(self.writer, plan, self._history, self.performer.method.fps)
 
     def stop_recording(self) -> str | None:
@@ -206,7 +233,9 @@ class Session:
         """
         take = self._finish_recording()
         if take:
-            with suppress(RigError):  # an armature in edit mode has its take; the next tick says what is wrong
+            with suppress(
+                RigError
+            ):  # an armature in edit mode has its take; the next tick says what is wrong
                 self.writer.show_again()
         return take
 
@@ -235,8 +264,13 @@ class Session:
     def _step(self, view_heading: float) -> None:
         """One tick."""
         frame = self._frame
-        situation = Situation(len(self._history.intents), self.performer.dt, frame.character, frame.simulation_object,
-                              view_heading)
+        situation = Situation(
+            len(self._history.intents),
+            self.performer.dt,
+            frame.character,
+            frame.simulation_object,
+            view_heading,
+        )
         change = self._change(situation.tick)
         intent = self.source.intent(situation)
         if self.tags:

@@ -31,7 +31,12 @@ ON_KEY = 1e-3  # frames by which a key may miss the frame it is meant for
 
 @contextmanager
 def new_action(
-    name: str, obj: bpy.types.Object, *, track: str | None = None, frame_start: int = 1, keep_active: bool = False,
+    name: str,
+    obj: bpy.types.Object,
+    *,
+    track: str | None = None,
+    frame_start: int = 1,
+    keep_active: bool = False,
     with_own: bool = False,
 ) -> Iterator[bpy.types.Action]:
     """A new, empty action, to be filled within the block, and assigned to the object or put onto its NLA.
@@ -48,7 +53,9 @@ def new_action(
     before, slot_before = data.action, data.action_slot if _SLOTS else None
     tracks_before = len(data.nla_tracks)
     plays = before is not None and (slot_before is not None or not _SLOTS)
-    action = _copied(before, slot_before, name) if with_own and plays else bpy.data.actions.new(name)
+    action = (
+        _copied(before, slot_before, name) if with_own and plays else bpy.data.actions.new(name)
+    )
     try:
         slot = _with_slot(action)
         if track is None:
@@ -95,7 +102,12 @@ def _copied(source: bpy.types.Action, slot: Any, name: str) -> bpy.types.Action:
 
 def channelbag(action: bpy.types.Action, slot: str = "") -> Any:
     """What holds the `fcurves` and `groups` of an action's slot, the first one unless told; None where there is none."""
-    return _bag(action, next((one for one in action.slots if one.identifier == slot), None) if _SLOTS and slot else None)
+    return _bag(
+        action,
+        next((one for one in action.slots if one.identifier == slot), None)
+        if _SLOTS and slot
+        else None,
+    )
 
 
 def channelbags(action: bpy.types.Action) -> list[Any]:
@@ -109,7 +121,9 @@ def played_by(obj: bpy.types.Object) -> list[tuple[bpy.types.Action, Any]]:
     if data is None:
         return []
     players = [data, *(strip for track in data.nla_tracks for strip in track.strips)]
-    return [(player.action, getattr(player, "action_slot", None)) for player in players if player.action]
+    return [
+        (player.action, getattr(player, "action_slot", None)) for player in players if player.action
+    ]
 
 
 def _assign(data: Any, action: bpy.types.Action, slot: Any) -> None:
@@ -122,14 +136,18 @@ def assign(obj: bpy.types.Object, action: bpy.types.Action) -> None:
     """Have an object play an action; the one that was assigned stays in the file. RigError in the NLA's tweak mode."""
     data: Any = obj.animation_data or obj.animation_data_create()
     if data.use_tweak_mode:
-        raise RigError(f"The NLA strip of '{obj.name}' is being tweaked; leave tweak mode (Tab in the NLA editor) first.")
+        raise RigError(
+            f"The NLA strip of '{obj.name}' is being tweaked; leave tweak mode (Tab in the NLA editor) first."
+        )
     before = data.action
     _assign(data, action, slot_for(action, obj))
     if before and before.users == 0:
         before.use_fake_user = True  # else Blender would drop it when the file is saved
 
 
-def _put_on_track(data: Any, action: bpy.types.Action, slot: Any, name: str, frame_start: int) -> None:
+def _put_on_track(
+    data: Any, action: bpy.types.Action, slot: Any, name: str, frame_start: int
+) -> None:
     track = data.nla_tracks.new(prev=data.nla_tracks[-1] if data.nla_tracks else None)
     track.name = name
     strip = track.strips.new(action.name, frame_start, action)
@@ -149,7 +167,11 @@ def remove_strips(obj: bpy.types.Object, action: bpy.types.Action) -> None:
 
 
 def write_channel(
-    action: bpy.types.Action, data_path: str, frames: np.ndarray, values: np.ndarray, group: str,
+    action: bpy.types.Action,
+    data_path: str,
+    frames: np.ndarray,
+    values: np.ndarray,
+    group: str,
     components: Iterable[int] | None = None,
 ) -> None:
     """Write the curves of a property: `values` (C, F) at rising `frames` (F,), one linear curve per component.
@@ -162,13 +184,17 @@ def write_channel(
         _new_curve(bag, data_path, component, frames, values[component]).group = folder
 
 
-def _new_curve(bag: Any, data_path: str, component: int, frames: np.ndarray, values: np.ndarray) -> bpy.types.FCurve:
+def _new_curve(
+    bag: Any, data_path: str, component: int, frames: np.ndarray, values: np.ndarray
+) -> bpy.types.FCurve:
     """A new linear curve with `values` (F,) at rising `frames` (F,)."""
     curve = bag.fcurves.new(data_path, index=component)
     curve.keyframe_points.add(len(frames))
     curve.keyframe_points.foreach_set("co", _points(frames, values))
     # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are, other types one by one
-    curve.keyframe_points.foreach_set("interpolation", np.full(len(frames), _LINEAR, dtype=np.uint8))
+    curve.keyframe_points.foreach_set(
+        "interpolation", np.full(len(frames), _LINEAR, dtype=np.uint8)
+    )
     return curve
 
 
@@ -211,7 +237,11 @@ def slot_for(action: bpy.types.Action, obj: bpy.types.Object) -> Any:
         moved = sum(bone in obj.data.bones for bone in moved_bones(curves_of(action, slot)))
         return moved > 0, slot == assigned, slot.identifier == f"OB{obj.name}", moved
 
-    return max((slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")), key=fit, default=None)
+    return max(
+        (slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")),
+        key=fit,
+        default=None,
+    )
 
 
 def curves_of(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:
@@ -222,7 +252,9 @@ def curves_of(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:
         # since 4.4 curves are played although their group is muted
         return curve.mute or bool(not _SLOTS and curve.group and curve.group.mute)
 
-    return [curve for curve in (bag.fcurves if bag else ()) if not (curve.is_empty or is_muted(curve))]
+    return [
+        curve for curve in (bag.fcurves if bag else ()) if not (curve.is_empty or is_muted(curve))
+    ]
 
 
 def in_turn(
@@ -240,7 +272,9 @@ def in_turn(
             yield None
             action, obj = (handle.find() for handle in found)
             if obj is None:
-                raise ChangedError(f"armature '{found[1].name}' was deleted while its motion was read; start again.")
+                raise ChangedError(
+                    f"armature '{found[1].name}' was deleted while its motion was read; start again."
+                )
             curves, spent = _sorted_curves(action, obj) if action else [], 0
             if _moved(curves) != moved:
                 raise MotionDataError(f"action '{name}' changed while it was read; try again.")
@@ -249,7 +283,10 @@ def in_turn(
 
 
 def _sorted_curves(action: bpy.types.Action, obj: bpy.types.Object) -> list[bpy.types.FCurve]:
-    return sorted(curves_of(action, slot_for(action, obj)), key=lambda curve: (curve.data_path, curve.array_index))
+    return sorted(
+        curves_of(action, slot_for(action, obj)),
+        key=lambda curve: (curve.data_path, curve.array_index),
+    )
 
 
 def _moved(curves: Iterable[bpy.types.FCurve]) -> list[tuple[str, int]]:
@@ -267,7 +304,9 @@ def assigned_curves(obj: bpy.types.Object) -> list[bpy.types.FCurve]:
 def moves_object(action: bpy.types.Action, obj: bpy.types.Object) -> bool:
     """Whether an action moves the armature object itself, not only its bones."""
     parts = ("location", "rotation", "scale", "delta_")
-    return any(curve.data_path.startswith(parts) for curve in curves_of(action, slot_for(action, obj)))
+    return any(
+        curve.data_path.startswith(parts) for curve in curves_of(action, slot_for(action, obj))
+    )
 
 
 def moved_bones(curves: Iterable[bpy.types.FCurve]) -> set[str]:
@@ -286,7 +325,11 @@ def frame_range(action: bpy.types.Action, curves: Sequence[bpy.types.FCurve]) ->
     if action.use_frame_range:
         low, high = action.frame_start, action.frame_end
     else:
-        ranges = [curve.range() for curve in curves if len(curve.keyframe_points) or len(curve.sampled_points)]
+        ranges = [
+            curve.range()
+            for curve in curves
+            if len(curve.keyframe_points) or len(curve.sampled_points)
+        ]
         low = min((r[0] for r in ranges), default=action.frame_range[0])
         high = max((r[1] for r in ranges), default=action.frame_range[1])
     first = int(np.ceil(low - ON_KEY))
@@ -317,13 +360,21 @@ def values(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
     curve.keyframe_points.foreach_get("co", keys)
     times, heights = keys[::2], keys[1::2]
     ends_hold = len(times) > 0 and (
-        curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1]))
+        curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1])
+    )
     # whole numbers and choices go in steps, whatever their keys say
     stepless = _STEPLESS.search(curve.data_path)
-    if stepless and ends_hold and np.all(np.diff(times) > 0) and all(modifier.mute for modifier in curve.modifiers):
+    if (
+        stepless
+        and ends_hold
+        and np.all(np.diff(times) > 0)
+        and all(modifier.mute for modifier in curve.modifiers)
+    ):
         inner = np.clip(frames, times[0], times[-1])
         near = np.searchsorted(times, inner)
-        if np.array_equal(times[near], inner):  # a key on every frame: how it goes on between them does not matter
+        if np.array_equal(
+            times[near], inner
+        ):  # a key on every frame: how it goes on between them does not matter
             return heights[near]
         interpolations = np.empty(len(times), dtype=np.int32)
         curve.keyframe_points.foreach_get("interpolation", interpolations)
@@ -376,7 +427,9 @@ def play_empty(obj: bpy.types.Object) -> bpy.types.Action:
     return action
 
 
-def fill(action: bpy.types.Action, curves: Sequence[tuple[str, int, np.ndarray]], frames: np.ndarray) -> Iterator[None]:
+def fill(
+    action: bpy.types.Action, curves: Sequence[tuple[str, int, np.ndarray]], frames: np.ndarray
+) -> Iterator[None]:
     """Give a new action these curves (data path, component, values) at the frames (F,), or one that has them other values
     at as many frames. Pauses now and then, after which it is found again; where it has gone, that is the end."""
     handle = Handle.of(action, "actions")
@@ -416,8 +469,13 @@ class Playing:
             raise RigError(_TWEAKED.format(obj.name))
         action = data.action
         slot = data.action_slot.identifier if _SLOTS and action and data.action_slot else ""
-        return cls(True, action and Handle.of(action, "actions"), slot, data.last_slot_identifier if _SLOTS else "",
-                   data.use_nla)
+        return cls(
+            True,
+            action and Handle.of(action, "actions"),
+            slot,
+            data.last_slot_identifier if _SLOTS else "",
+            data.use_nla,
+        )
 
     def suspend(self, obj: bpy.types.Object) -> None:
         """Take the action off and switch the NLA off, so that nothing but a pose moves the object."""
@@ -444,7 +502,9 @@ class Playing:
         if since != action:
             data.action = action
             if _SLOTS:
-                data.action_slot = next((slot for slot in action.slots if slot.identifier == self.slot), None)
+                data.action_slot = next(
+                    (slot for slot in action.slots if slot.identifier == self.slot), None
+                )
                 data.last_slot_identifier = self.last_slot
             if since and since.users == 0:
                 since.use_fake_user = True  # else Blender would drop it when the file is saved

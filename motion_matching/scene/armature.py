@@ -42,15 +42,23 @@ class BoneMap:
     rest_positions: np.ndarray  # (B, 3) local, metres
     scale: float = 1.0  # metres per unit of the armature
 
-    def to_basis(self, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def to_basis(
+        self, rotations: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)` of local rotations and positions."""
         turned = quat.mul(quat.mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.mul_vec(self.before, positions - self.rest_positions) / self.scale
+        return quat.normalize(turned), quat.mul_vec(
+            self.before, positions - self.rest_positions
+        ) / self.scale
 
-    def from_basis(self, rotations: np.ndarray, locations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def from_basis(
+        self, rotations: np.ndarray, locations: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Local rotations `(..., B, 4)` and positions `(..., B, 3)` of pose bones' ones: undoes `to_basis`."""
         turned = quat.mul_inv(quat.inv_mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.inv_mul_vec(self.before, self.scale * locations) + self.rest_positions
+        return quat.normalize(turned), quat.inv_mul_vec(
+            self.before, self.scale * locations
+        ) + self.rest_positions
 
 
 def create_armature(
@@ -88,16 +96,24 @@ def bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
         found = obj.data.bones.get(bone)
         if found is None:
             raise RigError(f"armature '{obj.name}' has no bone '{bone}'; {CHOOSE}")
-        if (found.parent.name if found.parent else None) != (bones[parent] if parent >= 0 else None):
-            raise RigError(f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; {CHOOSE}")
+        if (found.parent.name if found.parent else None) != (
+            bones[parent] if parent >= 0 else None
+        ):
+            raise RigError(
+                f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; {CHOOSE}"
+            )
         rest[i] = found.matrix_local
     away = np.linalg.norm(scale * quat.mul_vec(turn, rest[:, :3, 3]) - positions, axis=-1)
     if np.max(away) > 1e-3 * _size(positions):
-        raise RigError(f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m away "
-                       f"from where the motion expects it; {CHOOSE}")
+        raise RigError(
+            f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m away "
+            f"from where the motion expects it; {CHOOSE}"
+        )
     towards = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
     above = np.where(skeleton.parents[:, None] < 0, quat.IDENTITY, rotations[skeleton.parents])
-    return BoneMap(bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions, scale)
+    return BoneMap(
+        bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions, scale
+    )
 
 
 def skeleton_of(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
@@ -112,10 +128,17 @@ def skeleton_of(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
     turn, scale = rest_frame(obj)
     rest = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
     heads = scale * quat.mul_vec(turn, rest[:, :3, 3])
-    rotations, positions = quat.ik(quat.mul(turn, quat.from_matrix(rest[:, :3, :3])), heads, parents)
-    ends = tuple((bone, (0.0, scale * obj.data.bones[name].length, 0.0))
-                 for bone, name in enumerate(names) if bone not in parents)
-    return Skeleton(names, parents, positions.astype(np.float32), rotations.astype(np.float32), ends)
+    rotations, positions = quat.ik(
+        quat.mul(turn, quat.from_matrix(rest[:, :3, :3])), heads, parents
+    )
+    ends = tuple(
+        (bone, (0.0, scale * obj.data.bones[name].length, 0.0))
+        for bone, name in enumerate(names)
+        if bone not in parents
+    )
+    return Skeleton(
+        names, parents, positions.astype(np.float32), rotations.astype(np.float32), ends
+    )
 
 
 def rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
@@ -167,7 +190,9 @@ def tails(skeleton: Skeleton) -> np.ndarray:
     size = _size(heads)
     ends: dict[int, list[np.ndarray]] = {}
     for bone, offset in skeleton.end_sites:
-        ends.setdefault(bone, []).append(heads[bone] + quat.mul_vec(rotations[bone], np.array(offset)))
+        ends.setdefault(bone, []).append(
+            heads[bone] + quat.mul_vec(rotations[bone], np.array(offset))
+        )
     forward, labels = ground_bones(skeleton), sides(skeleton)
     result = np.empty_like(heads)
     for bone, parent in enumerate(skeleton.parents):
@@ -191,7 +216,11 @@ def ground_bones(skeleton: Skeleton) -> set[int]:
     low = heads[:, 2] < np.min(heads[:, 2]) + 0.05 * _size(heads)
     result: set[int] = set()
     for bone, parent in enumerate(skeleton.parents):
-        if low[bone] and len(skeleton.children(bone)) == 1 and (parent < 0 or int(parent) in result):
+        if (
+            low[bone]
+            and len(skeleton.children(bone)) == 1
+            and (parent < 0 or int(parent) in result)
+        ):
             result.add(bone)
     return result if len(result) < skeleton.bone_count else set()
 
@@ -205,7 +234,9 @@ def _add_bones(armature: bpy.types.Armature, skeleton: Skeleton) -> None:
     _, heads = skeleton.rest_world()
     ends = tails(skeleton)
     made: list[bpy.types.EditBone] = []
-    for name, parent, head, tail in zip(blender_names(skeleton.names), skeleton.parents, heads, ends, strict=True):
+    for name, parent, head, tail in zip(
+        blender_names(skeleton.names), skeleton.parents, heads, ends, strict=True
+    ):
         bone = armature.edit_bones.new(name)
         bone.head, bone.tail = head, tail
         # Z forward, or up for bones that point forward, so that neighbouring bones bend about like axes

@@ -34,10 +34,19 @@ _OBJECT_SHARE = 0.25  # of the distance that fewer keys may cost, if the object 
 
 
 def bake(
-    clip: Clip, obj: bpy.types.Object, *, name: str, frame_start: int = 1,
-    root: RootTarget | None = None, root_bone: str = "", hips: str | None = None,
-    fewer_keys: float = 0.0, track: str | None = None, keep_active: bool = False,
-    bones: Collection[str] | None = None, beside: bpy.types.Action | None = None,
+    clip: Clip,
+    obj: bpy.types.Object,
+    *,
+    name: str,
+    frame_start: int = 1,
+    root: RootTarget | None = None,
+    root_bone: str = "",
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
+    track: str | None = None,
+    keep_active: bool = False,
+    bones: Collection[str] | None = None,
+    beside: bpy.types.Action | None = None,
 ) -> bpy.types.Action:
     """Bake a clip into a new action for an armature object; the clip's first frame falls on `frame_start`.
 
@@ -67,16 +76,26 @@ def bake(
     bones = set(standing.rests) if bones is None else bones
     check_follows_keys(obj, tuple(name for name in hung.names if name in bones))
     fitted = fit(standing, plan.clip.skeleton, plan.place, plan.resting)
-    always = bool(obj.animation_data and obj.animation_data.nla_tracks)  # tracks below would shine through
+    always = bool(
+        obj.animation_data and obj.animation_data.nla_tracks
+    )  # tracks below would shine through
     channels = _bone_channels(obj, fitted, plan.clip, always)
     channels += [c for bone in plan.resting for c in _rest_channels(obj, bone)]
     channels = [c for c in channels if c.group in bones]
-    carries = any(parent < 0 and name in bones for name, parent in zip(hung.names, hung.parents, strict=True))
-    moving = _object_channels(obj, plan.object_motion) if carries and plan.object_motion is not None else []
+    carries = any(
+        parent < 0 and name in bones for name, parent in zip(hung.names, hung.parents, strict=True)
+    )
+    moving = (
+        _object_channels(obj, plan.object_motion)
+        if carries and plan.object_motion is not None
+        else []
+    )
     origin = compose(inverse(plan.place), standing.place)[1]
     masks = _masks(obj, plan.clip, fitted, channels, moving, fewer_keys, origin)
     frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
-    with actions.new_action(name, obj, track=track, frame_start=frame_start, keep_active=keep_active) as action:
+    with actions.new_action(
+        name, obj, track=track, frame_start=frame_start, keep_active=keep_active
+    ) as action:
         for channel in (*moving, *channels):
             values, count = channel.values, channel.values.shape[1]
             mask = masks.get(id(channel))
@@ -86,7 +105,9 @@ def bake(
         if beside:
             posing = {*hung.names, *plan.resting}.intersection(bones)
             posed = {f"{bone_path(bone)}.{name}" for bone in posing for name in (*_PLACED, "scale")}
-            splicing.carry_over(beside, actions.channelbag(action), {*posed, *(_PLACED if moving else ())})
+            splicing.carry_over(
+                beside, actions.channelbag(action), {*posed, *(_PLACED if moving else ())}
+            )
     return action
 
 
@@ -113,10 +134,14 @@ class _Channel:
     mode: str = ""
 
 
-def _bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip, always: bool) -> list[_Channel]:
+def _bone_channels(
+    obj: bpy.types.Object, fitted: BoneMap, clip: Clip, always: bool
+) -> list[_Channel]:
     """Rotations, locations where a bone moves or is not where it rests, and a scale of 1 for a bone that is scaled."""
     turns, shifts = basis_matrices(fitted)
-    rotations = np.ascontiguousarray(clip.rotations.transpose(1, 2, 0), dtype=np.float32)  # (B, 4, F)
+    rotations = np.ascontiguousarray(
+        clip.rotations.transpose(1, 2, 0), dtype=np.float32
+    )  # (B, 4, F)
     result = []
     for i, name in enumerate(fitted.bones):
         pose = obj.pose.bones[name]
@@ -126,11 +151,15 @@ def _bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip, always: b
             path = f"{bone_path(name)}.{property_of(pose.rotation_mode)}"
             result.append(_Channel(path, name, values, free, i, pose.rotation_mode))
         count = clip.frame_count if changes(clip.positions[:, i].T) else 1
-        values = shifts[i] @ (clip.positions[:count, i] - fitted.rest_positions[i].astype(np.float32)).T
+        values = (
+            shifts[i] @ (clip.positions[:count, i] - fitted.rest_positions[i].astype(np.float32)).T
+        )
         away = np.abs(values).max() > STILL
         if obj.data.bones[name].use_connect:
             check_connected(name, obj.name, fitted.scale * values)
-        elif (free := free_components(pose, "location")) and (away or always or pose.location.length > STILL):
+        elif (free := free_components(pose, "location")) and (
+            away or always or pose.location.length > STILL
+        ):
             result.append(_Channel(f"{bone_path(name)}.location", name, values, free, i))
         if always or not np.allclose(np.array(pose.scale), 1.0, atol=1e-6):
             result.append(_Channel(f"{bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2)))
@@ -141,9 +170,14 @@ def _rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
     """Single keys that put a bone at rest."""
     pose = obj.pose.bones[name]
     rest = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
-    parts = (("rotation", property_of(pose.rotation_mode), rest), ("location", "location", np.zeros((3, 1))))
-    channels = [_Channel(f"{bone_path(name)}.{prop}", name, values, free_components(pose, kind))
-                for kind, prop, values in parts]
+    parts = (
+        ("rotation", property_of(pose.rotation_mode), rest),
+        ("location", "location", np.zeros((3, 1))),
+    )
+    channels = [
+        _Channel(f"{bone_path(name)}.{prop}", name, values, free_components(pose, kind))
+        for kind, prop, values in parts
+    ]
     return [*channels, _Channel(f"{bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2))]
 
 
@@ -154,7 +188,9 @@ def _object_channels(obj: bpy.types.Object, motion: Transform) -> list[_Channel]
     values = to_mode(rotations.T, mode).astype(np.float32)
     return [
         _Channel("location", OBJECT_GROUP, _short(locations.T.astype(np.float32)), (0, 1, 2)),
-        _Channel(property_of(mode), OBJECT_GROUP, _short(values), tuple(range(len(values))), mode=mode),
+        _Channel(
+            property_of(mode), OBJECT_GROUP, _short(values), tuple(range(len(values))), mode=mode
+        ),
     ]
 
 
@@ -164,7 +200,12 @@ def _short(values: np.ndarray) -> np.ndarray:
 
 
 def _masks(
-    obj: bpy.types.Object, clip: Clip, fitted: BoneMap, channels: list[_Channel], moving: list[_Channel], distance: float,
+    obj: bpy.types.Object,
+    clip: Clip,
+    fitted: BoneMap,
+    channels: list[_Channel],
+    moving: list[_Channel],
+    distance: float,
     origin: np.ndarray,
 ) -> dict[int, np.ndarray]:
     """Which frames keep their keys, by the id of the channel; of the others all do. The object rests at `origin` (3,)."""
@@ -175,8 +216,14 @@ def _masks(
     tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
     points = keys.points_of(skeleton, fitted, tails, clip.frame_count)
     posed = [c for c in channels if c.bone >= 0]
-    singles = [Track(c.bone, c.mode, np.repeat(c.values, clip.frame_count, axis=1)) for c in posed if c.values.shape[1] == 1]
-    full = points([*singles, *(Track(c.bone, c.mode, c.values) for c in posed if c.values.shape[1] > 1)])
+    singles = [
+        Track(c.bone, c.mode, np.repeat(c.values, clip.frame_count, axis=1))
+        for c in posed
+        if c.values.shape[1] == 1
+    ]
+    full = points(
+        [*singles, *(Track(c.bone, c.mode, c.values) for c in posed if c.values.shape[1] > 1)]
+    )
     thin = [c for c in posed if c.values.shape[1] > 1]
     tracks = [Track(c.bone, c.mode, c.values) for c in thin]
     result = {}
@@ -184,7 +231,10 @@ def _masks(
     if moving:
         # a turn of the object swings every point about its origin
         reach = float(np.linalg.norm(full - origin, axis=-1).max())
-        limits = [0.5 * _OBJECT_SHARE * distance / (reach if c.mode else ObjectFrame.of(obj).scale) for c in moving]
+        limits = [
+            0.5 * _OBJECT_SHARE * distance / (reach if c.mode else ObjectFrame.of(obj).scale)
+            for c in moving
+        ]
         masks = keys.thinned([Track(-1, c.mode, c.values) for c in moving], limits)
         result = {id(c): mask for c, mask in zip(moving, masks, strict=True)}
         distance *= 1.0 - _OBJECT_SHARE

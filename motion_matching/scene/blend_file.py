@@ -30,8 +30,15 @@ SEEK_TABLE = 0x8F92EAB1  # the magic number at its end
 
 
 def save_take(
-    clip: Clip, path: str | Path, *, title: str, root: RootTarget | None = None, hips: str | None = None,
-    fewer_keys: float = 0.0, obstacles: tuple[Sequence[Box], Sequence[Wall]] = ((), ()), mark: Mark | None = None,
+    clip: Clip,
+    path: str | Path,
+    *,
+    title: str,
+    root: RootTarget | None = None,
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
+    obstacles: tuple[Sequence[Box], Sequence[Wall]] = ((), ()),
+    mark: Mark | None = None,
 ) -> None:
     """Write a clip or take as a .blend file whose armature, body and action bear the title; options as for `bake`.
 
@@ -53,7 +60,9 @@ def save_take(
 def save_copy(path: Path) -> None:
     """Save the open file as a compressed copy; OSError where the file does not arrive whole."""
     try:
-        bpy.ops.wm.save_as_mainfile(filepath=str(path.absolute()), compress=True, copy=True, check_existing=False)
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(path.absolute()), compress=True, copy=True, check_existing=False
+        )
     except RuntimeError as error:
         raise OSError(" ".join(str(error).removeprefix("Error:").split())) from error
     if not _is_whole(path):
@@ -79,7 +88,11 @@ def _is_whole(path: Path) -> bool:
 
 
 def build_scene(
-    clip: Clip, title: str, root: RootTarget | None = None, hips: str | None = None, fewer_keys: float = 0.0,
+    clip: Clip,
+    title: str,
+    root: RootTarget | None = None,
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
     mark: Mark | None = None,
 ) -> bpy.types.Object:
     """Fill the current, empty scene with the take and a stage for it; return the armature object."""
@@ -93,7 +106,11 @@ def build_scene(
 
 
 def build_character(
-    clip: Clip, title: str, root: RootTarget | None = None, hips: str | None = None, fewer_keys: float = 0.0,
+    clip: Clip,
+    title: str,
+    root: RootTarget | None = None,
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
     mark: Mark | None = None,
 ) -> bpy.types.Object:
     """An armature with a body that performs the clip in the current scene, which gets its rate and range of frames.
@@ -114,7 +131,15 @@ def build_character(
     armature.show_in_front = True
     armature.data.display_type = "STICK"
     (create_mannequin if is_demo else create_body)(armature, clip.skeleton, f"{title} body")
-    action = bake(clip, armature, name=title, frame_start=FIRST_FRAME, root=root, hips=hips, fewer_keys=fewer_keys)
+    action = bake(
+        clip,
+        armature,
+        name=title,
+        frame_start=FIRST_FRAME,
+        root=root,
+        hips=hips,
+        fewer_keys=fewer_keys,
+    )
     if mark:
         mark(action, FIRST_FRAME)
     return armature
@@ -123,5 +148,8 @@ def build_character(
 def _in_place(clip: Clip) -> Clip:
     """A take without the motion of its bone 0."""
     still = replace(clip, rotations=clip.rotations.copy(), positions=clip.positions.copy())
-    still.rotations[:, 0], still.positions[:, 0] = clip.skeleton.rest_rotations[0], clip.skeleton.rest_positions[0]
+    still.rotations[:, 0], still.positions[:, 0] = (
+        clip.skeleton.rest_rotations[0],
+        clip.skeleton.rest_positions[0],
+    )
     return still

@@ -17,7 +17,11 @@ from .tag_markers import tags_of_clip
 
 
 def read_blend_sources(
-    sources: Sequence[Source], *, armature: str | None = None, chosen: Sequence[str] = (), bones: str | None = None,
+    sources: Sequence[Source],
+    *,
+    armature: str | None = None,
+    chosen: Sequence[str] = (),
+    bones: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[list[Source], list[str]]:
     """Sources in which each Blender file is replaced by one source per action, and a sentence on each file.
@@ -43,9 +47,14 @@ def read_blend_sources(
                 taken = _actions(file, obj, wanted)
                 samples = sample(obj, taken, bones=bones)
                 found[index] = [
-                    replace(source, clip=s.clip, loop=source.loop or s.cyclic,
-                            tags=source.tags + tags_of_clip(action, s.first))
-                    for action, s in zip(taken, samples, strict=True)]
+                    replace(
+                        source,
+                        clip=s.clip,
+                        loop=source.loop or s.cyclic,
+                        tags=source.tags + tags_of_clip(action, s.first),
+                    )
+                    for action, s in zip(taken, samples, strict=True)
+                ]
                 notes.append(_note(file, obj.name, samples))
     replaced = [found.get(index, [source]) for index, source in enumerate(sources)]
     return [source for several in replaced for source in several], notes
@@ -57,8 +66,10 @@ def open_blend(file: Path) -> None:
         try:
             bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=False)
         except RuntimeError as error:
-            raise MotionDataError(f"{file} cannot be opened by this Blender; give a Blender file of its version or an "
-                                  "older one.") from error
+            raise MotionDataError(
+                f"{file} cannot be opened by this Blender; give a Blender file of its version or an "
+                "older one."
+            ) from error
 
 
 def armature_in(file: Path, name: str | None) -> bpy.types.Object:
@@ -70,8 +81,10 @@ def armature_in(file: Path, name: str | None) -> bpy.types.Object:
     if not named:
         raise SettingsError(f"{file} has no armature '{name}'; it has {_listed(armatures)}.")
     if len(named) > 1:
-        raise SettingsError(f"{file} has {len(named)} armatures{' of that name' if name else ''}, {_listed(named)}; "
-                            "choose one with --armature, or with 'armature' in a list of sources.")
+        raise SettingsError(
+            f"{file} has {len(named)} armatures{' of that name' if name else ''}, {_listed(named)}; "
+            "choose one with --armature, or with 'armature' in a list of sources."
+        )
     return named[0]
 
 
@@ -80,14 +93,18 @@ def _actions(file: Path, obj: bpy.types.Object, names: Sequence[str]) -> list[bp
     if not names:
         every = actions.actions_of(obj)
         if not every:
-            raise SettingsError(f"{file} has no action that moves the bones of armature '{obj.name}'; "
-                                "choose another armature.")
+            raise SettingsError(
+                f"{file} has no action that moves the bones of armature '{obj.name}'; "
+                "choose another armature."
+            )
         return every
     missing = [name for name in names if name not in bpy.data.actions]
     if missing:
         theirs = actions.actions_of(obj)
-        raise SettingsError(f"{file} has no action '{missing[0]}'; "
-                            + (f"armature '{obj.name}' has {_listed(theirs)}." if theirs else "check its name."))
+        raise SettingsError(
+            f"{file} has no action '{missing[0]}'; "
+            + (f"armature '{obj.name}' has {_listed(theirs)}." if theirs else "check its name.")
+        )
     return [bpy.data.actions[name] for name in names]
 
 
@@ -102,7 +119,9 @@ def _note(file: Path, armature: str, samples: Sequence[Sampled]) -> str:
     count = f"{len(samples)} action{'' if len(samples) == 1 else 's'}"
     way = "read from curves"
     if evaluated:
-        which = "evaluated" if len(evaluated) == len(samples) else f"{len(evaluated)} of them evaluated"
+        which = (
+            "evaluated" if len(evaluated) == len(samples) else f"{len(evaluated)} of them evaluated"
+        )
         way = f"{which}, for {evaluated[0].evaluated_because}"
     cycles = sum(s.cyclic for s in samples)
     return f"{file}: {count} of armature '{armature}', {way}{f', {cycles} as loops' if cycles else ''}."

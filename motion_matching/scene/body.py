@@ -29,7 +29,9 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
     quads, triangles = _faces()
     per_piece = len(ALONG[1:-1]) * SIDES + 2
     starts = per_piece * np.arange(len(bones))
-    faces = [face for start in starts for part in (quads, triangles) for face in (part + start).tolist()]
+    faces = [
+        face for start in starts for part in (quads, triangles) for face in (part + start).tolist()
+    ]
 
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points.tolist(), [], faces)
@@ -51,7 +53,9 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
     return obj
 
 
-def _shapes(skeleton: Skeleton, bones: list[int]) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float, float]]:
+def _shapes(
+    skeleton: Skeleton, bones: list[int]
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float, float]]:
     """Head, tail, sideways direction, half width and half depth of the piece of each bone."""
     _, heads = skeleton.rest_world()
     ends, sideways = tails(skeleton), _sideways(skeleton, heads)
@@ -72,11 +76,15 @@ def _shapes(skeleton: Skeleton, bones: list[int]) -> list[tuple[np.ndarray, np.n
         else:
             thinnest = 0.012 if labels[bone] else 0.03
             wide = deep = float(np.clip(0.2 * length, thinnest * size, 0.042 * size))
-        shapes.append((heads[bone] + before * axis, heads[bone] + after * axis, sideways, wide, deep))
+        shapes.append(
+            (heads[bone] + before * axis, heads[bone] + after * axis, sideways, wide, deep)
+        )
     return shapes
 
 
-def _piece(head: np.ndarray, tail: np.ndarray, sideways: np.ndarray, wide: float, deep: float) -> np.ndarray:
+def _piece(
+    head: np.ndarray, tail: np.ndarray, sideways: np.ndarray, wide: float, deep: float
+) -> np.ndarray:
     """Points of a turned shape from head to tail: its rings, then its two poles."""
     axis = tail - head
     forward = np.cross(sideways, axis)
@@ -97,7 +105,9 @@ def _faces() -> tuple[np.ndarray, np.ndarray]:
     on = np.roll(ring, -1, axis=1)
     quads = np.stack([ring[:-1], on[:-1], on[1:], ring[1:]], axis=-1).reshape(-1, 4)
     first, last = np.full(SIDES, rings * SIDES), np.full(SIDES, rings * SIDES + 1)
-    return quads, np.concatenate([np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)])
+    return quads, np.concatenate(
+        [np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)]
+    )
 
 
 def _trunk(skeleton: Skeleton) -> set[int]:

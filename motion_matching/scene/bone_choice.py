@@ -12,7 +12,9 @@ _DEFORM = "DEF-"  # Rigify's prefixes: DEF-thigh.L follows ORG-thigh.L
 _FOLLOWED = "ORG-"
 
 
-def chosen_bones(obj: bpy.types.Object, choice: str | None = None) -> tuple[tuple[str, ...], np.ndarray]:
+def chosen_bones(
+    obj: bpy.types.Object, choice: str | None = None
+) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and parents (B,) of the bones that make up the skeleton, parents before their children.
 
     "all" takes every bone. "deform" takes those that deform, each below its nearest ancestor that is taken, and
@@ -25,8 +27,10 @@ def chosen_bones(obj: bpy.types.Object, choice: str | None = None) -> tuple[tupl
         choice = "deform" if _is_control_rig(obj) else "all"
     kept = {bone.name for bone in bones if choice == "all" or bone.use_deform}
     if not kept:
-        raise RigError(f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
-                       f"{'take all its bones' if len(bones) else 'choose another'}.")
+        raise RigError(
+            f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
+            f"{'take all its bones' if len(bones) else 'choose another'}."
+        )
     parents = _parents(bones, kept)
     while (joint := _joint(bones, parents)) is not None:
         kept.add(joint)
@@ -40,14 +44,20 @@ def bones_in(obj: bpy.types.Object, collection: str) -> frozenset[str]:
     """Names of the bones of a bone collection and those below it; RigError where there is none of that name."""
     found = obj.data.collections_all.get(collection)
     if found is None:
-        raise RigError(f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own that name, or "
-                       "choose another or none.")
+        raise RigError(
+            f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own that name, or "
+            "choose another or none."
+        )
     return frozenset(bone.name for bone in found.bones_recursive)
 
 
 def _is_control_rig(obj: bpy.types.Object) -> bool:
     helpers = any(not bone.use_deform for bone in obj.data.bones)
-    return helpers and any(bone.use_deform for bone in obj.data.bones) and any(b.constraints for b in obj.pose.bones)
+    return (
+        helpers
+        and any(bone.use_deform for bone in obj.data.bones)
+        and any(b.constraints for b in obj.pose.bones)
+    )
 
 
 def _parents(bones: bpy.types.ArmatureBones, kept: set[str]) -> dict[str, str | None]:
@@ -58,7 +68,9 @@ def _parents(bones: bpy.types.ArmatureBones, kept: set[str]) -> dict[str, str | 
             continue
         result[bone.name] = None
         for above in bone.parent_recursive:
-            stand_in = above.name if above.name in kept else _DEFORM + above.name.removeprefix(_FOLLOWED)
+            stand_in = (
+                above.name if above.name in kept else _DEFORM + above.name.removeprefix(_FOLLOWED)
+            )
             # a bone may not end up below itself
             if stand_in in kept and bone.name not in (stand_in, *_chain(result, stand_in)):
                 result[bone.name] = stand_in
@@ -77,9 +89,19 @@ def _chain(parents: dict[str, str | None], name: str) -> list[str]:
 
 def _joint(bones: bpy.types.ArmatureBones, parents: dict[str, str | None]) -> str | None:
     """The lowest bone, not kept so far, that would join two or more roots."""
-    above = [{bone.name for bone in bones[name].parent_recursive} for name, parent in parents.items() if parent is None]
-    shared = {name for chain in above for name in chain if sum(name in other for other in above) > 1}
-    return max(sorted(shared - set(parents)), key=lambda name: len(bones[name].parent_recursive), default=None)
+    above = [
+        {bone.name for bone in bones[name].parent_recursive}
+        for name, parent in parents.items()
+        if parent is None
+    ]
+    shared = {
+        name for chain in above for name in chain if sum(name in other for other in above) > 1
+    }
+    return max(
+        sorted(shared - set(parents)),
+        key=lambda name: len(bones[name].parent_recursive),
+        default=None,
+    )
 
 
 def _depth_first(parents: dict[str, str | None]) -> list[str]:

@@ -44,14 +44,20 @@ class ObjectFrame:
         own = from_mode(np.array(values, dtype=np.float64)[:, None], obj.rotation_mode)[0]
         scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
         return cls(
-            quat.from_matrix(above[:3, :3] / scale), above[:3, 3], scale,
-            quat.mul_inv(quat.from_matrix(scaled), own), basis[:3, 3] - np.array(obj.location), obj.rotation_mode,
+            quat.from_matrix(above[:3, :3] / scale),
+            above[:3, 3],
+            scale,
+            quat.mul_inv(quat.from_matrix(scaled), own),
+            basis[:3, 3] - np.array(obj.location),
+            obj.rotation_mode,
         )
 
     def own(self, motion: Transform) -> Transform:
         """Rotations (..., 4) and locations (..., 3) of the object that put it there in the world."""
         rotations = quat.inv_mul(self.delta, quat.inv_mul(self.turn, motion[0]))
-        return rotations, quat.inv_mul_vec(self.turn, motion[1] - self.place) / self.scale - self.shift
+        return rotations, quat.inv_mul_vec(
+            self.turn, motion[1] - self.place
+        ) / self.scale - self.shift
 
 
 def basis_matrices(fitted: BoneMap) -> tuple[np.ndarray, np.ndarray]:
@@ -65,14 +71,18 @@ def basis_matrices(fitted: BoneMap) -> tuple[np.ndarray, np.ndarray]:
 def changes(values: np.ndarray) -> bool:
     """Whether any of the curves (C, F) is more than still."""
     middle = values[:, len(values[0]) // 2]
-    return bool(np.abs(middle - values[:, 0]).max() > STILL or np.ptp(values, axis=-1).max() > STILL)
+    return bool(
+        np.abs(middle - values[:, 0]).max() > STILL or np.ptp(values, axis=-1).max() > STILL
+    )
 
 
 def check_connected(name: str, armature: str, away: np.ndarray) -> None:
     """RigError for a connected bone that the motion moves away from its rest, by `away` (3, F) metres."""
     if np.max(np.linalg.norm(away, axis=0)) > _DISCONNECTED:
-        raise RigError(f"bone '{name}' of armature '{armature}' is connected to its parent, but the motion moves it away; "
-                       "switch Connected off in the bone's Relations.")
+        raise RigError(
+            f"bone '{name}' of armature '{armature}' is connected to its parent, but the motion moves it away; "
+            "switch Connected off in the bone's Relations."
+        )
 
 
 def free_components(pose: bpy.types.PoseBone, kind: str) -> tuple[int, ...]:

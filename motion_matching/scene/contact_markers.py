@@ -19,7 +19,11 @@ _PLANT, _LIFT = "plant", "lift"
 
 
 def write_markers(
-    action: bpy.types.Action, ranges: Sequence[ContactRange], legs: Sequence[str], frame_start: int, rate: float = 1.0
+    action: bpy.types.Action,
+    ranges: Sequence[ContactRange],
+    legs: Sequence[str],
+    frame_start: int,
+    rate: float = 1.0,
 ) -> None:
     """Mark ranges on an action whose take starts at `frame_start`; `rate` is the scene's frames per tick of the take.
 
@@ -29,10 +33,14 @@ def write_markers(
         action.pose_markers.remove(marker)
     for r in ranges:
         for what, tick in ((_PLANT, r.start), (_LIFT, r.stop)):
-            action.pose_markers.new(f"{legs[r.leg]} foot {what}").frame = frame_start + round(tick * rate)
+            action.pose_markers.new(f"{legs[r.leg]} foot {what}").frame = frame_start + round(
+                tick * rate
+            )
 
 
-def marker(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float) -> Callable[[bpy.types.Action, int], None]:
+def marker(
+    ranges: Sequence[ContactRange], legs: Sequence[str], fps: float
+) -> Callable[[bpy.types.Action, int], None]:
     """What writes the ranges of a take at `fps` onto an action of the open file that starts at a frame."""
 
     def mark(action: bpy.types.Action, frame_start: int) -> None:
@@ -45,20 +53,26 @@ def read_markers(
     action: bpy.types.Action, legs: Sequence[str], frame_start: int, rate: float = 1.0
 ) -> list[ContactRange]:
     """The ranges that an action is marked with; SettingsError where markers do not pair up."""
-    marks = sorted((m.frame, *meaning) for m in action.pose_markers if (meaning := _meaning(m.name, legs)))
+    marks = sorted(
+        (m.frame, *meaning) for m in action.pose_markers if (meaning := _meaning(m.name, legs))
+    )
     ranges, planted = [], {}
     for frame, what, leg in marks:
         tick = max(round((frame - frame_start) / rate), 0)
         if (what == _PLANT) == (leg in planted):
             other = _LIFT if what == _PLANT else _PLANT
-            raise SettingsError(f"The action '{action.name}' has two markers '{legs[leg]} foot {what}' and no "
-                                f"'{legs[leg]} foot {other}' before frame {frame}; add it, or remove one of them.")
+            raise SettingsError(
+                f"The action '{action.name}' has two markers '{legs[leg]} foot {what}' and no "
+                f"'{legs[leg]} foot {other}' before frame {frame}; add it, or remove one of them."
+            )
         if what == _PLANT:
             planted[leg] = tick
         elif tick > (start := planted.pop(leg)):
             ranges.append(ContactRange(leg, start, tick))
     for leg in planted:
-        raise SettingsError(f"The action '{action.name}' ends without a marker '{legs[leg]} foot {_LIFT}'; add it.")
+        raise SettingsError(
+            f"The action '{action.name}' ends without a marker '{legs[leg]} foot {_LIFT}'; add it."
+        )
     return checked(ranges, legs, f"the markers of action '{action.name}'")
 
 
@@ -68,9 +82,13 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
     marked = [a for a in bpy.data.actions if any(_meaning(m.name, legs) for m in a.pose_markers)]
     if len(marked) != 1:
         found = ", ".join(f"'{action.name}'" for action in marked) or "none"
-        raise SettingsError(f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot {_PLANT}', "
-                            f"and has {found}; remove the markers of the others, or bake it again.")
-    return read_markers(marked[0], legs, round(marked[0].frame_range[0]), scene_fps(bpy.context.scene) / fps)
+        raise SettingsError(
+            f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot {_PLANT}', "
+            f"and has {found}; remove the markers of the others, or bake it again."
+        )
+    return read_markers(
+        marked[0], legs, round(marked[0].frame_range[0]), scene_fps(bpy.context.scene) / fps
+    )
 
 
 def _meaning(name: str, legs: Sequence[str]) -> tuple[str, int] | None:

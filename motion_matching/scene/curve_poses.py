@@ -21,8 +21,13 @@ from .rotation_modes import from_mode, property_of
 
 _CHUNK = 4096  # frames whose matrices are held at a time
 _ONE = 1e-5  # by which a scale may differ from one and still be none
-_PLAIN = {"location": (0.0, 0.0, 0.0), "rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": (0.0, 0.0, 0.0),
-          "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0), "scale": (1.0, 1.0, 1.0)}
+_PLAIN = {
+    "location": (0.0, 0.0, 0.0),
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+}
 
 
 class Channels:
@@ -49,16 +54,24 @@ class Channels:
     def read(self, path: str, plain: Sequence[float]) -> np.ndarray:
         """A property (C, F), with `plain` (C,) for components without a curve; (C, 1) where it has none at all."""
         parts = self._parts.get(path, {})
-        result = np.repeat(np.array(plain, dtype=np.float32)[:, None], len(self.frames) if parts else 1, axis=1)
+        result = np.repeat(
+            np.array(plain, dtype=np.float32)[:, None], len(self.frames) if parts else 1, axis=1
+        )
         for component, part in parts.items():
             if component < len(plain):
-                result[component] = part if isinstance(part, np.ndarray) else actions.values(part, self.frames)
+                result[component] = (
+                    part if isinstance(part, np.ndarray) else actions.values(part, self.frames)
+                )
         return result
 
     @cached_property
     def scales(self) -> bool:
         """Whether a bone is ever scaled; many exports key a scale of one on every frame."""
-        paths = [path for path in self.paths if actions.bone_of(path) is not None and path.endswith(".scale")]
+        paths = [
+            path
+            for path in self.paths
+            if actions.bone_of(path) is not None and path.endswith(".scale")
+        ]
         return any(np.any(np.abs(self.read(path, _PLAIN["scale"]) - 1.0) > _ONE) for path in paths)
 
 
@@ -110,7 +123,9 @@ def poses(
     Where the channels hold all curves, this knows nothing of Blender.
     """
     bones = {bone.name: bone for bone in body.bones}
-    over = [body.bones[bones[name].parent].name if bones[name].parent >= 0 else None for name in names]
+    over = [
+        body.bones[bones[name].parent].name if bones[name].parent >= 0 else None for name in names
+    ]
     direct = over == [names[parent] if parent >= 0 else None for parent in parents]
     read = _plain_poses if direct and not channels.scales else _matrix_poses
     worlds = body.above @ _placed(body.own, body.mode, channels)
@@ -139,11 +154,18 @@ def _placing_obstacles(obj: bpy.types.Object) -> Iterator[str]:
     if _constrained(obj):
         yield f"the object '{obj.name}' has constraints"
     owner: Any = obj
-    deltas = (*owner.delta_location, *owner.delta_rotation_euler, *owner.delta_rotation_quaternion, *owner.delta_scale)
+    deltas = (
+        *owner.delta_location,
+        *owner.delta_rotation_euler,
+        *owner.delta_rotation_quaternion,
+        *owner.delta_scale,
+    )
     if deltas != (0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1):
         yield f"the object '{obj.name}' has delta transforms"
     if obj.parent:
-        if obj.parent_type != "OBJECT" or getattr(obj.parent.data, "use_path", False):  # along which it may lie
+        if obj.parent_type != "OBJECT" or getattr(
+            obj.parent.data, "use_path", False
+        ):  # along which it may lie
             yield f"the object '{obj.name}' hangs on a part of '{obj.parent.name}'"
         if _is_animated(obj.parent):
             yield f"the parent '{obj.parent.name}' is animated"
@@ -207,14 +229,19 @@ def _matrix_poses(
     count = len(channels.frames)
     rotations = np.empty((count, len(names), 4), dtype=np.float32)
     positions = np.empty((count, len(names), 3), dtype=np.float32)
-    basis = [(*_bone_channels(bone, channels), channels.read(f"{bone.path}.scale", _PLAIN["scale"]).T) for bone in bones]
+    basis = [
+        (*_bone_channels(bone, channels), channels.read(f"{bone.path}.scale", _PLAIN["scale"]).T)
+        for bone in bones
+    ]
     places = [[bone.name for bone in bones].index(name) for name in names]
     for start in range(0, count, _CHUNK):
         there = slice(start, min(start + _CHUNK, count))
         matrices: list[np.ndarray] = []
         for bone, parts in zip(bones, basis, strict=True):
             # what does not move has a single frame
-            local = bone.rest @ transforms(*(part[there] if len(part) > 1 else part for part in parts))
+            local = bone.rest @ transforms(
+                *(part[there] if len(part) > 1 else part for part in parts)
+            )
             matrices.append(matrices[bone.parent] @ local if bone.parent >= 0 else local)
         chosen = np.empty((there.stop - start, len(names), 4, 4))
         for number, place in enumerate(places):
@@ -229,7 +256,9 @@ def _bone_channels(bone: Bone, channels: Channels) -> tuple[np.ndarray, np.ndarr
     rotations = _rotations(channels.read(f"{bone.path}.{turned}", _PLAIN[turned]), bone.mode)
     if bone.connected:
         return rotations, np.zeros((1, 3))
-    return rotations, channels.read(f"{bone.path}.location", _PLAIN["location"]).T.astype(np.float64)
+    return rotations, channels.read(f"{bone.path}.location", _PLAIN["location"]).T.astype(
+        np.float64
+    )
 
 
 def _path(name: str) -> str:
@@ -243,7 +272,11 @@ def _rotations(values: np.ndarray, mode: str) -> np.ndarray:
 
 def _rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
     rest = np.array(bone.matrix_local, dtype=np.float64)
-    return np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ rest if bone.parent else rest
+    return (
+        np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ rest
+        if bone.parent
+        else rest
+    )
 
 
 def own_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
@@ -254,7 +287,10 @@ def own_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
 
 def own_values(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
     """The object's own location, rotation in its mode and scale, by name."""
-    return {name: tuple(getattr(obj, name)) for name in ("location", property_of(obj.rotation_mode), "scale")}
+    return {
+        name: tuple(getattr(obj, name))
+        for name in ("location", property_of(obj.rotation_mode), "scale")
+    }
 
 
 def _placed(own: Mapping[str, tuple[float, ...]], mode: str, channels: Channels) -> np.ndarray:
@@ -266,4 +302,6 @@ def above(obj: bpy.types.Object) -> np.ndarray:
     """What an object that nothing animates hands down to the channels of its child (4, 4)."""
     if obj.parent is None:
         return np.eye(4)
-    return above(obj.parent) @ np.array(obj.parent.matrix_basis) @ np.array(obj.matrix_parent_inverse)
+    return (
+        above(obj.parent) @ np.array(obj.parent.matrix_basis) @ np.array(obj.matrix_parent_inverse)
+    )

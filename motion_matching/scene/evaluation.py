@@ -24,8 +24,17 @@ from .matrices import local_poses
 _CHUNK = 512  # frames whose matrices are held at a time
 _NAME = "Sampling"
 _MARK = "motion_matching_double"  # a property of all that is made here
-_INVERSES = ("matrix_parent_inverse", "matrix_inverse", "inverse_matrix")  # that are reset with what they are relative to
-_SHOWN = ("frame_current", "frame_current_final", "frame_float", "frame_subframe")  # of a scene, where drivers look
+_INVERSES = (
+    "matrix_parent_inverse",
+    "matrix_inverse",
+    "inverse_matrix",
+)  # that are reset with what they are relative to
+_SHOWN = (
+    "frame_current",
+    "frame_current_final",
+    "frame_float",
+    "frame_subframe",
+)  # of a scene, where drivers look
 _KINDS = ("scenes", "objects", "armatures", "actions")
 
 
@@ -76,7 +85,9 @@ class Double:
         data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
         data.use_nla, data.action = False, None
         for name, rest in CHANNELS.items():
-            body.pose.bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), len(body.pose.bones)))
+            body.pose.bones.foreach_set(
+                name, np.tile(np.array(rest, dtype=np.float32), len(body.pose.bones))
+            )
         body.update_tag()
 
     def play(self, action: bpy.types.Action, slot: Any) -> None:
@@ -121,11 +132,15 @@ class Double:
                 scene.frame_set(frame)
                 evaluated = body.evaluated_get(layer.depsgraph)
                 if evaluated.hide_viewport:  # then Blender leaves its pose as it was
-                    raise RigError(f"armature '{self.name}' is animated to be hidden in frame {frame}; mute that animation.")
+                    raise RigError(
+                        f"armature '{self.name}' is animated to be hidden in frame {frame}; mute that animation."
+                    )
                 evaluated.pose.bones.foreach_get("matrix", matrices[row])
                 worlds[start + row] = np.array(evaluated.matrix_world)
             # Blender's matrices come column by column
-            by_bone = matrices[: len(chunk)].reshape(len(chunk), -1, 4, 4).swapaxes(-1, -2)[:, numbers]
+            by_bone = (
+                matrices[: len(chunk)].reshape(len(chunk), -1, 4, 4).swapaxes(-1, -2)[:, numbers]
+            )
             there = slice(start, start + len(chunk))
             rotations[there], positions[there] = local_poses(by_bone, parents)
         return rotations, positions, worlds
@@ -134,7 +149,9 @@ class Double:
         """The object's world matrix (4, 4) in a frame."""
         scene = self.scene
         scene.frame_set(frame, subframe=subframe)
-        return np.array(self.body.evaluated_get(scene.view_layers[0].depsgraph).matrix_world, dtype=np.float64)
+        return np.array(
+            self.body.evaluated_get(scene.view_layers[0].depsgraph).matrix_world, dtype=np.float64
+        )
 
     @staticmethod
     def _there(made: Handle) -> Any:
@@ -163,13 +180,19 @@ class Double:
 
     def _copied(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object:
         """A copy of the object that follows copies of what the object follows, and the frame that the scene shows."""
-        copies = {block.session_uid: self._own(block.copy(), kind) for block, kind in _followed(obj)}
+        copies = {
+            block.session_uid: self._own(block.copy(), kind) for block, kind in _followed(obj)
+        }
         for copy in copies.values():
             if getattr(copy, "data", None) and copy.data.session_uid in copies:
                 copy.data = copies[copy.data.session_uid]
             for holder, name, followed in list(_links(copy)):
                 if followed and followed.session_uid in copies:
-                    inverses = {part: getattr(holder, part).copy() for part in _INVERSES if hasattr(holder, part)}
+                    inverses = {
+                        part: getattr(holder, part).copy()
+                        for part in _INVERSES
+                        if hasattr(holder, part)
+                    }
                     setattr(holder, name, copies[followed.session_uid])
                     for part, inverse in inverses.items():
                         setattr(holder, part, inverse)
@@ -180,7 +203,9 @@ class Double:
 
 def remove_doubles() -> None:
     """Take what is left of doubles out of the file: undo, and files that Blender saved on its own, bring them back."""
-    _remove([block for kind in _KINDS for block in getattr(bpy.data, kind) if _MARK in block.keys()])  # noqa: SIM118
+    _remove(
+        [block for kind in _KINDS for block in getattr(bpy.data, kind) if _MARK in block.keys()]
+    )  # noqa: SIM118
 
 
 def _remove(blocks: list[Any]) -> None:
@@ -195,7 +220,11 @@ def places_followed(obj: bpy.types.Object) -> dict[str, dict[str, tuple[float, .
     places = {}
     for other, kind in _followed(obj):
         if kind == "objects" and other != obj:
-            played = (curve for action, slot in actions.played_by(other) for curve in actions.curves_of(action, slot))
+            played = (
+                curve
+                for action, slot in actions.played_by(other)
+                for curve in actions.curves_of(action, slot)
+            )
             driven = other.animation_data.drivers if other.animation_data else ()
             moved = {curve.data_path for curve in (*played, *driven)}
             own = own_values(other)
@@ -227,7 +256,11 @@ def _links(block: Any) -> Iterator[tuple[Any, str, Any]]:
         return
     yield block, "parent", block.parent
     bones = block.pose.bones if block.pose else ()
-    for holder in (*block.constraints, *block.modifiers, *(held for bone in bones for held in bone.constraints)):
+    for holder in (
+        *block.constraints,
+        *block.modifiers,
+        *(held for bone in bones for held in bone.constraints),
+    ):
         for name in _object_pointers(holder.bl_rna.identifier):
             yield holder, name, getattr(holder, name)
         yield from ((target, "target", target.target) for target in getattr(holder, "targets", ()))
@@ -236,8 +269,11 @@ def _links(block: Any) -> Iterator[tuple[Any, str, Any]]:
 @cache
 def _object_pointers(kind: str) -> list[str]:
     """The names of the properties that point at objects, of a kind of constraint or modifier."""
-    return [prop.identifier for prop in getattr(bpy.types, kind).bl_rna.properties
-            if prop.type == "POINTER" and prop.fixed_type.identifier == "Object"]
+    return [
+        prop.identifier
+        for prop in getattr(bpy.types, kind).bl_rna.properties
+        if prop.type == "POINTER" and prop.fixed_type.identifier == "Object"
+    ]
 
 
 def world_matrix(obj: bpy.types.Object) -> np.ndarray:
@@ -246,4 +282,6 @@ def world_matrix(obj: bpy.types.Object) -> np.ndarray:
     if obj.visible_get():
         return np.array(obj.matrix_world, dtype=np.float64)
     with Double(obj) as double:
-        return double.world_matrix(bpy.context.scene.frame_current, bpy.context.scene.frame_subframe)
+        return double.world_matrix(
+            bpy.context.scene.frame_current, bpy.context.scene.frame_subframe
+        )

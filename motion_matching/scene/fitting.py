@@ -46,12 +46,19 @@ class Standing:
         rotation, position, scale = similarity(world_matrix(obj), obj.name)
         place, bones = (rotation, position), obj.data.bones
         names = [bone.name for bone in bones]
-        matrices = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(-1, 4, 4)
+        matrices = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(
+            -1, 4, 4
+        )
         worlds = compose(place, (quat.from_matrix(matrices[:, :3, :3]), scale * matrices[:, :3, 3]))
-        poses = np.array([obj.pose.bones[name].matrix_basis for name in names], dtype=np.float64).reshape(-1, 4, 4)
+        poses = np.array(
+            [obj.pose.bones[name].matrix_basis for name in names], dtype=np.float64
+        ).reshape(-1, 4, 4)
         posed = np.flatnonzero(np.abs(poses - np.eye(4)).max(axis=(1, 2), initial=0.0) > 1e-6)
         return cls(
-            obj.name, place, float(scale), dict(zip(names, zip(*worlds, strict=True), strict=True)),
+            obj.name,
+            place,
+            float(scale),
+            dict(zip(names, zip(*worlds, strict=True), strict=True)),
             dict(zip(names, matrices, strict=True)),
             {bone.name: bone.parent.name if bone.parent else None for bone in bones},
             {names[i]: poses[i] for i in posed},
@@ -82,8 +89,10 @@ class Standing:
     def _check_unscaled(self, bone: str) -> None:
         axes = self.poses[bone][:3, :3]
         if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
-            raise RigError(f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
-                           "clear its scale (Pose > Clear Transform > Scale).")
+            raise RigError(
+                f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
+                "clear its scale (Pose > Clear Transform > Scale)."
+            )
 
 
 def place_of(standing: Standing, skeleton: Skeleton) -> Transform:
@@ -93,13 +102,17 @@ def place_of(standing: Standing, skeleton: Skeleton) -> Transform:
     """
     common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
     if not common:
-        raise RigError(f"armature '{standing.name}' has no bone of the motion, such as '{skeleton.names[-1]}'; {CHOOSE}")
+        raise RigError(
+            f"armature '{standing.name}' has no bone of the motion, such as '{skeleton.names[-1]}'; {CHOOSE}"
+        )
     ours = skeleton.rest_world()[1][common].astype(np.float64)
     theirs = np.stack([standing.rests[skeleton.names[i]][1] for i in common])
     larger = _length(theirs, skeleton, common) / max(_length(ours, skeleton, common), 1e-9)
     if len(common) > 1 and not 0.98 < larger < 1.02:
-        raise RigError(f"armature '{standing.name}' is {larger:.3g} times as large as the character of the motion; "
-                       "scale the object, or retarget the motion.")
+        raise RigError(
+            f"armature '{standing.name}' is {larger:.3g} times as large as the character of the motion; "
+            "scale the object, or retarget the motion."
+        )
     a, b = ours - ours.mean(axis=0), theirs - theirs.mean(axis=0)
     # the turn that brings the heads nearest, unless all lie on a vertical line
     sine, cosine = np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]), np.sum(a[:, :2] * b[:, :2])
@@ -108,7 +121,9 @@ def place_of(standing: Standing, skeleton: Skeleton) -> Transform:
     return _rounded((turn, theirs.mean(axis=0) - quat.mul_vec(turn, ours.mean(axis=0))))
 
 
-def fit(standing: Standing, skeleton: Skeleton, place: Transform, at_rest: Iterable[str] = ()) -> BoneMap:
+def fit(
+    standing: Standing, skeleton: Skeleton, place: Transform, at_rest: Iterable[str] = ()
+) -> BoneMap:
     """The map from a skeleton, led to the armature's rest by `place`, to the armature's pose bones.
 
     Every bone of the skeleton must hang on the next bone above it in the armature that is one of the skeleton's;
@@ -116,7 +131,9 @@ def fit(standing: Standing, skeleton: Skeleton, place: Transform, at_rest: Itera
     """
     parents = skeleton.parents
     rotations, positions = quat.fk(
-        quat.normalize(skeleton.rest_rotations.astype(np.float64)), skeleton.rest_positions.astype(np.float64), parents
+        quat.normalize(skeleton.rest_rotations.astype(np.float64)),
+        skeleton.rest_positions.astype(np.float64),
+        parents,
     )
     back = inverse(place)
     _check_rests(standing, skeleton.names, positions, back)
@@ -124,13 +141,22 @@ def fit(standing: Standing, skeleton: Skeleton, place: Transform, at_rest: Itera
     rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in skeleton.names])
     turned, local = np.empty((len(parents), 4)), np.empty((len(parents), 3))
     for i, (name, parent) in enumerate(zip(skeleton.names, parents, strict=True)):
-        turned[i], local[i] = rest[i], positions[i]  # not its own place: if it differs a little, it keeps its proportions
+        turned[i], local[i] = (
+            rest[i],
+            positions[i],
+        )  # not its own place: if it differs a little, it keeps its proportions
         if _posed_between(standing, name, moved):
             turned[i], local[i] = compose(back, standing.rest_as_posed(name, moved))
         if parent >= 0:
             local[i] = quat.inv_mul_vec(rotations[parent], local[i] - positions[parent])
     above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
-    return BoneMap(skeleton.names, quat.inv_mul(turned, above), quat.inv_mul(rotations, rest), local, standing.scale)
+    return BoneMap(
+        skeleton.names,
+        quat.inv_mul(turned, above),
+        quat.inv_mul(rotations, rest),
+        local,
+        standing.scale,
+    )
 
 
 def keep_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
@@ -141,7 +167,11 @@ def keep_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
     noted = {
         name: [*map(float, rotation), *map(float, position)]
         for name, rotation, position in zip(
-            blender_names(skeleton.names), skeleton.rest_rotations, skeleton.rest_positions, strict=True)
+            blender_names(skeleton.names),
+            skeleton.rest_rotations,
+            skeleton.rest_positions,
+            strict=True,
+        )
     }
     # takes have it above the skeleton's own root
     obj.data[_REST] = {NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]} | noted
@@ -184,13 +214,17 @@ def _rests_alike(standing: Standing, skeleton: Skeleton) -> bool:
     return True
 
 
-def _check_rests(standing: Standing, names: tuple[str, ...], positions: np.ndarray, back: Transform) -> None:
+def _check_rests(
+    standing: Standing, names: tuple[str, ...], positions: np.ndarray, back: Transform
+) -> None:
     theirs = np.stack([compose(back, standing.rests[name])[1] for name in names])
     away = np.linalg.norm(theirs - positions, axis=-1)
     size = float(np.max(np.ptp(positions, axis=0))) or 1.0
     if np.max(away) > _TOLERANCE * size:
-        raise RigError(f"bone '{names[np.argmax(away)]}' of armature '{standing.name}' rests {np.max(away):.3g} m away "
-                       f"from where the motion expects it; {CHOOSE}")
+        raise RigError(
+            f"bone '{names[np.argmax(away)]}' of armature '{standing.name}' rests {np.max(away):.3g} m away "
+            f"from where the motion expects it; {CHOOSE}"
+        )
 
 
 def _rounded(place: Transform) -> Transform:

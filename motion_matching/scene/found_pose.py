@@ -11,7 +11,13 @@ import numpy as np
 from .actions import Playing
 from .handle import Handle
 
-SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+SIZES = {
+    "location": 3,
+    "rotation_quaternion": 4,
+    "rotation_euler": 3,
+    "rotation_axis_angle": 4,
+    "scale": 3,
+}
 NOTED = "motion_matching_found"  # custom property of an object: what was found on it, while a session has it
 _OF_OBJECT = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
@@ -28,14 +34,23 @@ class FoundPose:
     frame: float
 
     @classmethod
-    def take(cls, obj: bpy.types.Object, numbers: np.ndarray, *, moves_object: bool, plays_on: bool) -> FoundPose:
+    def take(
+        cls, obj: bpy.types.Object, numbers: np.ndarray, *, moves_object: bool, plays_on: bool
+    ) -> FoundPose:
         """Note everything, take the action off unless it plays on for other bones, and undo the scale of the bones.
 
         RigError where an NLA strip is being tweaked; then nothing has changed.
         """
         placed = {name: tuple(getattr(obj, name)) for name in _OF_OBJECT} if moves_object else {}
         bones = {name: _read(obj, name) for name in SIZES}
-        found = cls(numbers, bones, placed, obj.data.pose_position, Playing.of(obj), bpy.context.scene.frame_float)
+        found = cls(
+            numbers,
+            bones,
+            placed,
+            obj.data.pose_position,
+            Playing.of(obj),
+            bpy.context.scene.frame_float,
+        )
         obj[NOTED] = found._to_property()
         if not plays_on:
             found.playing.suspend(obj)
@@ -50,11 +65,16 @@ class FoundPose:
     def noted(cls, obj: bpy.types.Object) -> FoundPose:
         """What a session found on an object that carries a note of it."""
         noted = obj[NOTED].to_dict()
-        bones = {name: np.array(values, np.float32).reshape(-1, SIZES[name]) for name, values in noted["bones"].items()}
+        bones = {
+            name: np.array(values, np.float32).reshape(-1, SIZES[name])
+            for name, values in noted["bones"].items()
+        }
         placed = {name: tuple(values) for name, values in noted["placed"].items()}
         action = noted.get("action")
         playing = Playing(**{**noted["playing"], "action": action and Handle.of(action, "actions")})
-        return cls(np.array(noted["numbers"]), bones, placed, noted["position"], playing, noted["frame"])
+        return cls(
+            np.array(noted["numbers"]), bones, placed, noted["position"], playing, noted["frame"]
+        )
 
     def _to_property(self) -> dict[str, Any]:
         """As a custom property, which undo steps have that Blender makes meanwhile.
@@ -65,10 +85,13 @@ class FoundPose:
         del playing["action"]
         action = self.playing.action.find() if self.playing.action else None
         return {
-            "numbers": self.numbers.tolist(), "position": self.position, "frame": self.frame,
+            "numbers": self.numbers.tolist(),
+            "position": self.position,
+            "frame": self.frame,
             "bones": {name: values.ravel().tolist() for name, values in self.bones.items()},
             "placed": {name: list(values) for name, values in self.placed.items()},
-            "playing": playing, **({"action": action} if action else {}),
+            "playing": playing,
+            **({"action": action} if action else {}),
         }
 
     def restore(self, obj: bpy.types.Object, keep_action: bool) -> None:

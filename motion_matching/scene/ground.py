@@ -75,7 +75,9 @@ class Floor:
             z = hit.z - 1e-4
 
 
-def ground_in(file: Path, collection: str, frame: int | None = None) -> tuple[Floor, tuple[Wall, ...]]:
+def ground_in(
+    file: Path, collection: str, frame: int | None = None
+) -> tuple[Floor, tuple[Wall, ...]]:
     """Floor and walls of a collection of a Blender file, on a frame, or where its scene starts.
 
     The file that is open gives way to it. SettingsError where there is no such collection or nothing of it is shown,
@@ -90,8 +92,10 @@ def ground_in(file: Path, collection: str, frame: int | None = None) -> tuple[Fl
     scene.frame_set(scene.frame_start if frame is None else frame)
     triangles = shown_triangles(chosen)
     if not len(triangles):
-        raise SettingsError(f"The collection '{collection}' of {file} shows no mesh in the scene '{scene.name}'; unhide its "
-                            "objects, or choose another.")
+        raise SettingsError(
+            f"The collection '{collection}' of {file} shows no mesh in the scene '{scene.name}'; unhide its "
+            "objects, or choose another."
+        )
     return ground_of(triangles)
 
 
@@ -150,7 +154,9 @@ def walls_of(triangles: np.ndarray, floor: Floor) -> tuple[Wall, ...]:
     normals = _normals(triangles)
     beside = _BESIDE * normals[:, :2] / np.linalg.norm(normals[:, :2], axis=1, keepdims=True)
     middles = triangles[:, :, :2].mean(axis=1)
-    for triangle, normal, a, b in zip(triangles, normals, middles - beside, middles + beside, strict=True):
+    for triangle, normal, a, b in zip(
+        triangles, normals, middles - beside, middles + beside, strict=True
+    ):
         low = min(floor.height(*a.tolist()), floor.height(*b.tolist()))
         corners = _cut(_cut(triangle.tolist(), low + STEP, 1.0), low + BODY, -1.0)
         if not corners:

@@ -22,7 +22,13 @@ _SIZE = 0.4  # metres of the axes that are drawn
 
 
 def create_path(
-    obj: bpy.types.Object, name: str, track: GroundTrack, first: int, *, rides: bool, fewer_keys: float = 0.0
+    obj: bpy.types.Object,
+    name: str,
+    track: GroundTrack,
+    first: int,
+    *,
+    rides: bool,
+    fewer_keys: float = 0.0,
 ) -> bpy.types.Object:
     """A new empty with keys on the frames from `first` on, beside an armature object; nothing is left where that fails.
 
@@ -46,9 +52,13 @@ def create_path(
             turn = np.radians(0.5) * fewer_keys / 0.01
             kept = thinned([Track(0, "", place), Track(0, "", heading)], [fewer_keys, turn])
         with actions.new_action(name, path) as action:
-            actions.write_channel(action, "location", frames[kept[0]], place[:, kept[0]], OBJECT_GROUP)
+            actions.write_channel(
+                action, "location", frames[kept[0]], place[:, kept[0]], OBJECT_GROUP
+            )
             turned = np.concatenate([np.zeros((2, kept[1].sum())), heading[:, kept[1]]])
-            actions.write_channel(action, "rotation_euler", frames[kept[1]], turned, OBJECT_GROUP, components=(2,))
+            actions.write_channel(
+                action, "rotation_euler", frames[kept[1]], turned, OBJECT_GROUP, components=(2,)
+            )
     except BaseException:
         bpy.data.objects.remove(path)
         raise
@@ -75,8 +85,10 @@ def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: 
     """
     low, high = _keyed(path)
     if low > first or high < first + count - 1:
-        raise SettingsError(f"The path '{path.name}' has keys from frame {low} to {high}, and its source is taken from "
-                            f"{first} to {first + count - 1}; key it at both ends, or go back to the computed path.")
+        raise SettingsError(
+            f"The path '{path.name}' has keys from frame {low} to {high}, and its source is taken from "
+            f"{first} to {first + count - 1}; key it at both ends, or go back to the computed path."
+        )
     channels = curve_poses.Channels(actions.assigned_curves(path), range(first, first + count))
     matrices = _carrier(path, obj) @ curve_poses.own_matrices(path, channels)
     matrices = np.broadcast_to(matrices, (count, 4, 4))
@@ -88,7 +100,9 @@ def fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
     """What of an empty makes a difference to the path that is read. SettingsError as for `read_path`."""
     low, high = _keyed(path)
     channels = curve_poses.Channels(actions.assigned_curves(path), range(low, high + 1))
-    told = hashlib.blake2b(curve_poses.own_matrices(path, channels).astype(np.float32).tobytes(), digest_size=16)
+    told = hashlib.blake2b(
+        curve_poses.own_matrices(path, channels).astype(np.float32).tobytes(), digest_size=16
+    )
     carried = np.array(path.matrix_parent_inverse) if _rides(path) else _carrier(path, obj)
     told.update(np.round(carried, 5).tobytes() + np.array([low, high]).tobytes())
     return told.hexdigest()
@@ -97,21 +111,40 @@ def fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
 def _keyed(path: bpy.types.Object) -> tuple[int, int]:
     """First and last whole frame of an empty's keys. SettingsError where keys alone do not say where it is."""
     where = f"The path '{path.name}'"
-    curves = [curve for curve in actions.assigned_curves(path) if curve.data_path.startswith(("location", "rotation"))]
+    curves = [
+        curve
+        for curve in actions.assigned_curves(path)
+        if curve.data_path.startswith(("location", "rotation"))
+    ]
     if not curves:
-        raise SettingsError(f"{where} has no keys; assign its action to it again, or go back to the computed path.")
+        raise SettingsError(
+            f"{where} has no keys; assign its action to it again, or go back to the computed path."
+        )
     constrained = any(not constraint.mute for constraint in path.constraints)
     animated_parent = path.parent and not _rides(path) and path.parent.animation_data
-    if constrained or path.animation_data.drivers or path.animation_data.nla_tracks or animated_parent:
-        raise SettingsError(f"{where} is moved by more than its keys; bake that into them (Object > Animation > Bake "
-                            "Action), and take it off.")
+    if (
+        constrained
+        or path.animation_data.drivers
+        or path.animation_data.nla_tracks
+        or animated_parent
+    ):
+        raise SettingsError(
+            f"{where} is moved by more than its keys; bake that into them (Object > Animation > Bake "
+            "Action), and take it off."
+        )
     return actions.frame_range(path.animation_data.action, curves)
 
 
 def _rides(path: bpy.types.Object) -> bool:
-    return path.parent is not None and path.parent.type == "ARMATURE" and path.parent_type == "OBJECT"
+    return (
+        path.parent is not None and path.parent.type == "ARMATURE" and path.parent_type == "OBJECT"
+    )
 
 
 def _carrier(path: bpy.types.Object, obj: bpy.types.Object) -> np.ndarray:
     """What an empty's own channels are relative to (4, 4); one that rides does so on the armature whose source it is for."""
-    return standing(obj) @ np.array(path.matrix_parent_inverse) if _rides(path) else curve_poses.above(path)
+    return (
+        standing(obj) @ np.array(path.matrix_parent_inverse)
+        if _rides(path)
+        else curve_poses.above(path)
+    )

@@ -37,7 +37,11 @@ def posable(armature: Handle) -> Any:
     """The armature, or another object, ready to be posed; RigError where it is gone or in edit mode."""
     obj = armature.find()
     if obj is None:
-        raise RigError(f"the object '{armature.name}' is no longer in the file; start again with another one.")
+        raise RigError(
+            f"the object '{armature.name}' is no longer in the file; start again with another one."
+        )
     if obj.mode == "EDIT":
-        raise RigError(f"armature '{armature.name}' is in edit mode; leave it (Tab) and start again.")
+        raise RigError(
+            f"armature '{armature.name}' is in edit mode; leave it (Tab) and start again."
+        )
     return obj

@@ -12,22 +12,36 @@ import numpy as np
 
 from . import actions
 
-CHANNELS = {"location": (0, 0, 0), "rotation_quaternion": (1, 0, 0, 0), "rotation_euler": (0, 0, 0),
-            "rotation_axis_angle": (0, 0, 1, 0), "scale": (1, 1, 1)}
-_LAST = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)')  # owner and custom property of a path, or property
+CHANNELS = {
+    "location": (0, 0, 0),
+    "rotation_quaternion": (1, 0, 0, 0),
+    "rotation_euler": (0, 0, 0),
+    "rotation_axis_angle": (0, 0, 1, 0),
+    "scale": (1, 1, 1),
+}
+_LAST = re.compile(
+    r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)'
+)  # owner and custom property of a path, or property
 
 
 @contextmanager
 def keeping_pose(obj: bpy.types.Object) -> Iterator[None]:
     """After the block the object and its bones are posed as before, also where they have no keys, or others, and what else
     the object is set to play has the values that it had."""
-    bones, before, own = obj.pose.bones, _posed(obj), {name: tuple(getattr(obj, name)) for name in CHANNELS}
+    bones, before, own = (
+        obj.pose.bones,
+        _posed(obj),
+        {name: tuple(getattr(obj, name)) for name in CHANNELS},
+    )
     others = _played_values(obj)
     try:
         yield
     finally:
         bpy.context.view_layer.update()  # whatever it plays by now would be looked at later
-        for path, value in others.items():  # first: a bone whose rotation mode is set turns its rotation
+        for (
+            path,
+            value,
+        ) in others.items():  # first: a bone whose rotation mode is set turns its rotation
             if _value(obj, path) != value:
                 _set_value(obj, path, value)
         for name, shown in before.items():
@@ -38,7 +52,11 @@ def keeping_pose(obj: bpy.types.Object) -> Iterator[None]:
 
 def _played_values(obj: bpy.types.Object) -> dict[str, Any]:
     """What an object is set to play and what drivers give it, but for the channels of poses, by path."""
-    paths = {curve.data_path for action, slot in actions.played_by(obj) for curve in actions.curves_of(action, slot)}
+    paths = {
+        curve.data_path
+        for action, slot in actions.played_by(obj)
+        for curve in actions.curves_of(action, slot)
+    }
     if obj.animation_data:
         paths |= {curve.data_path for curve in obj.animation_data.drivers}
     found = {path: _value(obj, path) for path in paths if path.rpartition(".")[2] not in CHANNELS}

@@ -33,11 +33,17 @@ class Track:
 
 
 Masks = list[np.ndarray]  # of each track (F,): which frames keep their key
-Points = Callable[[Sequence[Track]], np.ndarray]  # of tracks: heads and tails of bones (F, 2, B, 3), metres
+Points = Callable[
+    [Sequence[Track]], np.ndarray
+]  # of tracks: heads and tails of bones (F, 2, B, 3), metres
 
 
 def fewer_keys(
-    tracks: Sequence[Track], points: Points, shares: Sequence[float], skeleton: Skeleton, distance: float
+    tracks: Sequence[Track],
+    points: Points,
+    shares: Sequence[float],
+    skeleton: Skeleton,
+    distance: float,
 ) -> Masks:
     """Frames whose keys are enough to keep every point within `distance` of its place, at every frame.
 
@@ -50,7 +56,10 @@ def fewer_keys(
     chains = [{bone, *skeleton.ancestors(bone)} for bone in range(skeleton.bone_count)]
     moved_by = [[i for i, track in enumerate(tracks) if track.bone in chain] for chain in chains]
     while True:
-        left = [replace(t, values=interpolated(t.values, mask)) for t, mask in zip(tracks, masks, strict=True)]
+        left = [
+            replace(t, values=interpolated(t.values, mask))
+            for t, mask in zip(tracks, masks, strict=True)
+        ]
         strays = np.max(np.sum((points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
         frames, bones = _peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
@@ -80,7 +89,9 @@ def thinned(tracks: Sequence[Track], limits: Sequence[float]) -> Masks:
         values[: len(track.values), i] = _lengths_of(track) * track.values / max(limit, 1e-12)
     kept = np.zeros((len(tracks), frames), dtype=bool)
     kept[:, [0, -1]] = True
-    inner: np.ndarray = values[:, :, 1:-1].reshape(4, -1)  # what lies within stretches, one stretch after the other
+    inner: np.ndarray = values[:, :, 1:-1].reshape(
+        4, -1
+    )  # what lies within stretches, one stretch after the other
     row: np.ndarray = np.arange(len(tracks))
     start, stop = np.zeros_like(row), np.full_like(row, frames - 1)
     while len(row) and frames > 2:
@@ -93,14 +104,19 @@ def thinned(tracks: Sequence[Track], limits: Sequence[float]) -> Masks:
             slope = (curve[row, stop] - low) / (stop - start).astype(np.float32)
             error += (component - np.repeat(low, length) - np.repeat(slope, length) * offset) ** 2
         worst = np.maximum.reduceat(error, first)
-        at = np.minimum.reduceat(np.where(error == np.repeat(worst, length), offset, np.float32(frames)), first)
+        at = np.minimum.reduceat(
+            np.where(error == np.repeat(worst, length), offset, np.float32(frames)), first
+        )
         wide = worst > 1.0
         inner = inner[:, np.repeat(wide, length) & (offset != np.repeat(at, length))]
         middle = start + at.astype(start.dtype)
         row, start, middle, stop = row[wide], start[wide], middle[wide], stop[wide]
         kept[row, middle] = True
         row = np.repeat(row, 2)
-        start, stop = np.stack([start, middle], axis=1).ravel(), np.stack([middle, stop], axis=1).ravel()
+        start, stop = (
+            np.stack([start, middle], axis=1).ravel(),
+            np.stack([middle, stop], axis=1).ravel(),
+        )
         there = stop - start > 1
         row, start, stop = row[there], start[there], stop[there]
     return list(kept)
@@ -113,7 +129,9 @@ def interpolated(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return np.stack([np.interp(place, kept, curve[kept]) for curve in values]).astype(values.dtype)
 
 
-def shares_of(skeleton: Skeleton, tracks: Sequence[Track], full: np.ndarray, scale: float) -> list[float]:
+def shares_of(
+    skeleton: Skeleton, tracks: Sequence[Track], full: np.ndarray, scale: float
+) -> list[float]:
     """Of each track the error, in radians or units of the armature, that is sure to be within its share of a metre.
 
     An error e of a rotation moves what hangs on the bone by up to e times its distance; the errors along a chain add
@@ -139,8 +157,12 @@ def points_of(skeleton: Skeleton, bones: BoneMap, tails: np.ndarray, frames: int
     """
     rotations = np.tile(quat.IDENTITY.astype(np.float32), (frames, skeleton.bone_count, 1))
     locations = np.zeros((frames, skeleton.bone_count, 3), np.float32)
-    single = replace(bones, before=bones.before.astype(np.float32), after=bones.after.astype(np.float32),
-                     rest_positions=bones.rest_positions.astype(np.float32))
+    single = replace(
+        bones,
+        before=bones.before.astype(np.float32),
+        after=bones.after.astype(np.float32),
+        rest_positions=bones.rest_positions.astype(np.float32),
+    )
 
     def points(tracks: Sequence[Track]) -> np.ndarray:
         for track in tracks:

@@ -134,13 +134,17 @@ def folder() -> Path:
         try:
             return Path(bpy.utils.extension_path_user(_PACKAGE, path="databases", create=True))
         except ValueError:  # imported as a plain package
-            found = bpy.utils.user_resource("DATAFILES", path="motion_matching/databases", create=True)
+            found = bpy.utils.user_resource(
+                "DATAFILES", path="motion_matching/databases", create=True
+            )
             if not found:
                 raise OSError("Blender has no user folder") from None
             return Path(found)
     except OSError as cause:
-        raise DatabaseError(f"The folder for databases cannot be made ({cause}); see that Blender may write to its user "
-                            "folder.") from cause
+        raise DatabaseError(
+            f"The folder for databases cannot be made ({cause}); see that Blender may write to its user "
+            "folder."
+        ) from cause
 
 
 _shared: dict[Path, Library] = {}
@@ -229,21 +233,36 @@ def file_digest(file: Path) -> bytes:
             with open(file, "rb") as stream:
                 _digests[known] = hashlib.file_digest(stream, "blake2b").digest()
     except OSError as cause:
-        raise MotionDataError(f"{file} cannot be read ({cause.strerror}); correct the path of the source, or remove "
-                              "it.") from cause
+        raise MotionDataError(
+            f"{file} cannot be read ({cause.strerror}); correct the path of the source, or remove "
+            "it."
+        ) from cause
     return _digests[known]
 
 
 def _range(action: bpy.types.Action) -> bytes:
-    return _json([action.frame_start, action.frame_end, action.use_cyclic] if action.use_frame_range else None)
+    return _json(
+        [action.frame_start, action.frame_end, action.use_cyclic]
+        if action.use_frame_range
+        else None
+    )
 
 
 def _keys(curve: bpy.types.FCurve) -> Iterator[bytes]:
     """What a curve does: its modifiers and all its keys."""
     points = curve.keyframe_points
-    yield _json([curve.data_path, curve.array_index, curve.extrapolation, len(points),
-                 [_plain(modifier) for modifier in curve.modifiers]])
-    interpolations = np.empty(len(points), dtype=np.uint8)  # bytes are copied as they are, other types one by one
+    yield _json(
+        [
+            curve.data_path,
+            curve.array_index,
+            curve.extrapolation,
+            len(points),
+            [_plain(modifier) for modifier in curve.modifiers],
+        ]
+    )
+    interpolations = np.empty(
+        len(points), dtype=np.uint8
+    )  # bytes are copied as they are, other types one by one
     points.foreach_get("interpolation", interpolations)
     yield interpolations.tobytes()
     linear = bool(np.all(interpolations == _LINEAR))
@@ -262,21 +281,44 @@ def _rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     rests = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", rests)
     yield _rounded(rests)
-    yield _json([[b.name, b.parent.name if b.parent else None, b.use_deform, b.use_connect, b.use_inherit_rotation,
-                  b.use_local_location, b.inherit_scale, round(b.length, _ROUND)] for b in bones])
+    yield _json(
+        [
+            [
+                b.name,
+                b.parent.name if b.parent else None,
+                b.use_deform,
+                b.use_connect,
+                b.use_inherit_rotation,
+                b.use_local_location,
+                b.inherit_scale,
+                round(b.length, _ROUND),
+            ]
+            for b in bones
+        ]
+    )
     drivers = list(obj.animation_data.drivers) if obj.animation_data else []
     moved = keyed | {d.data_path for d in drivers if not d.mute}
     yield _json([_unmoved(b, {"rotation_mode": b.rotation_mode}, moved) for b in obj.pose.bones])
     yield _json([_unmoved(c, _plain(c), moved) for b in obj.pose.bones for c in b.constraints])
-    yield _json([[d.data_path, d.array_index, d.mute, d.driver.type, d.driver.expression] for d in drivers])
-    yield _json([[d.data_path, *_sliders(d.driver, obj, moved)] for d in drivers if ".constraints[" in d.data_path])
+    yield _json(
+        [[d.data_path, d.array_index, d.mute, d.driver.type, d.driver.expression] for d in drivers]
+    )
+    yield _json(
+        [
+            [d.data_path, *_sliders(d.driver, obj, moved)]
+            for d in drivers
+            if ".constraints[" in d.data_path
+        ]
+    )
     # a turn about Z and a shift are where the character stands, not what it is
     tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
     yield _rounded(tilt.T @ tilt) + _rounded(tilt[2])
 
 
 def _rounded(measures: np.ndarray) -> bytes:
-    return (np.round(measures, _ROUND) + 0.0).tobytes()  # what is next to nothing is so whatever its sign
+    return (
+        np.round(measures, _ROUND) + 0.0
+    ).tobytes()  # what is next to nothing is so whatever its sign
 
 
 def _unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any]:
@@ -285,9 +327,16 @@ def _unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any
     return [path, {name: value for name, value in values.items() if f"{path}.{name}" not in moved}]
 
 
-def _sliders(driver: bpy.types.Driver, obj: bpy.types.Object, moved: Set[str]) -> Iterator[tuple[str, Any]]:
+def _sliders(
+    driver: bpy.types.Driver, obj: bpy.types.Object, moved: Set[str]
+) -> Iterator[tuple[str, Any]]:
     """The custom properties of the object and its bones that a driver looks at, unless they are moved, and their values."""
-    for target in (target for variable in driver.variables if variable.type == "SINGLE_PROP" for target in variable.targets):
+    for target in (
+        target
+        for variable in driver.variables
+        if variable.type == "SINGLE_PROP"
+        for target in variable.targets
+    ):
         path = target.data_path
         if target.id == obj and path.endswith('"]') and path not in moved:
             with suppress(ValueError):  # the path leads nowhere
@@ -299,12 +348,19 @@ def _plain(block: Any) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for prop in block.bl_rna.properties:
         name = prop.identifier
-        if name == "rna_type" or name.startswith("error_") or name in ("is_valid", "show_expanded", "active", "ui_expand"):
+        if (
+            name == "rna_type"
+            or name.startswith("error_")
+            or name in ("is_valid", "show_expanded", "active", "ui_expand")
+        ):
             continue
         if prop.type == "POINTER":
             result[name] = getattr(getattr(block, name), "name", None)
         elif prop.type != "COLLECTION":
             value = getattr(block, name)
-            result[name] = [list(row) if hasattr(row, "__len__") else row for row in value] if getattr(
-                prop, "is_array", False) else value
+            result[name] = (
+                [list(row) if hasattr(row, "__len__") else row for row in value]
+                if getattr(prop, "is_array", False)
+                else value
+            )
     return result

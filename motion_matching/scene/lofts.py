@@ -43,8 +43,13 @@ class Surface:
 
     def mirrored(self, swapped: Array) -> Surface:
         """The other side: X negated, and the weights of bone `swapped[b]` for bone b."""
-        return replace(self, points=self.points * [-1.0, 1.0, 1.0], quads=self.quads[:, ::-1],
-                       triangles=self.triangles[:, ::-1], weights=self.weights[:, swapped])
+        return replace(
+            self,
+            points=self.points * [-1.0, 1.0, 1.0],
+            quads=self.quads[:, ::-1],
+            triangles=self.triangles[:, ::-1],
+            weights=self.weights[:, swapped],
+        )
 
 
 def join(surfaces: Sequence[Surface]) -> Surface:
@@ -54,7 +59,10 @@ def join(surfaces: Sequence[Surface]) -> Surface:
         np.concatenate([s.points for s in surfaces]),
         np.concatenate([s.quads + start for s, start in zip(surfaces, starts, strict=True)]),
         np.concatenate([s.triangles + start for s, start in zip(surfaces, starts, strict=True)]),
-        np.concatenate([s.accent[: len(s.quads)] for s in surfaces] + [s.accent[len(s.quads):] for s in surfaces]),
+        np.concatenate(
+            [s.accent[: len(s.quads)] for s in surfaces]
+            + [s.accent[len(s.quads) :] for s in surfaces]
+        ),
         np.concatenate([s.weights for s in surfaces]),
     )
 
@@ -64,7 +72,9 @@ def angles(rings: int, columns: int) -> Array:
     return np.tile(2.0 * np.pi * np.arange(columns) / columns, (rings, 1))
 
 
-def panel_angles(along: Array, columns: int, edge: int, borders: Sequence[tuple[float, float]], gap: float) -> Array:
+def panel_angles(
+    along: Array, columns: int, edge: int, borders: Sequence[tuple[float, float]], gap: float
+) -> Array:
     """Angles (R, C) of rings at the places `along` (R,), moved so that a panel's border runs between two columns.
 
     `borders` are half angles of the panel by place; column `edge` lies just inside, the next one a `gap` (radians)
@@ -82,9 +92,16 @@ def panel_angles(along: Array, columns: int, edge: int, borders: Sequence[tuple[
     inside, outside = halves - 0.5 * gap, halves + 0.5 * gap
     half = columns // 2
     fixed = edge + 6  # columns from there on stay where they are, or creases would run all around
-    sizes = np.stack([np.interp(np.abs(column), [0, edge, edge + 1, fixed, half - 1, half],
-                                [0.0, low, high, fixed * np.pi / half, np.pi - BACK, np.pi])
-                      for low, high in zip(inside, outside, strict=True)])
+    sizes = np.stack(
+        [
+            np.interp(
+                np.abs(column),
+                [0, edge, edge + 1, fixed, half - 1, half],
+                [0.0, low, high, fixed * np.pi / half, np.pi - BACK, np.pi],
+            )
+            for low, high in zip(inside, outside, strict=True)
+        ]
+    )
     return np.sign(column) * sizes
 
 
@@ -93,8 +110,10 @@ def cross_sections(rings: Sequence[Ring], path: Array, forward: Array, around: A
 
     Rings lie across the whole path, whose ends go straight on.
     """
-    table = {name: np.array([getattr(ring, name) for ring in rings])[:, None]
-             for name in ("along", "wide", "front", "back", "ahead", "square", "slant")}
+    table = {
+        name: np.array([getattr(ring, name) for ring in rings])[:, None]
+        for name in ("along", "wide", "front", "back", "ahead", "square", "slant")
+    }
     axis = path[-1] - path[0]
     axis = axis / np.linalg.norm(axis)
     forward = forward - axis * (forward @ axis)
@@ -102,7 +121,11 @@ def cross_sections(rings: Sequence[Ring], path: Array, forward: Array, around: A
     across = np.cross(axis, forward)
     cosine, sine = np.cos(around), np.sin(around)
     power = 2.0 / table["square"]
-    depth = np.where(cosine >= 0.0, table["front"], table["back"]) * np.sign(cosine) * np.abs(cosine) ** power
+    depth = (
+        np.where(cosine >= 0.0, table["front"], table["back"])
+        * np.sign(cosine)
+        * np.abs(cosine) ** power
+    )
     width = table["wide"] * np.sign(sine) * np.abs(sine) ** power
     along = table["along"] - table["slant"] * 0.5 * (1.0 - cosine)
     centres = _along(path, along)
@@ -133,9 +156,13 @@ def skin(points: Array, accent: Array, weights: Array) -> Surface:
     on = np.roll(ring, -1, axis=1)
     quads = np.stack([ring[:-1], ring[1:], on[1:], on[:-1]], axis=-1).reshape(-1, 4)
     first, last = np.full(columns, ring.size), np.full(columns, ring.size + 1)
-    fans = np.concatenate([np.stack([on[0], first, ring[0]], -1), np.stack([ring[-1], last, on[-1]], -1)])
+    fans = np.concatenate(
+        [np.stack([on[0], first, ring[0]], -1), np.stack([ring[-1], last, on[-1]], -1)]
+    )
     surface = Surface(
-        np.concatenate([points.reshape(-1, 3), poles]), quads, fans,
+        np.concatenate([points.reshape(-1, 3), poles]),
+        quads,
+        fans,
         np.concatenate([accent[1:-1].ravel(), accent[0], accent[-1]]),
         np.concatenate([weights.reshape(-1, weights.shape[-1]), ends]),
     )
@@ -152,33 +179,67 @@ def volume(surface: Surface) -> float:
     return float(np.sum(a * np.cross(b, c)) / 6.0)
 
 
-def shell(stations: Sequence[Sequence[float]], at: Array, rim: tuple[float, float] = (0.0, 0.0), *,
-          slant: tuple[float, float] = (0.0, 0.0), share: float = 0.0, accent: bool = False) -> list[Ring]:
+def shell(
+    stations: Sequence[Sequence[float]],
+    at: Array,
+    rim: tuple[float, float] = (0.0, 0.0),
+    *,
+    slant: tuple[float, float] = (0.0, 0.0),
+    share: float = 0.0,
+    accent: bool = False,
+) -> list[Ring]:
     """A smooth hard piece: rings at the places `at`, between stations (along, wide, front, back[, ahead[, square]]).
 
     A `rim`, the radius of the edge at its start and end, is turned inward there; `slant` is that of its two ends.
     """
     from scipy.interpolate import CubicSpline
 
-    full = np.array([[*station, *(0.0, 2.0)[len(station) - 4:]] for station in stations])
+    full = np.array([[*station, *(0.0, 2.0)[len(station) - 4 :]] for station in stations])
     curve = CubicSpline(full[:, 0], full[:, 1:], bc_type="natural")
     low, high = full[0, 0], full[-1, 0]
     places = [(place, 0.0) for place in at if low + rim[0] < place < high - rim[1]]
     turn = np.radians([0.0, 45.0, 90.0])
     if rim[0]:
-        places = [(low + rim[0] * (1.0 - np.sin(a)), rim[0] * (1.0 - np.cos(a))) for a in turn[::-1]] + places
+        places = [
+            (low + rim[0] * (1.0 - np.sin(a)), rim[0] * (1.0 - np.cos(a))) for a in turn[::-1]
+        ] + places
     if rim[1]:
         places += [(high - rim[1] * (1.0 - np.sin(a)), rim[1] * (1.0 - np.cos(a))) for a in turn]
     rings = []
     for place, inset in places:
         wide, front, back, ahead, square = curve(place)
-        lean = float(np.interp((place - low) / (high - low), [0.0, 0.3, 0.7, 1.0], [slant[0], 0.0, 0.0, slant[1]]))
-        rings.append(Ring(float(place), wide - inset, front - inset, back - inset, ahead, square, lean, accent, share))
+        lean = float(
+            np.interp(
+                (place - low) / (high - low), [0.0, 0.3, 0.7, 1.0], [slant[0], 0.0, 0.0, slant[1]]
+            )
+        )
+        rings.append(
+            Ring(
+                float(place),
+                wide - inset,
+                front - inset,
+                back - inset,
+                ahead,
+                square,
+                lean,
+                accent,
+                share,
+            )
+        )
     return rings
 
 
-def ball(centre: float, radius: float, start: float, stop: float, count: int, *, accent: bool = True,
-         slant: tuple[float, float] = (0.0, 0.0), share: tuple[float, float] = (0.0, 0.0)) -> list[Ring]:
+def ball(
+    centre: float,
+    radius: float,
+    start: float,
+    stop: float,
+    count: int,
+    *,
+    accent: bool = True,
+    slant: tuple[float, float] = (0.0, 0.0),
+    share: tuple[float, float] = (0.0, 0.0),
+) -> list[Ring]:
     """Rings of a ball from `start` to `stop`, offsets from its centre; its weights go over from one bone to the next."""
     rings = []
     turns = np.linspace(np.arcsin(start / radius), np.arcsin(stop / radius), count)
@@ -186,6 +247,15 @@ def ball(centre: float, radius: float, start: float, stop: float, count: int, *,
         width = radius * max(np.cos(turn), 0.08)
         lean = slant[0] + part * (slant[1] - slant[0])
         eased = part * part * (3.0 - 2.0 * part)
-        rings.append(Ring(centre + radius * np.sin(turn), width, width, width, slant=lean, accent=accent,
-                          share=share[0] + eased * (share[1] - share[0])))
+        rings.append(
+            Ring(
+                centre + radius * np.sin(turn),
+                width,
+                width,
+                width,
+                slant=lean,
+                accent=accent,
+                share=share[0] + eased * (share[1] - share[0]),
+            )
+        )
     return rings

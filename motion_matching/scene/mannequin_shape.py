@@ -15,7 +15,18 @@ import numpy as np
 from ..engine.maths import quat
 from ..engine.motion.humanoid import humanoid_skeleton
 from ..engine.motion.skeleton import Skeleton
-from .lofts import Array, Ring, Surface, angles, ball, cross_sections, join, panel_angles, shell, skin
+from .lofts import (
+    Array,
+    Ring,
+    Surface,
+    angles,
+    ball,
+    cross_sections,
+    join,
+    panel_angles,
+    shell,
+    skin,
+)
 
 Relief = Callable[[Array, Array], Array]  # of heights and angles, in metres of the figure
 
@@ -33,12 +44,18 @@ def fits(skeleton: Skeleton) -> bool:
         return False
     bones = [skeleton.index(name) for name in demo.names]
     above = [skeleton.names[parent] if parent >= 0 else "" for parent in skeleton.parents[bones]]
-    if above[1:] != [demo.names[parent] for parent in demo.parents[1:]] or not _tips(demo).keys() <= _tips(skeleton).keys():
+    if (
+        above[1:] != [demo.names[parent] for parent in demo.parents[1:]]
+        or not _tips(demo).keys() <= _tips(skeleton).keys()
+    ):
         return False
     (turns, heads), (_, wanted) = skeleton.rest_world(), demo.rest_world()
     size = heads[bones[0], 2] / wanted[0, 2]
-    return bool(size > 0.0 and np.allclose(heads[bones], size * wanted, atol=1e-3 * size)
-                and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4))
+    return bool(
+        size > 0.0
+        and np.allclose(heads[bones], size * wanted, atol=1e-3 * size)
+        and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4)
+    )
 
 
 def mannequin_shape(skeleton: Skeleton) -> Surface:
@@ -63,8 +80,10 @@ class _Sculptor:
         sided = join([*self.arm(), *self.hand(), *self.leg(), *self.foot()])
         names = self.skeleton.names
         other = {"Left": "Right", "Right": "Left"}
-        swapped = [next((names.index(b + n[len(a):]) for a, b in other.items() if n.startswith(a)), i)
-                   for i, n in enumerate(names)]
+        swapped = [
+            next((names.index(b + n[len(a) :]) for a, b in other.items() if n.startswith(a)), i)
+            for i, n in enumerate(names)
+        ]
         right = sided.mirrored(np.array(swapped))
         left = replace(sided, accent=~sided.accent)
         whole = join([*self.torso(), *self.neck(), *self.head(), left, right])
@@ -78,7 +97,9 @@ class _Sculptor:
             result[:, self.skeleton.index(bone)] = np.clip(1.0 - np.abs(share - number), 0.0, 1.0)
         return result
 
-    def lofted(self, rings: list[Ring], path: list[Array], forward: Array, columns: int, *bones: str) -> Surface:
+    def lofted(
+        self, rings: list[Ring], path: list[Array], forward: Array, columns: int, *bones: str
+    ) -> Surface:
         """A part of rings along a path of joints, moved by a chain of bones."""
         accent = np.repeat([[r.accent] for r in rings], columns, axis=1)
         points = cross_sections(rings, np.array(path), forward, angles(len(rings), columns))
@@ -90,63 +111,110 @@ class _Sculptor:
         path = [self.joints[name] for name in ("LeftUpLeg", "LeftLeg", "LeftFoot")]
         knee = float(np.linalg.norm(path[1] - path[0]))
         ankle = knee + float(np.linalg.norm(path[2] - path[1]))
-        thigh = [(.008, .085, .087, .086), (.07, .083, .089, .087), (.17, .076, .088, .080), (.30, .063, .072, .065),
-                 (knee - .024, .055, .059, .054)]
-        calf = [(knee + .026, .051, .053, .050), (knee + .06, .055, .050, .060), (knee + .12, .058, .047, .069),
-                (knee + .21, .050, .043, .059), (knee + .31, .038, .038, .042), (ankle - .022, .035, .037, .039)]
-        rings = ball(0.0, .081, -.080, .008, 7)
-        rings += shell(thigh, np.linspace(.05, .36, 6), (RIM, RIM), slant=(0.0, .016))
-        rings += ball(knee, .052, -.024, .026, 7, share=(0.0, 1.0), slant=(.016, -.016))
-        rings += shell(calf, knee + np.linspace(.045, .35, 8), (RIM, RIM), slant=(-.016, 0.0), share=1.0)
-        rings += ball(ankle, .041, -.022, .034, 5, share=(1.0, 1.0))
+        thigh = [
+            (0.008, 0.085, 0.087, 0.086),
+            (0.07, 0.083, 0.089, 0.087),
+            (0.17, 0.076, 0.088, 0.080),
+            (0.30, 0.063, 0.072, 0.065),
+            (knee - 0.024, 0.055, 0.059, 0.054),
+        ]
+        calf = [
+            (knee + 0.026, 0.051, 0.053, 0.050),
+            (knee + 0.06, 0.055, 0.050, 0.060),
+            (knee + 0.12, 0.058, 0.047, 0.069),
+            (knee + 0.21, 0.050, 0.043, 0.059),
+            (knee + 0.31, 0.038, 0.038, 0.042),
+            (ankle - 0.022, 0.035, 0.037, 0.039),
+        ]
+        rings = ball(0.0, 0.081, -0.080, 0.008, 7)
+        rings += shell(thigh, np.linspace(0.05, 0.36, 6), (RIM, RIM), slant=(0.0, 0.016))
+        rings += ball(knee, 0.052, -0.024, 0.026, 7, share=(0.0, 1.0), slant=(0.016, -0.016))
+        rings += shell(
+            calf, knee + np.linspace(0.045, 0.35, 8), (RIM, RIM), slant=(-0.016, 0.0), share=1.0
+        )
+        rings += ball(ankle, 0.041, -0.022, 0.034, 5, share=(1.0, 1.0))
         return [self.lofted(rings, path, FORWARD, 18, "LeftUpLeg", "LeftLeg")]
 
     def arm(self) -> list[Surface]:
         path = [self.joints[name] for name in ("LeftArm", "LeftForeArm", "LeftHand")]
         elbow = float(np.linalg.norm(path[1] - path[0]))
         wrist = elbow + float(np.linalg.norm(path[2] - path[1]))
-        upper = [(.0, .0585, .0585, .0585), (.05, .056, .055, .056), (.11, .047, .048, .050), (.19, .040, .042, .043),
-                 (elbow - .019, .037, .038, .039)]
-        fore = [(elbow + .019, .036, .037, .037), (elbow + .055, .040, .042, .042), (elbow + .10, .038, .042, .040),
-                (elbow + .17, .029, .034, .033), (wrist - .020, .024, .029, .028)]
-        rings = ball(0.0, .056, -.055, 0.0, 6)
-        rings += shell(upper, np.linspace(.03, .22, 6), (RIM, RIM))
-        rings += ball(elbow, .037, -.019, .019, 7, share=(0.0, 1.0))
-        rings += shell(fore, elbow + np.linspace(.035, .21, 6), (RIM, RIM), share=1.0)
-        rings += ball(wrist, .0265, -.020, .020, 5, share=(1.0, 1.0))
+        upper = [
+            (0.0, 0.0585, 0.0585, 0.0585),
+            (0.05, 0.056, 0.055, 0.056),
+            (0.11, 0.047, 0.048, 0.050),
+            (0.19, 0.040, 0.042, 0.043),
+            (elbow - 0.019, 0.037, 0.038, 0.039),
+        ]
+        fore = [
+            (elbow + 0.019, 0.036, 0.037, 0.037),
+            (elbow + 0.055, 0.040, 0.042, 0.042),
+            (elbow + 0.10, 0.038, 0.042, 0.040),
+            (elbow + 0.17, 0.029, 0.034, 0.033),
+            (wrist - 0.020, 0.024, 0.029, 0.028),
+        ]
+        rings = ball(0.0, 0.056, -0.055, 0.0, 6)
+        rings += shell(upper, np.linspace(0.03, 0.22, 6), (RIM, RIM))
+        rings += ball(elbow, 0.037, -0.019, 0.019, 7, share=(0.0, 1.0))
+        rings += shell(fore, elbow + np.linspace(0.035, 0.21, 6), (RIM, RIM), share=1.0)
+        rings += ball(wrist, 0.0265, -0.020, 0.020, 5, share=(1.0, 1.0))
         return [self.lofted(rings, path, FORWARD, 16, "LeftArm", "LeftForeArm")]
 
     def hand(self) -> list[Surface]:
         wrist, tip = self.joints["LeftHand"], self.tips["LeftHand"]
-        palm = [(.012, .016, .022, .022), (.03, .017, .030, .030), (.06, .017, .041, .038), (.085, .015, .042, .040),
-                (.098, .011, .041, .039)]
-        rings = shell([(*row, 0.0, 2.6) for row in palm], np.linspace(.02, .09, 6), (.006, .006))
+        palm = [
+            (0.012, 0.016, 0.022, 0.022),
+            (0.03, 0.017, 0.030, 0.030),
+            (0.06, 0.017, 0.041, 0.038),
+            (0.085, 0.015, 0.042, 0.040),
+            (0.098, 0.011, 0.041, 0.039),
+        ]
+        rings = shell(
+            [(*row, 0.0, 2.6) for row in palm], np.linspace(0.02, 0.09, 6), (0.006, 0.006)
+        )
         parts = [self.lofted(rings, [wrist, tip], FORWARD, 14, "LeftHand")]
-        for y, length, radius in ((-.0305, .070, .0110), (-.0100, .079, .0114), (.0105, .073, .0110), (.0295, .058, .0098)):
-            steps = np.array([0.0, .36, .68, 1.0])
+        for y, length, radius in (
+            (-0.0305, 0.070, 0.0110),
+            (-0.0100, 0.079, 0.0114),
+            (0.0105, 0.073, 0.0110),
+            (0.0295, 0.058, 0.0098),
+        ):
+            steps = np.array([0.0, 0.36, 0.68, 1.0])
             bend = np.radians([0.0, 8.0, 22.0, 38.0])
-            joints = [np.array([.082, y, -.001])]
+            joints = [np.array([0.082, y, -0.001])]
             for step, angle in zip(np.diff(steps) * length, bend[1:], strict=True):
                 joints.append(joints[-1] + step * np.array([np.cos(angle), 0.0, -np.sin(angle)]))
             parts.append(self.finger(wrist, np.array(joints), radius))
-        thumb = np.array([[.028, -.020, -.004], [.052, -.047, -.012], [.078, -.060, -.018], [.100, -.066, -.022]])
-        parts.append(self.finger(wrist, thumb, .0135))
+        thumb = np.array(
+            [
+                [0.028, -0.020, -0.004],
+                [0.052, -0.047, -0.012],
+                [0.078, -0.060, -0.018],
+                [0.100, -0.066, -0.022],
+            ]
+        )
+        parts.append(self.finger(wrist, thumb, 0.0135))
         return parts
 
     def finger(self, origin: Array, joints: Array, radius: float) -> Surface:
         """A tube with round ends about joints (J, 3) from an origin."""
         tangents = np.gradient(joints, axis=0)
         tangents /= np.linalg.norm(tangents, axis=-1, keepdims=True)
-        radii = radius * np.linspace(1.0, .84, len(joints))
+        radii = radius * np.linspace(1.0, 0.84, len(joints))
         last, end = radii[-1], tangents[-1]
         places = list(zip(joints[:-1], tangents[:-1], radii[:-1], strict=True))
-        places += [(joints[-1] - last * (1.0 - np.sin(a)) * end, end, last * np.cos(a)) for a in np.radians([0, 30, 55, 78])]
+        places += [
+            (joints[-1] - last * (1.0 - np.sin(a)) * end, end, last * np.cos(a))
+            for a in np.radians([0, 30, 55, 78])
+        ]
         around = angles(1, 8)[0][:, None]
         rings = []
         for place, tangent, wide in places:
             side = np.cross(tangent, UP)
             side /= np.linalg.norm(side)
-            rings.append(place + wide * (np.cos(around) * side + np.sin(around) * np.cross(side, tangent)))
+            rings.append(
+                place + wide * (np.cos(around) * side + np.sin(around) * np.cross(side, tangent))
+            )
         rigid = self.weights([Ring(0.0, 0.0, 0.0, 0.0)] * len(rings), "LeftHand")
         return skin(origin + np.array(rings), np.zeros((len(rings) + 1, 8), bool), rigid)
 
@@ -154,16 +222,42 @@ class _Sculptor:
         ankle, toe, tip = self.joints["LeftFoot"], self.joints["LeftToe"], self.tips["LeftToe"]
         ahead, end = ankle[1] - toe[1], ankle[1] - tip[1]
         # along, half width, top; the sole is flat on the ground
-        stations = [(-.072, .014, .022), (-.069, .025, .040), (-.060, .033, .062), (-.040, .039, .086), (-.010, .041, .094),
-                    (.02, .041, .088), (.055, .043, .070), (ahead - .03, .047, .055), (ahead, .049, .046),
-                    (ahead + .03, .047, .039), (end - .015, .038, .032), (end - .004, .028, .025), (end, .016, .017)]
-        rows = [(along, wide, .6 * top, .5 * top, .4 * top, 2.5) for along, wide, top in stations]
-        at = np.concatenate([[row[0] for row in rows[:4]], np.linspace(-.015, ahead - .022, 6),
-                             ahead + np.array([-.012, -.004, .004, .012]), np.linspace(ahead + .025, end - .02, 2),
-                             [row[0] for row in rows[-3:]]])
+        stations = [
+            (-0.072, 0.014, 0.022),
+            (-0.069, 0.025, 0.040),
+            (-0.060, 0.033, 0.062),
+            (-0.040, 0.039, 0.086),
+            (-0.010, 0.041, 0.094),
+            (0.02, 0.041, 0.088),
+            (0.055, 0.043, 0.070),
+            (ahead - 0.03, 0.047, 0.055),
+            (ahead, 0.049, 0.046),
+            (ahead + 0.03, 0.047, 0.039),
+            (end - 0.015, 0.038, 0.032),
+            (end - 0.004, 0.028, 0.025),
+            (end, 0.016, 0.017),
+        ]
+        rows = [
+            (along, wide, 0.6 * top, 0.5 * top, 0.4 * top, 2.5) for along, wide, top in stations
+        ]
+        at = np.concatenate(
+            [
+                [row[0] for row in rows[:4]],
+                np.linspace(-0.015, ahead - 0.022, 6),
+                ahead + np.array([-0.012, -0.004, 0.004, 0.012]),
+                np.linspace(ahead + 0.025, end - 0.02, 2),
+                [row[0] for row in rows[-3:]],
+            ]
+        )
         at[0], at[-1] = at[0] + 1e-5, at[-1] - 1e-5
-        rings = [replace(ring, accent=bool(abs(ring.along - ahead) < .009),
-                         share=float(np.clip(0.5 + (ring.along - ahead) / .024, 0.0, 1.0))) for ring in shell(rows, at)]
+        rings = [
+            replace(
+                ring,
+                accent=bool(abs(ring.along - ahead) < 0.009),
+                share=float(np.clip(0.5 + (ring.along - ahead) / 0.024, 0.0, 1.0)),
+            )
+            for ring in shell(rows, at)
+        ]
         ground = np.array([ankle[0], ankle[1], 0.0])
         foot = self.lofted(rings, [ground, ground + end * FORWARD], UP, 18, "LeftFoot", "LeftToe")
         np.maximum(foot.points[:, 2], 0.0, out=foot.points[:, 2])  # the sole
@@ -173,35 +267,78 @@ class _Sculptor:
 
     def torso(self) -> list[Surface]:
         spine, chest, upper = (self.joints[name][2] for name in ("Spine", "Chest", "UpperChest"))
-        pelvis = [(spine - .204, .016, .026, .026), (spine - .200, .028, .040, .042),
-                  (spine - .187, .048, .064, .070, 0.0, 2.2), (spine - .160, .084, .084, .096, 0.0, 2.3),
-                  (spine - .125, .126, .096, .113, 0.0, 2.4), (spine - .080, .146, .096, .110, 0.0, 2.4),
-                  (spine - .030, .139, .088, .094, 0.0, 2.3), (spine + .010, .124, .080, .080, 0.0, 2.2)]
-        thorax = [(spine + .088, .124, .083, .078, .002, 2.2), (chest + .01, .137, .096, .089, .002, 2.3),
-                  (chest + .07, .153, .110, .103, .002, 2.4), (upper, .166, .115, .113, 0.0, 2.4),
-                  (upper + .045, .172, .110, .116, -.002, 2.4), (upper + .085, .169, .094, .110, -.006, 2.3),
-                  (upper + .117, .161, .077, .098, -.008, 2.2), (upper + .140, .141, .064, .082, -.008, 2.1),
-                  (upper + .156, .101, .056, .069, -.008), (upper + .168, .072, .051, .061, -.007),
-                  (upper + .178, .060, .050, .058, -.007)]
-        plate = [(upper - .105, .10), (upper - .095, .20), (upper - .07, .36), (upper - .03, .54), (upper + .02, .68),
-                 (upper + .05, .72), (upper + .068, .69), (upper + .078, .60), (upper + .083, .48)]
-        hips_at = np.array([-.2039, -.200, -.194, -.184, -.170, -.155, -.138, -.12, -.095, -.065, -.035])
-        chest_at = np.concatenate([
-            [spine + .100, spine + .12, chest, upper - .110, upper - .105, upper - .095], upper + np.linspace(-.08, .055, 8),
-            upper + np.array([.068, .078, .083, .088, .103, .117, .130, .142, .152, .161, .170])])
-        rings = shell(pelvis, spine + hips_at, (0.0, RIM), slant=(0.0, -.020))
-        rings += self.bellows(spine + .011, spine + .087, 3)
-        rings += shell(thorax, chest_at, (RIM, .004), slant=(.028, 0.0))
-        surface = self.panelled(rings, np.zeros(3), 28, 5, plate, "UpperChest", relief=partial(_muscles, upper))
+        pelvis = [
+            (spine - 0.204, 0.016, 0.026, 0.026),
+            (spine - 0.200, 0.028, 0.040, 0.042),
+            (spine - 0.187, 0.048, 0.064, 0.070, 0.0, 2.2),
+            (spine - 0.160, 0.084, 0.084, 0.096, 0.0, 2.3),
+            (spine - 0.125, 0.126, 0.096, 0.113, 0.0, 2.4),
+            (spine - 0.080, 0.146, 0.096, 0.110, 0.0, 2.4),
+            (spine - 0.030, 0.139, 0.088, 0.094, 0.0, 2.3),
+            (spine + 0.010, 0.124, 0.080, 0.080, 0.0, 2.2),
+        ]
+        thorax = [
+            (spine + 0.088, 0.124, 0.083, 0.078, 0.002, 2.2),
+            (chest + 0.01, 0.137, 0.096, 0.089, 0.002, 2.3),
+            (chest + 0.07, 0.153, 0.110, 0.103, 0.002, 2.4),
+            (upper, 0.166, 0.115, 0.113, 0.0, 2.4),
+            (upper + 0.045, 0.172, 0.110, 0.116, -0.002, 2.4),
+            (upper + 0.085, 0.169, 0.094, 0.110, -0.006, 2.3),
+            (upper + 0.117, 0.161, 0.077, 0.098, -0.008, 2.2),
+            (upper + 0.140, 0.141, 0.064, 0.082, -0.008, 2.1),
+            (upper + 0.156, 0.101, 0.056, 0.069, -0.008),
+            (upper + 0.168, 0.072, 0.051, 0.061, -0.007),
+            (upper + 0.178, 0.060, 0.050, 0.058, -0.007),
+        ]
+        plate = [
+            (upper - 0.105, 0.10),
+            (upper - 0.095, 0.20),
+            (upper - 0.07, 0.36),
+            (upper - 0.03, 0.54),
+            (upper + 0.02, 0.68),
+            (upper + 0.05, 0.72),
+            (upper + 0.068, 0.69),
+            (upper + 0.078, 0.60),
+            (upper + 0.083, 0.48),
+        ]
+        hips_at = np.array(
+            [-0.2039, -0.200, -0.194, -0.184, -0.170, -0.155, -0.138, -0.12, -0.095, -0.065, -0.035]
+        )
+        chest_at = np.concatenate(
+            [
+                [spine + 0.100, spine + 0.12, chest, upper - 0.110, upper - 0.105, upper - 0.095],
+                upper + np.linspace(-0.08, 0.055, 8),
+                upper
+                + np.array(
+                    [0.068, 0.078, 0.083, 0.088, 0.103, 0.117, 0.130, 0.142, 0.152, 0.161, 0.170]
+                ),
+            ]
+        )
+        rings = shell(pelvis, spine + hips_at, (0.0, RIM), slant=(0.0, -0.020))
+        rings += self.bellows(spine + 0.011, spine + 0.087, 3)
+        rings += shell(thorax, chest_at, (RIM, 0.004), slant=(0.028, 0.0))
+        surface = self.panelled(
+            rings, np.zeros(3), 28, 5, plate, "UpperChest", relief=partial(_muscles, upper)
+        )
         return [replace(surface, weights=self.trunk_weights(surface.points))]
 
-    def panelled(self, rings: list[Ring], base: Array, columns: int, edge: int, borders: list[tuple[float, float]],
-                 bone: str, relief: Relief) -> Surface:
+    def panelled(
+        self,
+        rings: list[Ring],
+        base: Array,
+        columns: int,
+        edge: int,
+        borders: list[tuple[float, float]],
+        bone: str,
+        relief: Relief,
+    ) -> Surface:
         """An upright part with a sunken, accented panel at its front, its border `edge` columns from the middle."""
         along = np.array([ring.along for ring in rings])
-        around = panel_angles(along, columns, edge, borders, .035)
+        around = panel_angles(along, columns, edge, borders, 0.035)
         points = cross_sections(rings, np.array([base, base + UP]), FORWARD, around)
-        outward = np.sin(around)[..., None] * np.cross(UP, FORWARD) + np.cos(around)[..., None] * FORWARD
+        outward = (
+            np.sin(around)[..., None] * np.cross(UP, FORWARD) + np.cos(around)[..., None] * FORWARD
+        )
         inside = (along > borders[0][0] - 1e-4) & (along < borders[-1][0] + 1e-4)
         column = (np.arange(columns) + columns // 2) % columns - columns // 2
         points += relief(along[:, None], around)[..., None] * outward
@@ -214,24 +351,46 @@ class _Sculptor:
         """The soft waist between two heights."""
         rings = []
         for part in np.linspace(0.0, 1.0, 4 * folds + 1):
-            fold = -.0022 * np.cos(2.0 * np.pi * folds * part)
-            slim = .006 * np.sin(np.pi * part)
-            rings.append(Ring(low + part * (high - low), .1165 + fold - slim, .075 + fold, .072 + fold, .002, 2.2,
-                              slant=-.020 + .048 * part, accent=True))
+            fold = -0.0022 * np.cos(2.0 * np.pi * folds * part)
+            slim = 0.006 * np.sin(np.pi * part)
+            rings.append(
+                Ring(
+                    low + part * (high - low),
+                    0.1165 + fold - slim,
+                    0.075 + fold,
+                    0.072 + fold,
+                    0.002,
+                    2.2,
+                    slant=-0.020 + 0.048 * part,
+                    accent=True,
+                )
+            )
         return rings
 
     def trunk_weights(self, points: Array) -> Array:
         """By height along the spine, going over about each joint; below the neck the shoulders share at the sides."""
         result = np.zeros((len(points), self.skeleton.bone_count))
         before = np.ones(len(points))
-        for bone, following in (("Hips", "Spine"), ("Spine", "Chest"), ("Chest", "UpperChest"), ("UpperChest", "")):
-            height = points[:, 2] - self.joints[following][2] if following else np.full(len(points), -np.inf)
-            after = _smoothstep(height / (.09) + 0.5)
+        for bone, following in (
+            ("Hips", "Spine"),
+            ("Spine", "Chest"),
+            ("Chest", "UpperChest"),
+            ("UpperChest", ""),
+        ):
+            height = (
+                points[:, 2] - self.joints[following][2]
+                if following
+                else np.full(len(points), -np.inf)
+            )
+            after = _smoothstep(height / (0.09) + 0.5)
             result[:, self.skeleton.index(bone)] = before - after
             before = after
         top = self.skeleton.index("UpperChest")
-        part = .7 * _smoothstep((np.abs(points[:, 0]) - .05) / .10) * _smoothstep(
-            (points[:, 2] - self.joints["LeftShoulder"][2]) / (.08) + 0.9)
+        part = (
+            0.7
+            * _smoothstep((np.abs(points[:, 0]) - 0.05) / 0.10)
+            * _smoothstep((points[:, 2] - self.joints["LeftShoulder"][2]) / (0.08) + 0.9)
+        )
         for bone, side in (("LeftShoulder", points[:, 0] > 0), ("RightShoulder", points[:, 0] < 0)):
             result[:, self.skeleton.index(bone)] = result[:, top] * part * side
         result[:, top] *= 1.0 - part
@@ -241,26 +400,68 @@ class _Sculptor:
         low, high = self.joints["Neck"], self.joints["Head"]
         length = float(np.linalg.norm(high - low))
         top = length
-        table = [(0.0, .054, .046, .056, -.006), (.035, .050, .046, .053, -.002), (.065, .0475, .046, .051, .002),
-                 (top + .025, .047, .046, .050, .004)]
+        table = [
+            (0.0, 0.054, 0.046, 0.056, -0.006),
+            (0.035, 0.050, 0.046, 0.053, -0.002),
+            (0.065, 0.0475, 0.046, 0.051, 0.002),
+            (top + 0.025, 0.047, 0.046, 0.050, 0.004),
+        ]
         rings = []
-        for ring in shell(table, np.linspace(.001, top + .024, 7), accent=True):
-            part = np.array((ring.along - .015) / (length - .01))
+        for ring in shell(table, np.linspace(0.001, top + 0.024, 7), accent=True):
+            part = np.array((ring.along - 0.015) / (length - 0.01))
             rings.append(replace(ring, share=2.0 * float(_smoothstep(part))))
         return [self.lofted(rings, [low, high], FORWARD, 20, "UpperChest", "Neck", "Head")]
 
     def head(self) -> list[Surface]:
         base = self.joints["Head"]
         top = float(self.tips["Head"][2] - base[2])
-        rows = [(-.0300, .012, .010, .014, .068), (-.026, .026, .020, .040, .066), (-.015, .038, .028, .070, .062),
-                (0.0, .047, .042, .095, .050), (.02, .055, .058, .100, .035), (.045, .062, .073, .104, .022),
-                (.075, .068, .0835, .108, .012), (.105, .0725, .088, .108, .006), (.130, .073, .086, .103, .002),
-                (.152, .068, .077, .092, -.002), (.171, .056, .062, .074, -.006), (.184, .038, .043, .050, -.010),
-                (.192, .020, .023, .027, -.011), (top - .0005, .007, .008, .009, -.011)]
-        plate = [(-.009, .30), (-.004, .44), (.01, .60), (.04, .80), (.08, .92), (.11, .91), (.122, .85),
-                 (.131, .73), (.137, .56), (.140, .36)]
-        at = np.concatenate([[-.0299, -.026, -.020, -.013, -.009, -.004], np.linspace(.008, .110, 9),
-                             [.122, .131, .137, .140, .144, .153, .163, .173, .182, .189, top - .0006]])
+        rows = [
+            (-0.0300, 0.012, 0.010, 0.014, 0.068),
+            (-0.026, 0.026, 0.020, 0.040, 0.066),
+            (-0.015, 0.038, 0.028, 0.070, 0.062),
+            (0.0, 0.047, 0.042, 0.095, 0.050),
+            (0.02, 0.055, 0.058, 0.100, 0.035),
+            (0.045, 0.062, 0.073, 0.104, 0.022),
+            (0.075, 0.068, 0.0835, 0.108, 0.012),
+            (0.105, 0.0725, 0.088, 0.108, 0.006),
+            (0.130, 0.073, 0.086, 0.103, 0.002),
+            (0.152, 0.068, 0.077, 0.092, -0.002),
+            (0.171, 0.056, 0.062, 0.074, -0.006),
+            (0.184, 0.038, 0.043, 0.050, -0.010),
+            (0.192, 0.020, 0.023, 0.027, -0.011),
+            (top - 0.0005, 0.007, 0.008, 0.009, -0.011),
+        ]
+        plate = [
+            (-0.009, 0.30),
+            (-0.004, 0.44),
+            (0.01, 0.60),
+            (0.04, 0.80),
+            (0.08, 0.92),
+            (0.11, 0.91),
+            (0.122, 0.85),
+            (0.131, 0.73),
+            (0.137, 0.56),
+            (0.140, 0.36),
+        ]
+        at = np.concatenate(
+            [
+                [-0.0299, -0.026, -0.020, -0.013, -0.009, -0.004],
+                np.linspace(0.008, 0.110, 9),
+                [
+                    0.122,
+                    0.131,
+                    0.137,
+                    0.140,
+                    0.144,
+                    0.153,
+                    0.163,
+                    0.173,
+                    0.182,
+                    0.189,
+                    top - 0.0006,
+                ],
+            ]
+        )
         rings = shell([(*row, 2.2) for row in rows], at)
         return [self.panelled(rings, base, 28, 5, plate, "Head", relief=_features)]
 
@@ -268,26 +469,30 @@ class _Sculptor:
 def _muscles(chest: float, height: Array, around: Array) -> Array:
     """How far a trunk stands out about the height of its chest: breast, shoulder blades, spine."""
     side, above = np.abs(around), height - chest
-    breast = .011 * np.exp(-((side - .55) / .38) ** 2 - ((above - .010) / .045) ** 2)
-    breastbone = -.005 * np.exp(-(side / .16) ** 2 - ((above - .01) / .06) ** 2)
-    blades = .012 * np.exp(-((side - 2.50) / .30) ** 2 - ((above - .045) / .05) ** 2)
-    spine = -.007 * np.exp(-((np.pi - side) / .04) ** 2 - ((above + .02) / .10) ** 2)
+    breast = 0.011 * np.exp(-(((side - 0.55) / 0.38) ** 2) - ((above - 0.010) / 0.045) ** 2)
+    breastbone = -0.005 * np.exp(-((side / 0.16) ** 2) - ((above - 0.01) / 0.06) ** 2)
+    blades = 0.012 * np.exp(-(((side - 2.50) / 0.30) ** 2) - ((above - 0.045) / 0.05) ** 2)
+    spine = -0.007 * np.exp(-(((np.pi - side) / 0.04) ** 2) - ((above + 0.02) / 0.10) ** 2)
     return breast + breastbone + blades + spine
 
 
 def _features(height: Array, around: Array) -> Array:
     """How far a face stands out: a nose's ridge, and eyes' hollows beside it."""
-    nose = .013 * np.exp(-(around / .16) ** 2 - ((height - .045) / .024) ** 2)
-    bridge = .005 * np.exp(-(around / .14) ** 2 - ((height - .085) / .03) ** 2)
-    eyes = .009 * np.exp(-((np.abs(around) - .42) / .22) ** 2 - ((height - .078) / .018) ** 2)
+    nose = 0.013 * np.exp(-((around / 0.16) ** 2) - ((height - 0.045) / 0.024) ** 2)
+    bridge = 0.005 * np.exp(-((around / 0.14) ** 2) - ((height - 0.085) / 0.03) ** 2)
+    eyes = 0.009 * np.exp(
+        -(((np.abs(around) - 0.42) / 0.22) ** 2) - ((height - 0.078) / 0.018) ** 2
+    )
     return nose + bridge - eyes
 
 
 def _tips(skeleton: Skeleton) -> dict[str, Array]:
     """Ends (3,) of the bones that have end sites, in the rest pose."""
     turns, heads = skeleton.rest_world()
-    return {skeleton.names[bone]: heads[bone] + quat.mul_vec(turns[bone], np.array(offset))
-            for bone, offset in skeleton.end_sites}
+    return {
+        skeleton.names[bone]: heads[bone] + quat.mul_vec(turns[bone], np.array(offset))
+        for bone, offset in skeleton.end_sites
+    }
 
 
 def _smoothstep(x: Array) -> Array:

@@ -31,8 +31,10 @@ class MarkerWriter:
 
     alone, collection, travels = True, "", True
     scaled: tuple[str, ...] = ()
-    tracks = (Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),
-              Track("rotation_euler", OBJECT_GROUP, 3, (2,), (0.0,) * 3))
+    tracks = (
+        Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),
+        Track("rotation_euler", OBJECT_GROUP, 3, (2,), (0.0,) * 3),
+    )
     channel_count, at_rest = 6, np.zeros(6)
 
     def __init__(self, name: str, start: tuple[float, float, float]) -> None:

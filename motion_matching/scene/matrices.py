@@ -20,8 +20,10 @@ def similarity(matrices: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray,
     square = np.trace(squares, axis1=-2, axis2=-1) / 3.0
     uneven = np.abs(squares - square[..., None, None] * np.eye(3)) > _EVEN * square[..., None, None]
     if uneven.any() or np.any(np.linalg.det(axes) <= 0.0):
-        raise RigError(f"armature '{name}' is scaled unevenly, sheared or mirrored, by itself or by its parents; "
-                       "apply the scale (Object > Apply > Scale).")
+        raise RigError(
+            f"armature '{name}' is scaled unevenly, sheared or mirrored, by itself or by its parents; "
+            "apply the scale (Object > Apply > Scale)."
+        )
     scales = np.sqrt(square)
     return quat.from_matrix(axes / scales[..., None, None]), matrices[..., :3, 3], scales
 

@@ -17,9 +17,19 @@ from .root_target import RootTarget
 
 
 def save_onto(
-    clip: Clip, file: Path, armature: str | None, path: Path, *, title: str, frame_start: int | None = None,
-    root: RootTarget | None = None, root_bone: str = "", hips: str | None = None, fewer_keys: float = 0.0,
-    track: str | None = None, mark: Mark | None = None,
+    clip: Clip,
+    file: Path,
+    armature: str | None,
+    path: Path,
+    *,
+    title: str,
+    frame_start: int | None = None,
+    root: RootTarget | None = None,
+    root_bone: str = "",
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
+    track: str | None = None,
+    mark: Mark | None = None,
 ) -> bpy.types.Action:
     """Write a copy of a Blender file in which an armature, the one of that name or the only one, performs the clip.
 
@@ -31,8 +41,17 @@ def save_onto(
     obj = armature_in(file, armature)
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
     with replacing(path, MotionMatchingError) as unfinished, silent():
-        action = bake(clip, obj, name=title, frame_start=start, root=root, root_bone=root_bone, hips=hips,
-                      fewer_keys=fewer_keys, track=track)
+        action = bake(
+            clip,
+            obj,
+            name=title,
+            frame_start=start,
+            root=root,
+            root_bone=root_bone,
+            hips=hips,
+            fewer_keys=fewer_keys,
+            track=track,
+        )
         if mark:
             mark(action, start)
         unfinished.unlink()  # else Blender would keep it as a backup

@@ -14,7 +14,13 @@ import numpy as np
 from ..engine.maths import quat
 from ..engine.motion import rig
 from ..engine.motion.clip import Clip
-from ..engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings, raw_track, root_track, smoothed_track
+from ..engine.motion.simulation_bone import (
+    GroundTrack,
+    SimulationBoneSettings,
+    raw_track,
+    root_track,
+    smoothed_track,
+)
 from ..engine.motion.skeleton import Skeleton
 from . import actions
 from .hand_path import standing
@@ -48,8 +54,14 @@ def ingredients(
     wanted = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
     kept = sorted({bone for one in wanted for bone in (one, *clip.skeleton.ancestors(one))})
     return Ingredients(
-        _with_bones(clip, kept), kept.index(roles.hips), kept.index(roles.spine),
-        None if roles.root is None else kept.index(roles.root), forward, clip.fps * speed, cyclic, placed,
+        _with_bones(clip, kept),
+        kept.index(roles.hips),
+        kept.index(roles.spine),
+        None if roles.root is None else kept.index(roles.root),
+        forward,
+        clip.fps * speed,
+        cyclic,
+        placed,
     )
 
 
@@ -64,23 +76,43 @@ def raw_path(found: Ingredients, source: str, now: np.ndarray) -> GroundTrack:
     `source` is that of `SimulationBoneSettings`. RigError where the armature is scaled unevenly, or a root bone is asked
     for and there is none.
     """
-    clip = found.clip if found.placed is None else _moved(found.clip, now @ np.linalg.inv(found.placed))
+    clip = (
+        found.clip
+        if found.placed is None
+        else _moved(found.clip, now @ np.linalg.inv(found.placed))
+    )
     if source == "root":
         return root_track(clip, found.hips, found.forward, found.root)
     return raw_track(clip, found.hips, found.spine, found.forward)
 
 
-def smoothed_path(found: Ingredients, raw: GroundTrack, settings: SimulationBoneSettings) -> GroundTrack:
+def smoothed_path(
+    found: Ingredients, raw: GroundTrack, settings: SimulationBoneSettings
+) -> GroundTrack:
     """That path as these settings smooth it; one of a root bone stays as it is."""
-    return raw if settings.source == "root" else smoothed_track(raw, found.fps, settings, found.cyclic)
+    return (
+        raw if settings.source == "root" else smoothed_track(raw, found.fps, settings, found.cyclic)
+    )
 
 
 def _with_bones(clip: Clip, kept: list[int]) -> Clip:
     """The clip with these bones alone, none of which may lack its parent."""
     old = clip.skeleton
-    parents = np.array([kept.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[kept]])
-    skeleton = Skeleton(tuple(old.names[bone] for bone in kept), parents, old.rest_positions[kept], old.rest_rotations[kept])
-    return replace(clip, skeleton=skeleton, positions=clip.positions[:, kept], rotations=clip.rotations[:, kept])
+    parents = np.array(
+        [kept.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[kept]]
+    )
+    skeleton = Skeleton(
+        tuple(old.names[bone] for bone in kept),
+        parents,
+        old.rest_positions[kept],
+        old.rest_rotations[kept],
+    )
+    return replace(
+        clip,
+        skeleton=skeleton,
+        positions=clip.positions[:, kept],
+        rotations=clip.rotations[:, kept],
+    )
 
 
 def _moved(clip: Clip, by: np.ndarray) -> Clip:

@@ -31,7 +31,9 @@ def place_of_object(target: Handle) -> Placement | None:
         return None
     matrix = obj.matrix_world
     forward = matrix.to_3x3() @ Vector(_FORWARD)
-    return Placement(matrix.translation.x, matrix.translation.y, float(np.arctan2(forward[0], -forward[1])))
+    return Placement(
+        matrix.translation.x, matrix.translation.y, float(np.arctan2(forward[0], -forward[1]))
+    )
 
 
 def path_of_curve(obj: bpy.types.Object) -> CurvePath:
@@ -40,7 +42,9 @@ def path_of_curve(obj: bpy.types.Object) -> CurvePath:
     Radii of its control points go with it, as factors of the speed. MotionMatchingError where it is no curve, or empty.
     """
     if obj.type != "CURVE" or not obj.data.splines:
-        raise MotionMatchingError(f"'{obj.name}' is not a curve to follow; choose a curve object with a spline.")
+        raise MotionMatchingError(
+            f"'{obj.name}' is not a curve to follow; choose a curve object with a spline."
+        )
     spline = obj.data.splines[0]
     points, radii = _bezier(spline) if spline.type == "BEZIER" else _evaluated(obj, spline)
     world = np.array(obj.matrix_world)
@@ -66,7 +70,9 @@ def _bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
 def _evaluated(obj: bpy.types.Object, spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
     """Points of a polygon as they are; those of a NURBS curve as Blender draws it, without bevel."""
     if spline.type == "POLY":
-        return np.array([point.co[:3] for point in spline.points]), np.array([point.radius for point in spline.points])
+        return np.array([point.co[:3] for point in spline.points]), np.array(
+            [point.radius for point in spline.points]
+        )
     bare: Any = obj.data.copy()
     bare.bevel_depth = bare.extrude = 0.0
     bare.bevel_object = None

@@ -31,7 +31,9 @@ class Plan:
     root_rest: Transform | None
 
 
-def planned(clip: Clip, standing: Standing, root: RootTarget | None, root_bone: str, hips: str | None) -> Plan:
+def planned(
+    clip: Clip, standing: Standing, root: RootTarget | None, root_bone: str, hips: str | None
+) -> Plan:
     """How a clip goes onto an armature; see `bake` for the options. RigError where the armature does not fit."""
     carriers = carriers_of(clip, hips)
     names = clip.skeleton.names
@@ -42,18 +44,30 @@ def planned(clip: Clip, standing: Standing, root: RootTarget | None, root_bone: 
     present = [names[b] for b in carriers if names[b] in standing.rests]
     if root is None:
         if len(present) == len(carriers):
-            carriers, present, root = [], [], RootTarget.HIPS  # the clip's own roots keep what is theirs
+            carriers, present, root = (
+                [],
+                [],
+                RootTarget.HIPS,
+            )  # the clip's own roots keep what is theirs
         else:
             root = RootTarget.BONE if present else RootTarget.OBJECT
     bone = None
     if root is RootTarget.BONE:
         bone = _root_bone(standing, clip.skeleton, carriers, root_bone or next(iter(present), ""))
-    below = frozenset(n for n in names if bone and n in standing.rests and bone in standing.above(n))
+    below = frozenset(
+        n for n in names if bone and n in standing.rests and bone in standing.above(n)
+    )
     at_rest = compose(inverse(place), standing.rests[bone]) if bone else None
-    carried = carry(clip, carriers, root, place, (bone, at_rest) if bone and at_rest else None, below)
+    carried = carry(
+        clip, carriers, root, place, (bone, at_rest) if bone and at_rest else None, below
+    )
     moved = carried.clip.skeleton.names
-    order = [name for name in standing.rests if name in moved]  # Blender lists parents before children
-    parents = [next((order.index(n) for n in standing.above(name) if n in moved), -1) for name in order]
+    order = [
+        name for name in standing.rests if name in moved
+    ]  # Blender lists parents before children
+    parents = [
+        next((order.index(n) for n in standing.above(name) if n in moved), -1) for name in order
+    ]
     motion = carried.object_motion
     if motion is not None:
         motion = compose(motion, compose(inverse(place), standing.place))
@@ -67,24 +81,34 @@ def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
         bone, pose = obj.data.bones[name], obj.pose.bones[name]
         what = f"bone '{name}' of armature '{obj.name}'"
         if not bone.use_inherit_rotation or not bone.use_local_location:
-            raise RigError(f"{what} does not inherit rotation, or has no local location, and cannot be keyed as the motion "
-                           "wants it; switch both on in the bone's Relations.")
+            raise RigError(
+                f"{what} does not inherit rotation, or has no local location, and cannot be keyed as the motion "
+                "wants it; switch both on in the bone's Relations."
+            )
         follows = next((c for c in pose.constraints if not c.mute and c.influence > 0), None)
         if follows is not None:
-            raise RigError(f"{what} follows its constraint '{follows.name}' rather than keys; mute it, or bake onto an "
-                           "armature without constraints.")
+            raise RigError(
+                f"{what} follows its constraint '{follows.name}' rather than keys; mute it, or bake onto an "
+                "armature without constraints."
+            )
 
 
 def _root_bone(standing: Standing, skeleton: Skeleton, carriers: list[int], bone: str) -> str:
     """The root bone, checked: it must be there, carry the body, and not be a part of it."""
     what = f"root bone '{bone}' of armature '{standing.name}'"
     if not bone:
-        raise RigError(f"armature '{standing.name}' has no bone of the motion above the hips; name the root bone.")
+        raise RigError(
+            f"armature '{standing.name}' has no bone of the motion above the hips; name the root bone."
+        )
     if bone not in standing.rests:
         raise RigError(f"{what} does not exist; name one of its bones.")
     body = [name for b, name in enumerate(skeleton.names) if b not in carriers]
     if bone in body:
-        raise RigError(f"{what} is a part of the body; name a bone above it, or leave the motion in the hips.")
+        raise RigError(
+            f"{what} is a part of the body; name a bone above it, or leave the motion in the hips."
+        )
     if not any(bone in standing.above(name) for name in body):
-        raise RigError(f"{what} has no bone of the motion below it; name one that carries the hips.")
+        raise RigError(
+            f"{what} has no bone of the motion below it; name one that carries the hips."
+        )
     return bone

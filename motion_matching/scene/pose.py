@@ -18,7 +18,15 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
 from .armature import blender_names
 from .bone_choice import bones_in
-from .channels import OBJECT_GROUP, STILL, ObjectFrame, basis_matrices, bone_path, check_connected, free_components
+from .channels import (
+    OBJECT_GROUP,
+    STILL,
+    ObjectFrame,
+    basis_matrices,
+    bone_path,
+    check_connected,
+    free_components,
+)
 from .fitting import Standing, fit, known_rest
 from .found_pose import SIZES, FoundPose
 from .handle import Handle, posable
@@ -27,8 +35,12 @@ from .rigid import Rigid, over_ground, rigid, then, undo
 from .root_target import RootTarget, compose, inverse
 from .rotation_modes import property_of, to_mode_near
 
-_REST = {"location": (0.0,) * 3, "rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": (0.0,) * 3,
-         "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}
+_REST = {
+    "location": (0.0,) * 3,
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0,) * 3,
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+}
 
 
 @dataclass(frozen=True)
@@ -61,28 +73,48 @@ class PoseWriter:
     alone = False  # it is a character that is shown
 
     def __init__(
-        self, obj: bpy.types.Object, skeleton: Skeleton, *, root: RootTarget | None = None, root_bone: str = "",
-        hips: str | None = None, collection: str = "",
+        self,
+        obj: bpy.types.Object,
+        skeleton: Skeleton,
+        *,
+        root: RootTarget | None = None,
+        root_bone: str = "",
+        hips: str | None = None,
+        collection: str = "",
     ) -> None:
         standing = Standing.of(obj)
         skeleton = known_rest(obj, standing, skeleton.renamed(blender_names(skeleton.names)))
-        rest = Clip("rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0)
+        rest = Clip(
+            "rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
+        )
         plan = planned(rest, standing, root, root_bone, hips)
         chosen = bones_in(obj, collection) if collection else set(standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:
-            raise RigError(f"bone collection '{collection}' of armature '{obj.name}' has no bone of the motion; choose "
-                           "another, or drive all bones.")
+            raise RigError(
+                f"bone collection '{collection}' of armature '{obj.name}' has no bone of the motion; choose "
+                "another, or drive all bones."
+            )
         check_follows_keys(obj, tuple(driven))
         self.armature = Handle.of(obj, "objects")
-        self.start = (*plan.place[1][:2].tolist(), 2.0 * float(np.arctan2(plan.place[0][3], plan.place[0][0])))
+        self.start = (
+            *plan.place[1][:2].tolist(),
+            2.0 * float(np.arctan2(plan.place[0][3], plan.place[0][0])),
+        )
         self.tracks: tuple[Track, ...] = ()
         self.scaled: list[str] = []
         self.collection = collection  # other bones go on playing what they play
         hung = plan.clip.skeleton
-        carries = any(parent < 0 and name in chosen for name, parent in zip(hung.names, hung.parents, strict=True))
+        carries = any(
+            parent < 0 and name in chosen
+            for name, parent in zip(hung.names, hung.parents, strict=True)
+        )
         self.travels = carries and plan.root is not RootTarget.IN_PLACE
-        self._object = _ObjectMotion(obj, plan, standing) if carries and plan.object_motion is not None else None
+        self._object = (
+            _ObjectMotion(obj, plan, standing)
+            if carries and plan.object_motion is not None
+            else None
+        )
         self._plan_bones(obj, standing, skeleton, plan, driven)
         self._lay_out(obj, [*driven, *(name for name in plan.resting if name in chosen)])
         self._found: FoundPose | None = None
@@ -97,7 +129,11 @@ class PoseWriter:
         """
         obj = posable(self.armature)
         self._found = FoundPose.take(
-            obj, self._numbers, moves_object=self._object is not None, plays_on=bool(self.collection))
+            obj,
+            self._numbers,
+            moves_object=self._object is not None,
+            plays_on=bool(self.collection),
+        )
         obj.update_tag()  # the armature itself may have changed; from now on it is poses alone
 
     def give_back(self, *, keep_action: bool = False) -> None:
@@ -157,14 +193,18 @@ class PoseWriter:
         obj = posable(self.armature)
         bones = obj.pose.bones
         if len(bones) != self._bone_count:
-            raise RigError(f"armature '{self.armature.name}' has got other bones meanwhile; start again.")
+            raise RigError(
+                f"armature '{self.armature.name}' has got other bones meanwhile; start again."
+            )
         for part in self._scatter:
             if part.partial:
                 bones.foreach_get(part.name, part.buffer)
             part.buffer[part.at] = self._shown[part.channels]
             bones.foreach_set(part.name, part.buffer)
         if self._object:
-            self._object.set(obj, self._shown[self._object.location], self._shown[self._object.rotation])
+            self._object.set(
+                obj, self._shown[self._object.location], self._shown[self._object.rotation]
+            )
         # foreach_set alone does not tell the dependency graph; a pose follows its object, and the armature has not changed
         obj.update_tag(refresh={"OBJECT"})
         if update:
@@ -173,16 +213,26 @@ class PoseWriter:
     def follow_names(self, names: Mapping[str, str]) -> None:
         """Bones have got other names, given by the ones before: what is recorded goes on being theirs."""
         self.tracks = tuple(
-            replace(track, path=bone_path(names[track.group]) + track.path[len(bone_path(track.group)) :],
-                    group=names[track.group])
-            if track.path.startswith(bone_path(track.group)) else track
-            for track in self.tracks)
+            replace(
+                track,
+                path=bone_path(names[track.group]) + track.path[len(bone_path(track.group)) :],
+                group=names[track.group],
+            )
+            if track.path.startswith(bone_path(track.group))
+            else track
+            for track in self.tracks
+        )
         self.scaled = [names[name] for name in self.scaled]
 
     # ------------------------------------------------------------ once
 
     def _plan_bones(
-        self, obj: bpy.types.Object, standing: Standing, skeleton: Skeleton, plan: Plan, driven: Sequence[str]
+        self,
+        obj: bpy.types.Object,
+        standing: Standing,
+        skeleton: Skeleton,
+        plan: Plan,
+        driven: Sequence[str],
     ) -> None:
         """Where the bones' local poses come from, and what makes channels of them."""
         hung = plan.clip.skeleton
@@ -194,39 +244,62 @@ class PoseWriter:
         self._hanging = _Hanging(skeleton, plan)
         above = [hung.names[hung.parents[row]] if hung.parents[row] >= 0 else None for row in rows]
         self._sources = np.array([self._hanging.numbers.get(name, 0) for name in driven])
-        self._carrying = [(row, name, parent) for row, (name, parent) in enumerate(zip(driven, above, strict=True))
-                          if not self._hanging.is_plain(name, parent)]
+        self._carrying = [
+            (row, name, parent)
+            for row, (name, parent) in enumerate(zip(driven, above, strict=True))
+            if not self._hanging.is_plain(name, parent)
+        ]
         # other bones keep their distance from their parents
-        self._connected = [(row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect]
+        self._connected = [
+            (row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect
+        ]
 
     def _lay_out(self, obj: bpy.types.Object, names: Sequence[str]) -> None:
         """Give every property its place among the channels: locations first, then rotations by their modes."""
         bones = obj.pose.bones
         self._bone_count, self._numbers = len(bones), np.array([bones.find(name) for name in names])
-        modes = [bones[name].rotation_mode for name in names] + ([self._object.frame.mode] if self._object else [])
+        modes = [bones[name].rotation_mode for name in names] + (
+            [self._object.frame.mode] if self._object else []
+        )
         self._rows, self._groups, start = len(modes), [], 3 * len(modes)
         starts = np.zeros(len(modes), np.intp)
         for mode in sorted(set(modes)):
-            rows, size = np.array([row for row, other in enumerate(modes) if other == mode]), SIZES[property_of(mode)]
+            rows, size = (
+                np.array([row for row, other in enumerate(modes) if other == mode]),
+                SIZES[property_of(mode)],
+            )
             self._groups.append(_Group(mode, rows, slice(start, start + size * len(rows))))
             starts[rows] = start + size * np.arange(len(rows))
             start += size * len(rows)
-        self._rotations, self._locations = np.tile([1.0, 0.0, 0.0, 0.0], (self._rows, 1)), np.zeros((self._rows, 3))
+        self._rotations, self._locations = (
+            np.tile([1.0, 0.0, 0.0, 0.0], (self._rows, 1)),
+            np.zeros((self._rows, 3)),
+        )
         self.channel_count, self.at_rest = start, np.zeros(start)
-        tracks, places, shines = [], _Places(), bool(obj.animation_data and obj.animation_data.nla_tracks)
+        tracks, places, shines = (
+            [],
+            _Places(),
+            bool(obj.animation_data and obj.animation_data.nla_tracks),
+        )
         for row, (name, mode) in enumerate(zip(names, modes, strict=False)):
             pose = bones[name]
             moves = () if obj.data.bones[name].use_connect else free_components(pose, "location")
-            for prop, first, free in (("location", 3 * row, moves),
-                                      (property_of(mode), int(starts[row]), free_components(pose, "rotation"))):
+            for prop, first, free in (
+                ("location", 3 * row, moves),
+                (property_of(mode), int(starts[row]), free_components(pose, "rotation")),
+            ):
                 optional = prop == "location" and not shines and pose.location.length <= STILL
-                tracks.append(Track(f"{bone_path(name)}.{prop}", name, first, free, _REST[prop], optional))
+                tracks.append(
+                    Track(f"{bone_path(name)}.{prop}", name, first, free, _REST[prop], optional)
+                )
                 places.add(prop, int(self._numbers[row]), first, free)
         if self._object:
             self._object.place(3 * len(names), int(starts[-1]))
             tracks += self._object.tracks
         self.tracks = tuple(track for track in tracks if track.free)
-        self.scaled = [name for name in names if not np.allclose(np.array(bones[name].scale), 1.0, atol=STILL)]
+        self.scaled = [
+            name for name in names if not np.allclose(np.array(bones[name].scale), 1.0, atol=STILL)
+        ]
         for track in tracks:
             self.at_rest[track.start : track.start + len(track.rest)] = track.rest
         self._scatter = places.scatter(self._bone_count)
@@ -263,9 +336,15 @@ class _Places:
 
     def scatter(self, bones: int) -> list[_Scatter]:
         return [
-            _Scatter(prop, np.zeros(SIZES[prop] * bones, np.float32), np.array(at), np.array(self._channels[prop]),
-                     len(at) < SIZES[prop] * bones)
-            for prop, at in self._at.items() if at
+            _Scatter(
+                prop,
+                np.zeros(SIZES[prop] * bones, np.float32),
+                np.array(at),
+                np.array(self._channels[prop]),
+                len(at) < SIZES[prop] * bones,
+            )
+            for prop, at in self._at.items()
+            if at
         ]
 
 
@@ -295,7 +374,11 @@ class _Hanging:
     ) -> Rigid:
         """The pose of a bone relative to the one above it, as `carry` and `rehung` have it. `motion` is bone 0's."""
         placed = self._placed(pose, motion, name, known)
-        return placed if above is None else then(undo(self._placed(pose, motion, above, known)), placed)
+        return (
+            placed
+            if above is None
+            else then(undo(self._placed(pose, motion, above, known)), placed)
+        )
 
     def _placed(self, pose: np.ndarray, motion: Rigid, name: str, known: dict[int, Rigid]) -> Rigid:
         if name == self._root_bone and self._root_rest:
@@ -324,17 +407,31 @@ class _ObjectMotion:
     def place(self, location: int, rotation: int) -> None:
         """Take note of where among the channels these begin."""
         size = SIZES[self._property]
-        self.location, self.rotation = slice(location, location + 3), slice(rotation, rotation + size)
+        self.location, self.rotation = (
+            slice(location, location + 3),
+            slice(rotation, rotation + size),
+        )
         self.tracks = (
             Track("location", OBJECT_GROUP, location, (0, 1, 2), _REST["location"]),
-            Track(self._property, OBJECT_GROUP, rotation, tuple(range(size)), _REST[self._property]),
+            Track(
+                self._property, OBJECT_GROUP, rotation, tuple(range(size)), _REST[self._property]
+            ),
         )
 
     def own(self, motion: Rigid) -> Rigid:
         """Location and rotation of the object when the character has moved like that; see `ObjectFrame.own`."""
-        seen, scale, shift = then(self._above, then(motion, self._stands)), self.frame.scale, self._shift
+        seen, scale, shift = (
+            then(self._above, then(motion, self._stands)),
+            self.frame.scale,
+            self._shift,
+        )
         turned = then(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))
-        return Rigid(seen.x / scale - shift[0], seen.y / scale - shift[1], seen.z / scale - shift[2], *turned[3:])
+        return Rigid(
+            seen.x / scale - shift[0],
+            seen.y / scale - shift[1],
+            seen.z / scale - shift[2],
+            *turned[3:],
+        )
 
     def set(self, obj: bpy.types.Object, location: np.ndarray, rotation: np.ndarray) -> None:
         obj.location = location.tolist()

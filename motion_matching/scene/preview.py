@@ -21,16 +21,23 @@ from .blend_file import FIRST_FRAME, build_character
 from .stage import Colour
 
 SIZES = {render.STILL: (1280, 720), render.FILM: (640, 360)}
-GROUND: tuple[Colour, Colour] = ((0.15, 0.16, 0.17), (0.115, 0.122, 0.13))  # dark: what stands on it is not
+GROUND: tuple[Colour, Colour] = (
+    (0.15, 0.16, 0.17),
+    (0.115, 0.122, 0.13),
+)  # dark: what stands on it is not
 WANTED: Colour = (1.0, 0.5, 0.0)
 ACTUAL: Colour = (0.05, 0.75, 0.62)
-EXPOSURE = 0.8  # stops, for Workbench's lamps shine more on what looks at the camera than on the ground
+EXPOSURE = (
+    0.8  # stops, for Workbench's lamps shine more on what looks at the camera than on the ground
+)
 SUN = 1.9  # W/m², which looks alike with Cycles
 GLOW = 0.57  # which the exposure makes 1
 FADE = 0.65  # of the first ghost towards the ground
 
 STILL_ELEVATION, FILM_ELEVATION = np.radians(36.0), np.radians(28.0)
-AZIMUTHS = np.radians(sorted(range(-75, 90, 15), key=lambda angle: abs(angle - 30)))  # from the front, 3/4 preferred
+AZIMUTHS = np.radians(
+    sorted(range(-75, 90, 15), key=lambda angle: abs(angle - 30))
+)  # from the front, 3/4 preferred
 MOST_GHOSTS = 22
 NEAREST_GHOSTS = 0.5  # in heights of the character
 BAND = 0.012  # width of the wanted path in widths of the picture; the actual one is a narrower line on it
@@ -41,7 +48,10 @@ FOOT, TEXT = 0.05, 0.04  # room for the legend and size of its letters, in heigh
 
 
 def save_preview(
-    take: Take, path: Path, size: tuple[int, int] | None = None, progress: render.Progress | None = None,
+    take: Take,
+    path: Path,
+    size: tuple[int, int] | None = None,
+    progress: render.Progress | None = None,
     engines: tuple[str, ...] = (render.WORKBENCH, render.CYCLES),
 ) -> str:
     """Write a .png of the whole take or a .mp4 of it moving, `size` in pixels; returns the engine that rendered it.
@@ -81,8 +91,13 @@ def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) 
     frames = ghost_frames(take.character, NEAREST_GHOSTS * height)
     _, heads = take.clip().world()
     points = np.concatenate([_on_ground(wanted), _on_ground(actual), heads[frames].reshape(-1, 3)])
-    view = min((_view(azimuth, STILL_ELEVATION) for azimuth in AZIMUTHS), key=lambda view: _distance(points, view, size))
-    points = np.concatenate([points, points + np.array([0.0, 0.0, 0.1 * height])])  # a head is higher than its bone
+    view = min(
+        (_view(azimuth, STILL_ELEVATION) for azimuth in AZIMUTHS),
+        key=lambda view: _distance(points, view, size),
+    )
+    points = np.concatenate(
+        [points, points + np.array([0.0, 0.0, 0.1 * height])]
+    )  # a head is higher than its bone
     _light(scene, view)
     camera = stage.add_camera(scene, points, view, size, FOOT)
 
@@ -95,8 +110,15 @@ def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) 
     _add_path("Wanted path", wanted, width, 0.004, WANTED)
     _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
     seconds = take.frame_count / take.fps
-    _add_legend(camera, size, [("wanted path", WANTED), ("actual path", ACTUAL),
-                               (f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m", None)])
+    _add_legend(
+        camera,
+        size,
+        [
+            ("wanted path", WANTED),
+            ("actual path", ACTUAL),
+            (f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m", None),
+        ],
+    )
 
 
 def ghost_frames(character: np.ndarray, nearest: float) -> np.ndarray:
@@ -162,17 +184,30 @@ def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -
     _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
     _animate(camera, np.array(camera.location) + _on_ground(way))
     for number, places in enumerate(ahead):
-        dot = _add_path(f"Wanted {AHEAD[number]:.2f} s ahead", np.zeros((1, 2)), 2.2 * width, 0.0, WANTED)
+        dot = _add_path(
+            f"Wanted {AHEAD[number]:.2f} s ahead", np.zeros((1, 2)), 2.2 * width, 0.0, WANTED
+        )
         _animate(dot, _on_ground(places, 0.012))
-    _add_legend(camera, size, [("wanted path, dots: next second", WANTED), ("actual path", ACTUAL),
-                               (f"tiles of {tile:g} m", None)])
+    _add_legend(
+        camera,
+        size,
+        [
+            ("wanted path, dots: next second", WANTED),
+            ("actual path", ACTUAL),
+            (f"tiles of {tile:g} m", None),
+        ],
+    )
 
 
 def _wanted_ahead(take: Take, wanted: np.ndarray) -> list[np.ndarray]:
     """Where the character is wanted some time ahead (T, 2), seen from where it is, for each time of AHEAD."""
     ticks = np.arange(take.frame_count)
-    return [take.character[:, :2] + wanted[np.minimum(ticks + round(time * take.fps), take.frame_count)] - wanted[:-1]
-            for time in AHEAD]
+    return [
+        take.character[:, :2]
+        + wanted[np.minimum(ticks + round(time * take.fps), take.frame_count)]
+        - wanted[:-1]
+        for time in AHEAD
+    ]
 
 
 def _animate(obj: bpy.types.Object, places: np.ndarray) -> None:
@@ -187,7 +222,9 @@ def _smoothed(track: np.ndarray, deviation: float) -> np.ndarray:
     reach = max(1, round(3 * deviation))
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, 0.1)) ** 2)
     longer = np.pad(track, ((reach, reach), (0, 0)), mode="edge")
-    return np.stack([np.convolve(column, weights / weights.sum(), "valid") for column in longer.T], axis=-1)
+    return np.stack(
+        [np.convolve(column, weights / weights.sum(), "valid") for column in longer.T], axis=-1
+    )
 
 
 # ---------------------------------------------------------------- what both show
@@ -197,7 +234,9 @@ def _light(scene: bpy.types.Scene, view: np.ndarray) -> None:
     """Light from above over the camera's left shoulder, so that shadows fall away from it."""
     left = np.cross(view, [0.0, 0.0, 1.0])
     x, y, z = (0.4 * view + 0.3 * left) * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.8]
-    stage.add_light(scene, SUN).rotation_euler = Vector((x, y, z)).to_track_quat("Z", "Y").to_euler()
+    stage.add_light(scene, SUN).rotation_euler = (
+        Vector((x, y, z)).to_track_quat("Z", "Y").to_euler()
+    )
     scene.display.light_direction = Vector((x, z, -y)).normalized()  # Workbench has other axes here
     scene.display.shading.shadow_intensity = 0.4
     scene.view_settings.exposure = EXPOSURE
@@ -231,23 +270,34 @@ def _seen_ground(camera: bpy.types.Object, size: tuple[int, int]) -> tuple[np.nd
     place, axes = np.array(camera.matrix_world.translation), np.array(camera.matrix_world)[:3, :3].T
     unit = stage.SENSOR_MM / stage.LENS_MM
     across, shift = 0.5 * unit * np.array(size) / max(size), unit * camera.data.shift_y
-    rays = np.array([[x, y + shift, -1.0] for x in (-across[0], across[0]) for y in (-across[1], across[1])]) @ axes
+    rays = (
+        np.array(
+            [[x, y + shift, -1.0] for x in (-across[0], across[0]) for y in (-across[1], across[1])]
+        )
+        @ axes
+    )
     corners = place + rays * (place[2] / -rays[:, 2:])
     return np.min(corners[:, :2], axis=0), np.max(corners[:, :2], axis=0)
 
 
-def _add_path(name: str, track: np.ndarray, width: float, height: float, colour: Colour) -> bpy.types.Object:
+def _add_path(
+    name: str, track: np.ndarray, width: float, height: float, colour: Colour
+) -> bpy.types.Object:
     """A flat band along a track (T, 2), round at its ends and bends: a disc at every place and a strip between two."""
     apart = np.linalg.norm(np.diff(track, axis=0), axis=1)
     walked = np.concatenate([[0.0], np.cumsum(apart)])
-    steps = np.unique(np.floor(walked / (0.5 * width)), return_index=True)[1]  # places that are not all but the same
+    steps = np.unique(np.floor(walked / (0.5 * width)), return_index=True)[
+        1
+    ]  # places that are not all but the same
     track = track[np.union1d(steps, [len(track) - 1])] if len(track) > 1 else track
     angles = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
     discs = track[:, None] + 0.5 * width * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     along = np.diff(track, axis=0)
     across = 0.5 * width * np.stack([-along[:, 1], along[:, 0]], axis=-1)
     across /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
-    strips = np.stack([track[:-1] - across, track[1:] - across, track[1:] + across, track[:-1] + across], axis=1)
+    strips = np.stack(
+        [track[:-1] - across, track[1:] - across, track[1:] + across, track[:-1] + across], axis=1
+    )
     points = np.concatenate([discs.reshape(-1, 2), strips.reshape(-1, 2)])
     first, second = np.split(np.arange(len(points)), [discs.size // 2])
     faces = [*first.reshape(-1, CORNERS).tolist(), *second.reshape(-1, 4).tolist()]
@@ -261,12 +311,17 @@ def _add_path(name: str, track: np.ndarray, width: float, height: float, colour:
     return obj
 
 
-def _add_legend(camera: bpy.types.Object, size: tuple[int, int], items: Sequence[tuple[str, Colour | None]]) -> None:
+def _add_legend(
+    camera: bpy.types.Object, size: tuple[int, int], items: Sequence[tuple[str, Colour | None]]
+) -> None:
     """A line of text at the foot of the picture, right before the camera, with samples of colours."""
     depth = 2.0 * camera.data.clip_start
     wide, high = depth * stage.SENSOR_MM / stage.LENS_MM * np.array(size) / max(size)
     letters = TEXT * high
-    x, y = -0.48 * wide, -0.47 * high + depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y
+    x, y = (
+        -0.48 * wide,
+        -0.47 * high + depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y,
+    )
     white = stage.material("Legend", (0.9, 0.9, 0.9), glow=GLOW)
     for text, colour in items:
         if colour:

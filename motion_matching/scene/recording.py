@@ -49,7 +49,9 @@ class GrowingAction:
     One that `shares` plays beside it what the armature's own action has for others. RigError where the armature is gone.
     """
 
-    def __init__(self, armature: Handle, name: str, tracks: Sequence[Track], shares: bool = False) -> None:
+    def __init__(
+        self, armature: Handle, name: str, tracks: Sequence[Track], shares: bool = False
+    ) -> None:
         self._armature, self._tracks = armature, tracks
         sizes = [len(track.free) for track in tracks]
         obj = posable(armature)
@@ -60,7 +62,14 @@ class GrowingAction:
             self._places = (first + np.concatenate([[0], np.cumsum(sizes)])[: len(sizes)]).tolist()
             nothing = np.zeros(0)
             for track in tracks:  # all curves in their order, whichever grows first
-                actions.write_channel(action, track.path, nothing, np.zeros((len(track.rest), 0)), track.group, track.free)
+                actions.write_channel(
+                    action,
+                    track.path,
+                    nothing,
+                    np.zeros((len(track.rest), 0)),
+                    track.group,
+                    track.free,
+                )
         action[GROWING] = True
         self._action = Handle.of(action, "actions")
 
@@ -106,7 +115,11 @@ class GrowingAction:
         if all(curve.data_path in paths for curve in actions.channelbag(action).fcurves):
             return False
         before = self._before.action.find() if self._before and self._before.action else None
-        bag = actions.channelbag(before, self._before.slot) if self._before and before and before.library is None else None
+        bag = (
+            actions.channelbag(before, self._before.slot)
+            if self._before and before and before.library is None
+            else None
+        )
         if bag:
             splicing.carry_over(action, bag, paths)
             return False
@@ -118,8 +131,10 @@ class GrowingAction:
     def _found(self) -> bpy.types.Action:
         action, obj = self._action.find(), posable(self._armature)
         if action is None or obj.animation_data is None or obj.animation_data.action != action:
-            raise RigError(f"the action that armature '{self._armature.name}' is being recorded into was taken off; "
-                           "record again.")
+            raise RigError(
+                f"the action that armature '{self._armature.name}' is being recorded into was taken off; "
+                "record again."
+            )
         return action
 
 
@@ -142,11 +157,15 @@ def base_of(playing: Handle | None, mode: str) -> Handle | None:
     if action is None:
         return None
     if not is_take(action):
-        raise RigError(f"action '{action.name}' was not recorded here and is left alone; record a new take.")
+        raise RigError(
+            f"action '{action.name}' was not recorded here and is left alone; record a new take."
+        )
     return playing
 
 
-def write_take(obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None = None) -> bpy.types.Action:
+def write_take(
+    obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None = None
+) -> bpy.types.Action:
     """Write ticks into a new action of the object, or over the keys of a take, which is assigned again.
 
     As with a bake, what stays gets a single key, and what stays at rest none. A new action of a recording of a
@@ -163,10 +182,25 @@ def write_take(obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None 
         for track in ticks.tracks:
             values = ticks.rows[:, track.start : track.start + len(track.rest)].T
             if not (_is_at_rest(track, values) and not splicing.has_channel(action, track.path)):
-                splicing.splice_channel(action, track.path, ticks.frames, values, track.group, track.free, track.rest,
-                                        extent)
-    keep_performance(action, ticks.performance, float(ticks.frames[0]), len(ticks.frames), ticks.fps, ticks.lead_in,
-                     ticks.collection)
+                splicing.splice_channel(
+                    action,
+                    track.path,
+                    ticks.frames,
+                    values,
+                    track.group,
+                    track.free,
+                    track.rest,
+                    extent,
+                )
+    keep_performance(
+        action,
+        ticks.performance,
+        float(ticks.frames[0]),
+        len(ticks.frames),
+        ticks.fps,
+        ticks.lead_in,
+        ticks.collection,
+    )
     bpy.context.view_layer.update()  # it plays now, so that a pose that is written next stays
     return action
 
@@ -179,11 +213,15 @@ def recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
     """
     parts = _parts(action)
     if not parts:
-        raise MotionMatchingError(f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
-                                  "steered path.")
+        raise MotionMatchingError(
+            f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
+            "steered path."
+        )
     if not all("performance" in part for part in parts):
-        raise MotionMatchingError(f"The take '{action.name}' does not know what was performed, as its text was deleted; "
-                                  "bake or record another.")
+        raise MotionMatchingError(
+            f"The take '{action.name}' does not know what was performed, as its text was deleted; "
+            "bake or record another."
+        )
     return [{**part, "performance": part["performance"].as_string()} for part in parts]
 
 
@@ -204,8 +242,15 @@ def _replaced(tracks: Sequence[Track]) -> set[str]:
     """The paths of all that a recording replaces: its tracks, in whatever rotation mode, and the scale of its bones."""
     paths = {track.path for track in tracks}
     for path in list(paths):
-        owner = path.rpartition("location")[0] if path.endswith("location") else path.rpartition("rotation")[0]
-        paths.update(f"{owner}{name}" for name in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"))
+        owner = (
+            path.rpartition("location")[0]
+            if path.endswith("location")
+            else path.rpartition("rotation")[0]
+        )
+        paths.update(
+            f"{owner}{name}"
+            for name in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+        )
         if owner:
             paths.add(f"{owner}scale")
     return paths
@@ -217,9 +262,13 @@ def _write_all(action: bpy.types.Action, ticks: RecordedTicks) -> None:
         if _is_at_rest(track, values):
             continue
         count = len(ticks.frames) if changes(values) else 1
-        actions.write_channel(action, track.path, ticks.frames[:count], values[:, :count], track.group, track.free)
+        actions.write_channel(
+            action, track.path, ticks.frames[:count], values[:, :count], track.group, track.free
+        )
     for bone in ticks.scaled:
-        actions.write_channel(action, f"{bone_path(bone)}.scale", ticks.frames[:1], np.ones((3, 1)), bone)
+        actions.write_channel(
+            action, f"{bone_path(bone)}.scale", ticks.frames[:1], np.ones((3, 1)), bone
+        )
 
 
 def _is_at_rest(track: Track, values: np.ndarray) -> bool:
@@ -228,7 +277,12 @@ def _is_at_rest(track: Track, values: np.ndarray) -> bool:
 
 
 def keep_performance(
-    action: bpy.types.Action, performance: str, frame: float, ticks: int, fps: float, lead_in: int = 0,
+    action: bpy.types.Action,
+    performance: str,
+    frame: float,
+    ticks: int,
+    fps: float,
+    lead_in: int = 0,
     collection: str = "",
 ) -> None:
     """Note which performance, as JSON, a take was made of, and which bone collection alone plays it, if it is one.
@@ -237,8 +291,14 @@ def keep_performance(
     """
     text = bpy.data.texts.new(f"{action.name}.performance.json")
     text.from_string(performance)
-    part = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in, "performance": text,
-            "collection": collection}
+    part = {
+        "frame": frame,
+        "ticks": ticks,
+        "fps": fps,
+        "lead_in": lead_in,
+        "performance": text,
+        "collection": collection,
+    }
     action[PARTS] = [*_parts(action), part]
 
 

@@ -60,11 +60,15 @@ os._exit(0)
 def check(path: Path) -> None:
     """MotionMatchingError where this Blender cannot make such a file."""
     if path.suffix.lower() == FILM and not bpy.app.build_options.codec_ffmpeg:
-        raise MotionMatchingError(f"{path} cannot be made, for this Blender has no ffmpeg; ask for a {STILL} file, or use "
-                                  "a Blender from blender.org.")
+        raise MotionMatchingError(
+            f"{path} cannot be made, for this Blender has no ffmpeg; ask for a {STILL} file, or use "
+            "a Blender from blender.org."
+        )
 
 
-def render(path: Path, progress: Progress | None = None, engines: tuple[str, ...] = (WORKBENCH, CYCLES)) -> str:
+def render(
+    path: Path, progress: Progress | None = None, engines: tuple[str, ...] = (WORKBENCH, CYCLES)
+) -> str:
     """Write the current frame of the open scene to a .png, or all its frames to a .mp4; returns the engine's name.
 
     The first of `engines` that works is used. The file appears whole or not at all; MotionMatchingError where nothing
@@ -72,7 +76,10 @@ def render(path: Path, progress: Progress | None = None, engines: tuple[str, ...
     """
     check(path)
     kind = path.suffix.lower()
-    with replacing(path, MotionMatchingError) as unfinished, tempfile.TemporaryDirectory() as folder:
+    with (
+        replacing(path, MotionMatchingError) as unfinished,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         # Blender reads # and // in the name of what it renders as more than a name
         made, file = Path(folder) / f"take{kind}", Path(folder) / "take.blend"
         _set_output(bpy.context.scene, made)
@@ -88,7 +95,9 @@ def render(path: Path, progress: Progress | None = None, engines: tuple[str, ...
             reason = failure or reason
             if begun:
                 break
-        raise MotionMatchingError(f"{path} cannot be rendered ({reason}); free some space or try another Blender.")
+        raise MotionMatchingError(
+            f"{path} cannot be rendered ({reason}); free some space or try another Blender."
+        )
 
 
 def _set_output(scene: bpy.types.Scene, path: Path) -> None:
@@ -124,9 +133,19 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
     scene = bpy.context.scene
     count = scene.frame_end - scene.frame_start + 1
     begun, reason = False, ""
-    environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(file.parent))}  # Blender leaves things there
-    with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace") as child:
+    environment = {
+        **os.environ,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(file.parent)),
+    }  # Blender leaves things there
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+    ) as child:
         watch = threading.Timer(FIRST_FRAME_WITHIN, child.kill)
         if engine == WORKBENCH:
             watch.start()
@@ -136,7 +155,9 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
                     watch.cancel()
                     begun = True
                     if progress:
-                        progress((int(line.split()[-1]) - scene.frame_start + 1) / count if film else 1.0)
+                        progress(
+                            (int(line.split()[-1]) - scene.frame_start + 1) / count if film else 1.0
+                        )
                 elif line.startswith(_FAILED):
                     reason = line.removeprefix(_FAILED).strip()
             return begun, None if child.wait() == 0 else reason
@@ -149,7 +170,15 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
 def _blender(file: Path) -> list[str]:
     """The start of a command that runs `_CHILD`: the program that runs here, or the Python that has bpy as a module."""
     if bpy.app.binary_path:
-        return [bpy.app.binary_path, "--background", "--factory-startup", str(file), "--python-expr", _CHILD, "--"]
+        return [
+            bpy.app.binary_path,
+            "--background",
+            "--factory-startup",
+            str(file),
+            "--python-expr",
+            _CHILD,
+            "--",
+        ]
     return [sys.executable, "-c", _CHILD]
 
 

@@ -17,10 +17,29 @@ from . import actions
 from .armature import rest_frame
 
 # constraints that hold no length, or only ones that Blender measures anew
-_WITHOUT_LENGTHS = {"COPY_LOCATION", "COPY_ROTATION", "COPY_SCALE", "COPY_TRANSFORMS", "IK", "DAMPED_TRACK", "LOCKED_TRACK",
-                    "TRACK_TO", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME", "ARMATURE", "SPLINE_IK"}
+_WITHOUT_LENGTHS = {
+    "COPY_LOCATION",
+    "COPY_ROTATION",
+    "COPY_SCALE",
+    "COPY_TRANSFORMS",
+    "IK",
+    "DAMPED_TRACK",
+    "LOCKED_TRACK",
+    "TRACK_TO",
+    "LIMIT_ROTATION",
+    "LIMIT_SCALE",
+    "MAINTAIN_VOLUME",
+    "ARMATURE",
+    "SPLINE_IK",
+}
 
-_TAKING_SCALES = {"CHILD_OF", "COPY_SCALE", "COPY_TRANSFORMS", "ARMATURE", "TRANSFORM"}  # of their targets
+_TAKING_SCALES = {
+    "CHILD_OF",
+    "COPY_SCALE",
+    "COPY_TRANSFORMS",
+    "ARMATURE",
+    "TRANSFORM",
+}  # of their targets
 
 
 def unscale_obstacle(obj: bpy.types.Object) -> str:
@@ -47,7 +66,9 @@ def unscale_obstacle(obj: bpy.types.Object) -> str:
         for constraint in bone.constraints:
             if constraint.type not in _WITHOUT_LENGTHS:
                 return f"the constraint '{constraint.name}' of bone '{bone.name}' holds lengths"
-    follower = next((other for other in bpy.data.objects if other != obj and _takes_scale_of(other, obj)), None)
+    follower = next(
+        (other for other in bpy.data.objects if other != obj and _takes_scale_of(other, obj)), None
+    )
     if follower:
         return f"'{follower.name}' takes its scale over by a constraint"
     drivers = obj.animation_data.drivers if obj.animation_data else ()
@@ -60,8 +81,11 @@ def _takes_scale_of(other: bpy.types.Object, obj: bpy.types.Object) -> bool:
     """Whether constraints of an object or of its bones hand the scale of an armature, or of its bones, on to it."""
     owners = (other, *(other.pose.bones if other.pose else ()))
     found = [c for owner in owners for c in owner.constraints if c.type in _TAKING_SCALES]
-    return any(target == obj for c in found
-               for target in ([one.target for one in c.targets] if c.type == "ARMATURE" else [c.target]))
+    return any(
+        target == obj
+        for c in found
+        for target in ([one.target for one in c.targets] if c.type == "ARMATURE" else [c.target])
+    )
 
 
 def turn_obstacle(obj: bpy.types.Object) -> str:
@@ -113,7 +137,9 @@ def turn_front(obj: bpy.types.Object, quarters: int) -> None:
     RigError where that is not safe.
     """
     if obstacle := turn_obstacle(obj):
-        raise RigError(f"The rest pose of armature '{obj.name}' cannot be turned, because {obstacle}.")
+        raise RigError(
+            f"The rest pose of armature '{obj.name}' cannot be turned, because {obstacle}."
+        )
     tilt = Matrix(quat.to_matrix(rest_frame(obj)[0]).tolist()).to_4x4()
     _hand_down(obj, tilt.inverted() @ Matrix.Rotation(-0.5 * np.pi * quarters, 4, "Z") @ tilt)
 
@@ -134,8 +160,12 @@ def _hand_down(obj: bpy.types.Object, part: Matrix) -> None:
 
 def _locations(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     """The curves of an action, in all its slots, that move bones from their rest, muted ones as well."""
-    return [curve for bag in actions.channelbags(action) for curve in bag.fcurves
-            if actions.bone_of(curve.data_path) is not None and curve.data_path.endswith(".location")]
+    return [
+        curve
+        for bag in actions.channelbags(action)
+        for curve in bag.fcurves
+        if actions.bone_of(curve.data_path) is not None and curve.data_path.endswith(".location")
+    ]
 
 
 def _multiply(curve: bpy.types.FCurve, factor: float) -> None:

@@ -49,7 +49,9 @@ def carriers_of(clip: Clip, hips: str | None = None) -> list[int]:
     skeleton = clip.skeleton
     if hips is not None:
         if hips not in skeleton.names:
-            raise RigError(f"clip '{clip.name}' has no bone '{hips}' to be the hips; name one of its bones.")
+            raise RigError(
+                f"clip '{clip.name}' has no bone '{hips}' to be the hips; name one of its bones."
+            )
         return skeleton.ancestors(skeleton.index(hips))[::-1]
     low = ground_bones(skeleton)
     result: list[int] = []
@@ -73,8 +75,12 @@ def ground_motion(clip: Clip) -> Transform:
 
 
 def carry(
-    clip: Clip, carriers: list[int], target: RootTarget, place: Transform,
-    root: tuple[str, Transform] | None = None, below: frozenset[str] = frozenset(),
+    clip: Clip,
+    carriers: list[int],
+    target: RootTarget,
+    place: Transform,
+    root: tuple[str, Transform] | None = None,
+    below: frozenset[str] = frozenset(),
 ) -> Carried:
     """Take the carriers off a clip and give their motion to a target.
 
@@ -84,11 +90,17 @@ def carry(
     skeleton, motion = clip.skeleton, ground_motion(clip)
     kept = [b for b in range(skeleton.bone_count) if b not in carriers]
     first = 0 if root is None else 1  # the root bone's place is before them
-    rotations, positions = (_led_by(array[:, kept], first) for array in (clip.rotations, clip.positions))
-    rest_rotations, rest_positions = (
-        _led_by(array[None, kept], first)[0] for array in (skeleton.rest_rotations, skeleton.rest_positions)
+    rotations, positions = (
+        _led_by(array[:, kept], first) for array in (clip.rotations, clip.positions)
     )
-    parents = np.array([-1] * first + [kept.index(int(p)) + first if p in kept else -1 for p in skeleton.parents[kept]])
+    rest_rotations, rest_positions = (
+        _led_by(array[None, kept], first)[0]
+        for array in (skeleton.rest_rotations, skeleton.rest_positions)
+    )
+    parents = np.array(
+        [-1] * first
+        + [kept.index(int(p)) + first if p in kept else -1 for p in skeleton.parents[kept]]
+    )
     if root is not None:
         rest_rotations[0], rest_positions[0] = root[1]
         rotations[:, 0], positions[:, 0] = compose(inverse(place), compose(motion, root[1]))
@@ -156,7 +168,9 @@ def rest_chain(skeleton: Skeleton, bone: int) -> Transform:
     """World rest of one bone."""
     result = _local(skeleton.rest_rotations[bone], skeleton.rest_positions[bone])
     for above in skeleton.ancestors(bone):
-        result = compose(_local(skeleton.rest_rotations[above], skeleton.rest_positions[above]), result)
+        result = compose(
+            _local(skeleton.rest_rotations[above], skeleton.rest_positions[above]), result
+        )
     return result
 
 

@@ -13,8 +13,13 @@ import numpy as np
 
 from ..engine.maths import quat
 
-PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}  # Euler angles otherwise
-_GIMBAL_LOCK = 1e-5  # cosine of the middle angle below which the outer two are one turn, however it is shared
+PROPERTIES = {
+    "QUATERNION": "rotation_quaternion",
+    "AXIS_ANGLE": "rotation_axis_angle",
+}  # Euler angles otherwise
+_GIMBAL_LOCK = (
+    1e-5  # cosine of the middle angle below which the outer two are one turn, however it is shared
+)
 
 
 def property_of(mode: str) -> str:
@@ -147,7 +152,12 @@ def _euler_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.ndar
     """
     i, j, k = ("XYZ".index(axis) for axis in mode)  # turned about in this order
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    w, first, middle, last = rotations[0], rotations[1 + i], rotations[1 + j], sign * rotations[1 + k]
+    w, first, middle, last = (
+        rotations[0],
+        rotations[1 + i],
+        rotations[1 + j],
+        sign * rotations[1 + k],
+    )
     a, b, c, d = w - middle, first + last, middle + w, last - first
     low, high = np.hypot(a, b), np.hypot(c, d)
     half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
@@ -173,7 +183,10 @@ def _one_euler_near(rotation: Sequence[float], mode: str, before: Sequence[float
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     w, first, middle, last = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
     low, high = math.hypot(w - middle, first + last), math.hypot(middle + w, last - first)
-    half_sum, half_difference = math.atan2(first + last, w - middle), math.atan2(last - first, middle + w)
+    half_sum, half_difference = (
+        math.atan2(first + last, w - middle),
+        math.atan2(last - first, middle + w),
+    )
     between, near = 2.0 * math.atan2(high, low) - 0.5 * math.pi, [before[i], before[j], before[k]]
     if min(low, high) < _GIMBAL_LOCK * max(low, high):
         rest = 2.0 * half_sum - near[0] if low > high else 2.0 * half_difference + near[0]
@@ -181,7 +194,9 @@ def _one_euler_near(rotation: Sequence[float], mode: str, before: Sequence[float
     else:
         outer, inner = half_sum - half_difference, sign * (half_sum + half_difference)
         triples = (outer, between, inner), (outer + math.pi, math.pi - between, inner + math.pi)
-        chosen = min((_wound(triple, near) for triple in triples), key=lambda triple: math.dist(triple, near))
+        chosen = min(
+            (_wound(triple, near) for triple in triples), key=lambda triple: math.dist(triple, near)
+        )
     result = [0.0, 0.0, 0.0]
     result[i], result[j], result[k] = chosen
     return result
@@ -189,14 +204,19 @@ def _one_euler_near(rotation: Sequence[float], mode: str, before: Sequence[float
 
 def _wound(angles: Sequence[float], before: Sequence[float]) -> list[float]:
     """Angles by whole turns as near as can be to those before."""
-    return [angle + math.tau * round((near - angle) / math.tau) for angle, near in zip(angles, before, strict=True)]
+    return [
+        angle + math.tau * round((near - angle) / math.tau)
+        for angle, near in zip(angles, before, strict=True)
+    ]
 
 
 def _axis_angle_near(rotations: np.ndarray, before: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(rotations[1:], axis=0)
     turns = length > 1e-7 * np.abs(rotations[0])
     axes = np.where(turns, rotations[1:] / np.maximum(length, 1e-30), before[1:])
-    axes = np.where(np.abs(axes).max(axis=0) > 0.0, axes, np.array([[0.0], [1.0], [0.0]]))  # as Blender rests
+    axes = np.where(
+        np.abs(axes).max(axis=0) > 0.0, axes, np.array([[0.0], [1.0], [0.0]])
+    )  # as Blender rests
     flip = np.where(np.einsum("cb,cb->b", axes, before[1:]) < 0.0, -1.0, 1.0)
     angle = 2.0 * np.arctan2(np.where(turns, flip * length, 0.0), rotations[0])
     angle += 2.0 * np.pi * np.round((before[0] - angle) / (2.0 * np.pi))

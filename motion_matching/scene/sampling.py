@@ -29,7 +29,9 @@ from .matrices import similarity
 _PIECE = 0.02  # seconds that Blender evaluates between two pauses
 _GROWTH = 8  # times as many frames, at most, as in the piece before
 _WINDOW = 128  # frames of a long action that are played at a time
-_MOST_KEYS = 200_000  # of an action, up to which it is played itself: Blender copies all that it evaluates
+_MOST_KEYS = (
+    200_000  # of an action, up to which it is played itself: Blender copies all that it evaluates
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,11 @@ class Sampled:
     @property
     def way(self) -> str:
         """How the clip was made, in words."""
-        return f"evaluated because {self.evaluated_because}" if self.evaluated_because else "read from its curves"
+        return (
+            f"evaluated because {self.evaluated_because}"
+            if self.evaluated_because
+            else "read from its curves"
+        )
 
 
 def sample(
@@ -75,7 +81,11 @@ def sample(
 
 
 def reading(
-    obj: bpy.types.Object, action: bpy.types.Action, *, bones: str | None = None, frames: tuple[int, int] | None = None
+    obj: bpy.types.Object,
+    action: bpy.types.Action,
+    *,
+    bones: str | None = None,
+    frames: tuple[int, int] | None = None,
 ) -> Generator[None, None, Callable[[], Sampled]]:
     """Work that samples one action as `sample` does, in small pieces: between two of them Blender may go on.
 
@@ -119,7 +129,9 @@ def _evaluated(
                 double.play(action, actions.slot_for(action, obj))
             else:
                 keys = slice(stop - window, stop)  # as many as before
-                yield from actions.fill(double.own_action(), list(job.channels.held(keys)), job.channels.frames[keys])
+                yield from actions.fill(
+                    double.own_action(), list(job.channels.held(keys)), job.channels.frames[keys]
+                )
             done = start
             while done < stop:
                 began, there = time.perf_counter(), slice(done, min(done + count, stop))
@@ -157,17 +169,25 @@ class _Standing:
         """The object. ChangedError where it is not what it was."""
         obj = self.owner.find()
         if obj is None:
-            raise ChangedError(f"armature '{self.owner.name}' was deleted while its motion was read; start again.")
+            raise ChangedError(
+                f"armature '{self.owner.name}' was deleted while its motion was read; start again."
+            )
         _not_edited(obj)
         if self._of(obj, self.moved) != self.found_first:
-            raise ChangedError(f"armature '{obj.name}' was changed while its motion was read; start again.")
+            raise ChangedError(
+                f"armature '{obj.name}' was changed while its motion was read; start again."
+            )
         return obj
 
     @staticmethod
     def _of(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
         rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
         obj.data.bones.foreach_get("matrix_local", rests)
-        own = {name: values for name, values in curve_poses.own_values(obj).items() if name not in moved}
+        own = {
+            name: values
+            for name, values in curve_poses.own_values(obj).items()
+            if name not in moved
+        }
         return [bone.name for bone in obj.data.bones], rests.tobytes(), own
 
 
@@ -179,10 +199,16 @@ def _not_edited(obj: bpy.types.Object) -> None:
 def _joined(pieces: Sequence[Clip]) -> Clip:
     """Clips that follow each other, as one."""
     rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
-    return replace(pieces[0], positions=np.concatenate([clip.positions for clip in pieces]), rotations=rotations)
+    return replace(
+        pieces[0],
+        positions=np.concatenate([clip.positions for clip in pieces]),
+        rotations=rotations,
+    )
 
 
-def sample_played(obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None) -> Clip:
+def sample_played(
+    obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None
+) -> Clip:
     """A clip of what the armature object plays in these frames: its NLA with the assigned action, posed as it is.
 
     The file is left as it was found. RigError where the object cannot be sampled.
@@ -211,19 +237,35 @@ class _Job:
 
 
 def _job(
-    obj: bpy.types.Object, target: _Target, action: bpy.types.Action, frames: tuple[int, int] | None, evaluate: bool
+    obj: bpy.types.Object,
+    target: _Target,
+    action: bpy.types.Action,
+    frames: tuple[int, int] | None,
+    evaluate: bool,
 ) -> _Job:
     slot, names = actions.slot_for(action, obj), target.skeleton.names
     curves = actions.curves_of(action, slot)
     if not any(bone in obj.data.bones for bone in actions.moved_bones(curves)):
-        raise MotionDataError(f"action '{action.name}' moves no bone of armature '{obj.name}'; choose another action.")
+        raise MotionDataError(
+            f"action '{action.name}' moves no bone of armature '{obj.name}'; choose another action."
+        )
     first, last = frames or actions.frame_range(action, curves)
     taken = range(first, last + 1)
     channels = curve_poses.Channels(curves, taken)
     obstacle = "that was asked for" if evaluate else curve_poses.obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.Body.of(obj, names)
     key_count = sum(len(curve.keyframe_points) for curve in curves)
-    return _Job(action, slot, action.name, actions.is_cyclic(action), taken, channels, obstacle, body, key_count)
+    return _Job(
+        action,
+        slot,
+        action.name,
+        actions.is_cyclic(action),
+        taken,
+        channels,
+        obstacle,
+        body,
+        key_count,
+    )
 
 
 @dataclass(frozen=True)
@@ -248,13 +290,19 @@ class _Target:
         return self._clip(job.name, *curve_poses.poses(job.body, job.channels, names, parents))
 
     def evaluate(self, double: Double, frames: range, name: str) -> Clip:
-        return self._clip(name, *double.evaluate(frames, self.skeleton.names, self.skeleton.parents))
+        return self._clip(
+            name, *double.evaluate(frames, self.skeleton.names, self.skeleton.parents)
+        )
 
-    def _clip(self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray) -> Clip:
+    def _clip(
+        self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray
+    ) -> Clip:
         """The clip of local poses in units of the armature, and the object's matrices (F, 4, 4) or one for all frames."""
         turns, places, scales = (part[:, None] for part in similarity(worlds, self.name))
         roots = self.skeleton.parents < 0
         positions *= scales[..., None].astype(np.float32)
         positions[:, roots] = quat.mul_vec(turns, positions[:, roots].astype(np.float64)) + places
         rotations[:, roots] = quat.mul(turns, rotations[:, roots].astype(np.float64))
-        return Clip(name, self.skeleton, positions, quat.unroll(quat.normalize(rotations)), self.fps)
+        return Clip(
+            name, self.skeleton, positions, quat.unroll(quat.normalize(rotations)), self.fps
+        )

@@ -11,14 +11,24 @@ import numpy as np
 from .actions import ON_KEY, channelbag
 from .channels import OBJECT_GROUP
 
-_LINEAR, _VECTOR = 1, 2  # numbers of an interpolation and a type of handles, as foreach_set wants them
+_LINEAR, _VECTOR = (
+    1,
+    2,
+)  # numbers of an interpolation and a type of handles, as foreach_set wants them
 
 
 # a key's parts and what a new linear one has: None stands for its own place
 _KEY_PARTS: dict[str, tuple[Any, Any]] = {
-    "co": (np.float32, None), "handle_left": (np.float32, None), "handle_right": (np.float32, None),
-    "interpolation": (np.int32, _LINEAR), "handle_left_type": (np.int32, _VECTOR), "handle_right_type": (np.int32, _VECTOR),
-    "easing": (np.int32, 0), "type": (np.int32, 0), "amplitude": (np.float32, 0.0), "back": (np.float32, 0.0),
+    "co": (np.float32, None),
+    "handle_left": (np.float32, None),
+    "handle_right": (np.float32, None),
+    "interpolation": (np.int32, _LINEAR),
+    "handle_left_type": (np.int32, _VECTOR),
+    "handle_right_type": (np.int32, _VECTOR),
+    "easing": (np.int32, 0),
+    "type": (np.int32, 0),
+    "amplitude": (np.float32, 0.0),
+    "back": (np.float32, 0.0),
     "period": (np.float32, 0.0),
 }
 
@@ -31,7 +41,13 @@ class GrowingCurves:
         self._curves = list(self._bag.fcurves)  # one by one, each would be counted from the first
 
     def grow(
-        self, place: int, data_path: str, frames: np.ndarray, values: np.ndarray, group: str, components: Iterable[int]
+        self,
+        place: int,
+        data_path: str,
+        frames: np.ndarray,
+        values: np.ndarray,
+        group: str,
+        components: Iterable[int],
     ) -> int:
         """Bring the curves of a property up to `values` (C, F) at rising `frames` (F,), of which they hold the first ones.
 
@@ -59,7 +75,9 @@ class GrowingCurves:
             curve = self._curves[place]
             if curve.array_index == component and curve.data_path == data_path:
                 return curve
-        return self._bag.fcurves.find(data_path, index=component) or _new_curve(self._bag, data_path, component, group)
+        return self._bag.fcurves.find(data_path, index=component) or _new_curve(
+            self._bag, data_path, component, group
+        )
 
 
 def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
@@ -77,7 +95,12 @@ def carry_over(action: bpy.types.Action, bag: Any, data_paths: Collection[str]) 
         keys = {name: _key_values(curve, name) for name in _KEY_PARTS}
         own = bag.fcurves.find(curve.data_path, index=curve.array_index)
         if own is None:
-            own = _new_curve(bag, curve.data_path, curve.array_index, curve.group.name if curve.group else OBJECT_GROUP)
+            own = _new_curve(
+                bag,
+                curve.data_path,
+                curve.array_index,
+                curve.group.name if curve.group else OBJECT_GROUP,
+            )
         elif all(np.array_equal(_key_values(own, name), values) for name, values in keys.items()):
             continue
         _write_keys(own, keys, np.empty((0, 2), np.float32))
@@ -96,8 +119,14 @@ def has_channel(action: bpy.types.Action, data_path: str) -> bool:
 
 
 def splice_channel(
-    action: bpy.types.Action, data_path: str, frames: np.ndarray, values: np.ndarray, group: str,
-    components: Iterable[int], rest: Sequence[float], extent: Sequence[float],
+    action: bpy.types.Action,
+    data_path: str,
+    frames: np.ndarray,
+    values: np.ndarray,
+    group: str,
+    components: Iterable[int],
+    rest: Sequence[float],
+    extent: Sequence[float],
 ) -> None:
     """Replace the keys of a property from the first of the `frames` (F,) to the last by linear `values` (C, F).
 
@@ -106,7 +135,11 @@ def splice_channel(
     gets one there that holds what it held: its own value, or `rest` if it is new. So all frames beside play as before.
     """
     bag, before, after = channelbag(action), frames[0] - 1.0, frames[-1] + 1.0
-    edges = [edge for edge, holds in ((before, extent[0] <= before), (after, after <= extent[1])) if holds]
+    edges = [
+        edge
+        for edge, holds in ((before, extent[0] <= before), (after, after <= extent[1]))
+        if holds
+    ]
     for component in components:
         curve = bag.fcurves.find(data_path, index=component)
         is_new = curve is None
@@ -114,11 +147,18 @@ def splice_channel(
             curve = _new_curve(bag, data_path, component, group)
         kept = {name: _key_values(curve, name) for name in _KEY_PARTS}
         times = kept["co"][:, 0]
-        held = [(edge, rest[component] if is_new else curve.evaluate(edge))
-                for edge in edges if not np.any(np.abs(times - edge) < 1.0 - ON_KEY)]
+        held = [
+            (edge, rest[component] if is_new else curve.evaluate(edge))
+            for edge in edges
+            if not np.any(np.abs(times - edge) < 1.0 - ON_KEY)
+        ]
         outside = (times < frames[0] - ON_KEY) | (times > frames[-1] + ON_KEY)
-        added = np.concatenate([np.column_stack([frames, values[component]]), np.array(held).reshape(-1, 2)])
-        _write_keys(curve, {name: part[outside] for name, part in kept.items()}, added.astype(np.float32))
+        added = np.concatenate(
+            [np.column_stack([frames, values[component]]), np.array(held).reshape(-1, 2)]
+        )
+        _write_keys(
+            curve, {name: part[outside] for name, part in kept.items()}, added.astype(np.float32)
+        )
 
 
 def _key_values(curve: bpy.types.FCurve, name: str) -> np.ndarray:

@@ -13,7 +13,9 @@ from ..engine.control.ground import Box, Wall
 
 Colour = tuple[float, float, float]
 
-VIEW = np.array([0.55, -1.0, 0.5])  # from where the camera looks: the character's front, its left, and above
+VIEW = np.array(
+    [0.55, -1.0, 0.5]
+)  # from where the camera looks: the character's front, its left, and above
 LENS_MM, SENSOR_MM = 35.0, 36.0
 RENDER_SIZE = (1280, 720)
 MARGIN = 1.12
@@ -24,7 +26,9 @@ WALL_HEIGHT = 1.0  # metres: of walls of which only the place on the ground is k
 MOST_TILES = 60  # along the longer side of the ground
 
 
-def material(name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0) -> bpy.types.Material:
+def material(
+    name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0
+) -> bpy.types.Material:
     """A plain material that shows its colour in solid view and when rendered; with a `glow` in the dark too."""
     made = bpy.data.materials.new(name)
     made.diffuse_color = (*colour, 1.0)
@@ -42,7 +46,9 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
     add_light(scene)
     around = low[:2] - 2.0, high[:2] + 2.0
     add_ground(scene, *around, tile_size(float(np.max(around[1] - around[0]))))
-    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
+    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(
+        -1, 3
+    )
     camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
     for screen in bpy.data.screens:
         for area in screen.areas:
@@ -65,11 +71,20 @@ def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object
 
 def tile_size(extent: float) -> float:
     """1, 2, 5, 10 … metres: the smallest for which few enough tiles cover an extent in metres."""
-    return next(step * 10.0**power for power in range(9) for step in (1, 2, 5) if extent <= MOST_TILES * step * 10.0**power)
+    return next(
+        step * 10.0**power
+        for power in range(9)
+        for step in (1, 2, 5)
+        if extent <= MOST_TILES * step * 10.0**power
+    )
 
 
 def add_ground(
-    scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float, colours: tuple[Colour, Colour] = GROUND
+    scene: bpy.types.Scene,
+    low: np.ndarray,
+    high: np.ndarray,
+    tile: float,
+    colours: tuple[Colour, Colour] = GROUND,
 ) -> None:
     """A chequered plane at height zero around two corners `(2,)`, its tiles `tile` metres long."""
     start, stop = np.floor(low / tile), np.ceil(high / tile)
@@ -77,12 +92,17 @@ def add_ground(
     x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
     points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
     corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
-    faces = np.stack([corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1).reshape(-1, 4)
+    faces = np.stack(
+        [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1
+    ).reshape(-1, 4)
     mesh = bpy.data.meshes.new("Ground")
     mesh.from_pydata(points.tolist(), [], faces.tolist())
     mesh.materials.append(material("Ground light", colours[0]))
     mesh.materials.append(material("Ground dark", colours[1]))
-    chequer = np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32) % 2
+    chequer = (
+        np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32)
+        % 2
+    )
     mesh.polygons.foreach_set("material_index", chequer.ravel())
     ground = bpy.data.objects.new("Ground", mesh)
     ground.hide_select = True
@@ -96,8 +116,17 @@ def add_obstacles(scene: bpy.types.Scene, boxes: Sequence[Box], walls: Sequence[
     for box in boxes:
         first = len(points)
         points += [(x, y, z) for z in (0.0, box.height) for x, y in box.corners]
-        faces += [[first + k for k in face] for face in
-                  ((3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))]
+        faces += [
+            [first + k for k in face]
+            for face in (
+                (3, 2, 1, 0),
+                (4, 5, 6, 7),
+                (0, 1, 5, 4),
+                (1, 2, 6, 5),
+                (2, 3, 7, 6),
+                (3, 0, 4, 7),
+            )
+        ]
     for (ax, ay), (bx, by) in walls:
         faces.append([len(points) + k for k in range(4)])
         points += [(ax, ay, 0.0), (bx, by, 0.0), (bx, by, WALL_HEIGHT), (ax, ay, WALL_HEIGHT)]
@@ -146,7 +175,9 @@ def place_camera(
     axes = np.stack([right, np.cross(back, right), back])
     seen = points @ axes.T
     # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z, and likewise for y
-    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array([size[0], (1.0 - foot) * size[1]]) / max(size)
+    slopes = (
+        0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array([size[0], (1.0 - foot) * size[1]]) / max(size)
+    )
     most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
     least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
     distance = np.max((most + least) / (2.0 * slopes))
@@ -154,7 +185,11 @@ def place_camera(
 
 
 def add_camera(
-    scene: bpy.types.Scene, points: np.ndarray, view: np.ndarray, size: tuple[int, int], foot: float = 0.0
+    scene: bpy.types.Scene,
+    points: np.ndarray,
+    view: np.ndarray,
+    size: tuple[int, int],
+    foot: float = 0.0,
 ) -> bpy.types.Object:
     """The scene's camera, which stands still and sees all points `(N, 3)` as `place_camera` says."""
     axes, place = place_camera(points, view, size, foot)

@@ -35,8 +35,10 @@ def write_tags(action: bpy.types.Action, ranges: Sequence[MarkedRange]) -> None:
     names = [f"{r.name} {r.bias:g}" if r.name == PREFER else r.name for r in ranges]
     for name in names:
         if len((_BEGIN + name).encode()) > _LONGEST:
-            raise SettingsError(f"The tag '{name}' is too long for the name of a marker, which holds "
-                                f"{_LONGEST - len(_BEGIN)} letters of it at most; shorten it.")
+            raise SettingsError(
+                f"The tag '{name}' is too long for the name of a marker, which holds "
+                f"{_LONGEST - len(_BEGIN)} letters of it at most; shorten it."
+            )
     differ = len({r.bias for r in ranges if r.name == PREFER}) > 1
     for marker in [m for m in action.pose_markers if m.name.startswith((_BEGIN, _END))]:
         action.pose_markers.remove(marker)
@@ -51,8 +53,11 @@ def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
     Where several of a name have begun, an end is that of the first with its bias, else of the first.
     """
     # an end on the frame of another beginning of its name comes first
-    marks = sorted((m.frame, m.name.startswith(_BEGIN), m.name) for m in action.pose_markers
-                   if m.name.startswith((_BEGIN, _END)))
+    marks = sorted(
+        (m.frame, m.name.startswith(_BEGIN), m.name)
+        for m in action.pose_markers
+        if m.name.startswith((_BEGIN, _END))
+    )
     ranges: list[MarkedRange] = []
     begun: dict[str, list[tuple[int, float]]] = {}
     for frame, begins, text in marks:
@@ -60,32 +65,45 @@ def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
         if begins:
             begun.setdefault(name, []).append((frame, bias))
         elif opened := begun.get(name):
-            start, bias = opened.pop(next((k for k, begin in enumerate(opened) if begin[1] == bias), 0))
+            start, bias = opened.pop(
+                next((k for k, begin in enumerate(opened) if begin[1] == bias), 0)
+            )
             ranges.append(MarkedRange(name, start, frame - 1, bias))
         else:
-            raise SettingsError(f"The action '{action.name}' has a marker '{text}' on frame {frame} and no '{_BEGIN}{name}' "
-                                "before it; add that, or remove it.")
+            raise SettingsError(
+                f"The action '{action.name}' has a marker '{text}' on frame {frame} and no '{_BEGIN}{name}' "
+                "before it; add that, or remove it."
+            )
     for name, opened in begun.items():
         if opened:
-            raise SettingsError(f"The action '{action.name}' has a marker '{_BEGIN}{name}' on frame {opened[0][0]} and no "
-                                f"'{_END}{name}' after it; add that, or remove it.")
+            raise SettingsError(
+                f"The action '{action.name}' has a marker '{_BEGIN}{name}' on frame {opened[0][0]} and no "
+                f"'{_END}{name}' after it; add that, or remove it."
+            )
     return sorted(ranges, key=lambda r: (r.start, r.end, r.name))
 
 
 def tags_of_clip(action: bpy.types.Action, first: int) -> tuple[TagRange, ...]:
     """What an action is marked with, in frames of its clip, which starts at its frame `first`. Errors as in `read_tags`."""
-    return tuple(TagRange(r.name, max(r.start - first, 0), r.end + 1 - first, r.bias if r.name == PREFER else None)
-                 for r in read_tags(action) if first <= r.end >= r.start)
+    return tuple(
+        TagRange(
+            r.name, max(r.start - first, 0), r.end + 1 - first, r.bias if r.name == PREFER else None
+        )
+        for r in read_tags(action)
+        if first <= r.end >= r.start
+    )
 
 
 def _meaning(text: str, action: str) -> tuple[str, float]:
     """The tag that a marker names, and its bias."""
-    name = text[len(_BEGIN):].strip()
+    name = text[len(_BEGIN) :].strip()
     first, _, number = name.partition(" ")
     if first != PREFER or not number:
         return name, PREFERENCE
     try:
         return first, float(number)
     except ValueError:
-        raise SettingsError(f"The marker '{text}' of action '{action}' gives no number behind '{PREFER}'; write it as in "
-                            f"'{_BEGIN}{PREFER} -2'.") from None
+        raise SettingsError(
+            f"The marker '{text}' of action '{action}' gives no number behind '{PREFER}'; write it as in "
+            f"'{_BEGIN}{PREFER} -2'."
+        ) from None

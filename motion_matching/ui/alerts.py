@@ -19,7 +19,9 @@ class Alerts:
         self._fastest = statistics.fastest_of(database)
         self._direction_of, self._is_in_data = statistics.direction_of, statistics.is_in_data
 
-    def of(self, frame: Frame, matches_data: bool, slowest: float, budget: float) -> tuple[str, ...]:
+    def of(
+        self, frame: Frame, matches_data: bool, slowest: float, budget: float
+    ) -> tuple[str, ...]:
         """What there is to warn of at a tick: `slowest` and `budget` are seconds that one took lately and may take.
 
         `matches_data` says whether full speeds are those of the data already.
@@ -27,9 +29,13 @@ class Alerts:
         found = []
         lacking = self._lacking(frame)
         if lacking:
-            found.append(f"{lacking}: {'add such clips' if matches_data else 'Match Speeds to Data'}")
+            found.append(
+                f"{lacking}: {'add such clips' if matches_data else 'Match Speeds to Data'}"
+            )
         if slowest > budget:
-            found.append(f"A tick took {1000.0 * slowest:.1f} ms, and may take {1000.0 * budget:.3g}")
+            found.append(
+                f"A tick took {1000.0 * slowest:.1f} ms, and may take {1000.0 * budget:.3g}"
+            )
         return tuple(found)
 
     def _lacking(self, frame: Frame) -> str:

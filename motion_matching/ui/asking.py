@@ -28,9 +28,15 @@ class Asking:
             asked = frozenset(names(text))
             there = asked & frozenset(self._database.free_tags)
             missing = ", ".join(sorted(asked - there))
-            self.warnings = (f"Nothing is tagged {missing}: tag ranges of the sources, and build",) if missing else ()
+            self.warnings = (
+                (f"Nothing is tagged {missing}: tag ranges of the sources, and build",)
+                if missing
+                else ()
+            )
             if self._database.lack_of(there, end_guard):
-                self.warnings += (f"Nothing is tagged {', '.join(sorted(there))} at once: ask for fewer",)
+                self.warnings += (
+                    f"Nothing is tagged {', '.join(sorted(there))} at once: ask for fewer",
+                )
                 there = frozenset()
             self._answer = there
         return self._answer

@@ -53,7 +53,9 @@ class Wish(NamedTuple):
         from ..scene.bone_choice import bones_in
 
         collections = {part.collection for part in self.parts}
-        return bones_in(obj, *collections) if len(collections) == 1 and "" not in collections else None
+        return (
+            bones_in(obj, *collections) if len(collections) == 1 and "" not in collections else None
+        )
 
     @property
     def frame(self) -> int:
@@ -66,9 +68,15 @@ def parts_of(action: bpy.types.Action) -> tuple[Part, ...]:
     from ..scene import recording
 
     where = f"The take '{action.name}'"
-    return tuple(Part(performance.from_json(part["performance"], where), round(part["frame"]), part["lead_in"],
-                      part.get("collection", ""))
-                 for part in recording.recorded_parts(action))
+    return tuple(
+        Part(
+            performance.from_json(part["performance"], where),
+            round(part["frame"]),
+            part["lead_in"],
+            part.get("collection", ""),
+        )
+        for part in recording.recorded_parts(action)
+    )
 
 
 def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
@@ -86,7 +94,10 @@ def baked(obj: bpy.types.Object, wish_of: WishOf) -> Steps[str]:
 
 
 def performed(
-    database: Database, settings: PerformerSettings, parts: Sequence[Part], chosen: Chosen | None = None
+    database: Database,
+    settings: PerformerSettings,
+    parts: Sequence[Part],
+    chosen: Chosen | None = None,
 ) -> Steps[list[Take]]:
     """Work that gives the take of each part, without what leads in, by the method that is chosen; where none is, each by
     the one that it was made by, as far as that is kept.
@@ -106,12 +117,19 @@ def performed(
                 field.check(part.wanted)
         for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
             field = fields[method]
-            take = takes.perform(database, settings, field.performed(part.wanted) if field else part.wanted,
-                                 lambda done, before=number: tell("Performing", (before + done) / len(parts)),
-                                 controller=field or MotionMatching)
+            take = takes.perform(
+                database,
+                settings,
+                field.performed(part.wanted) if field else part.wanted,
+                lambda done, before=number: tell("Performing", (before + done) / len(parts)),
+                controller=field or MotionMatching,
+            )
             # it keeps what is wanted, by whatever method it is performed the next time
-            wanted = replace(take.performance, intents=part.wanted.at_rate(take.fps).intents,
-                             method=field.name if field else "")
+            wanted = replace(
+                take.performance,
+                intents=part.wanted.at_rate(take.fps).intents,
+                method=field.name if field else "",
+            )
             take = replace(take, performance=wanted)
             result.append(take.sliced(round(part.lead_in * take.fps / part.wanted.fps)))
         return result
@@ -125,12 +143,19 @@ def joined(parts: Sequence[Part], takes: Sequence[Take]) -> Take:
     from ..scene.bake import scene_fps
 
     first, rate = min(part.frame for part in parts), scene_fps(bpy.context.scene)
-    return take.joined([(round((part.frame - first) * made.fps / rate), made)
-                        for part, made in zip(parts, takes, strict=True)])
+    return take.joined(
+        [
+            (round((part.frame - first) * made.fps / rate), made)
+            for part, made in zip(parts, takes, strict=True)
+        ]
+    )
 
 
 def bake_takes(
-    obj: bpy.types.Object, wish: Wish, takes: Sequence[Take], database: Database,
+    obj: bpy.types.Object,
+    wish: Wish,
+    takes: Sequence[Take],
+    database: Database,
 ) -> tuple[bpy.types.Action, float]:
     """Bake what a wish has given onto an armature as its settings say, feet planted with the contacts ahead known.
 
@@ -148,11 +173,21 @@ def bake_takes(
         take = baking.bake_feet(take, database, ranges)
     root, root_bone = request.root_of(obj)
     action = bake(
-        take.clip(), obj, name=wish.name, frame_start=wish.frame, root=root,
-        root_bone=root_bone, hips=hips, fewer_keys=settings.fewer_keys,
+        take.clip(),
+        obj,
+        name=wish.name,
+        frame_start=wish.frame,
+        root=root,
+        root_bone=root_bone,
+        hips=hips,
+        fewer_keys=settings.fewer_keys,
         track=wish.name if settings.use_nla else None,
-        bones=(bones := wish.bones_of(obj)), beside=bpy.data.actions.get(wish.beside) if bones else None)
-    contact_markers.write_markers(action, ranges, database.roles.leg_names, wish.frame, scene_fps(scene) / take.fps)
+        bones=(bones := wish.bones_of(obj)),
+        beside=bpy.data.actions.get(wish.beside) if bones else None,
+    )
+    contact_markers.write_markers(
+        action, ranges, database.roles.leg_names, wish.frame, scene_fps(scene) / take.fps
+    )
     _keep_performances(action, wish.parts, takes)
     seconds = take.frame_count / take.fps
     recordings.list_take(obj, action, seconds)
@@ -161,7 +196,9 @@ def bake_takes(
     return action, seconds
 
 
-def _keep_performances(action: bpy.types.Action, parts: Sequence[Part], takes: Sequence[Take]) -> None:
+def _keep_performances(
+    action: bpy.types.Action, parts: Sequence[Part], takes: Sequence[Take]
+) -> None:
     """Note what was performed, and with which settings."""
     from ..engine.control import performance
     from ..scene import recording
@@ -169,8 +206,15 @@ def _keep_performances(action: bpy.types.Action, parts: Sequence[Part], takes: S
     for part, take in zip(parts, takes, strict=True):
         wanted = replace(take.performance, settings=take.settings)
         lead_in = len(wanted.intents) - take.frame_count
-        recording.keep_performance(action, performance.to_json(wanted), part.frame, take.frame_count, take.fps, lead_in,
-                                   part.collection)
+        recording.keep_performance(
+            action,
+            performance.to_json(wanted),
+            part.frame,
+            take.frame_count,
+            take.fps,
+            lead_in,
+            part.collection,
+        )
 
 
 def standing_where(obj: bpy.types.Object, wanted: Performance) -> Performance:
@@ -178,7 +222,10 @@ def standing_where(obj: bpy.types.Object, wanted: Performance) -> Performance:
     x, y, yaw = request.standing_place(obj)
     c, s = math.cos(yaw), math.sin(yaw)
     turned = tuple(
-        intent._replace(move=(c * intent.move[0] - s * intent.move[1], s * intent.move[0] + c * intent.move[1]),
-                        facing=None if intent.facing is None else intent.facing + yaw)
-        for intent in wanted.intents)
+        intent._replace(
+            move=(c * intent.move[0] - s * intent.move[1], s * intent.move[0] + c * intent.move[1]),
+            facing=None if intent.facing is None else intent.facing + yaw,
+        )
+        for intent in wanted.intents
+    )
     return replace(wanted, intents=turned, position=(x, y), facing=yaw)

@@ -19,7 +19,11 @@ class Changes:
     def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
         self.plays_features = True  # whether the features that are set are those that it plays with
         self._database = database
-        self._scene, self._data, self._bones = bpy.context.scene.session_uid, obj.data.session_uid, obj.pose.bones.keys()
+        self._scene, self._data, self._bones = (
+            bpy.context.scene.session_uid,
+            obj.data.session_uid,
+            obj.pose.bones.keys(),
+        )
         self._tuned = request.tuning(obj)
         self._method, self._plays_method = fields.asked_of(obj), True
 
@@ -48,15 +52,26 @@ class Changes:
         """What to say, once, where other features are set than the session plays with."""
         did = self.plays_features
         self.plays_features = not self._database or feature_list.is_built_with(
-            obj.motion_matching.features, self._database.schema)
-        return "" if self.plays_features or not did else (
-            "Features were added, removed or changed: the session goes on with those that it began with, and the others "
-            "count once it is started again.")
+            obj.motion_matching.features, self._database.schema
+        )
+        return (
+            ""
+            if self.plays_features or not did
+            else (
+                "Features were added, removed or changed: the session goes on with those that it began with, and the others "
+                "count once it is started again."
+            )
+        )
 
     def method(self, obj: bpy.types.Object) -> str:
         """What to say, once, where another method is chosen than the session plays by, or a field of another training."""
         did = self._plays_method
         self._plays_method = self._database is None or fields.asked_of(obj) == self._method
-        return "" if self._plays_method or not did else (
-            "Another method or training was chosen: the session goes on with the one that it began with, and the other "
-            "counts once it is started again.")
+        return (
+            ""
+            if self._plays_method or not did
+            else (
+                "Another method or training was chosen: the session goes on with the one that it began with, and the other "
+                "counts once it is started again."
+            )
+        )

@@ -21,15 +21,25 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 Color = tuple[float, float, float, float]
 
 WIDTH = 272.0
-_LEFT, _RIGHT, _FOOT, _LINE = 34.0, 8.0, 20.0, 15.0  # beside and below what is drawn, and a line of text above
+_LEFT, _RIGHT, _FOOT, _LINE = (
+    34.0,
+    8.0,
+    20.0,
+    15.0,
+)  # beside and below what is drawn, and a line of text above
 _CELL, _BARS = 12.0, 42.0  # heights of a row of the map, and of the tallest bar
 _GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
 _THICK = 1.5
 _PAPER, _WHITE = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.8)
-_FEW, _MANY = np.array([0.12, 0.2, 0.34, 1.0]), np.array([0.62, 0.84, 1.0, 1.0])  # cells with frames
+_FEW, _MANY = (
+    np.array([0.12, 0.2, 0.34, 1.0]),
+    np.array([0.62, 0.84, 1.0, 1.0]),
+)  # cells with frames
 _HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
 
-_made: tuple[insight.Measured, dict[str, Chart]] | None = None  # what was measured, and charts of it
+_made: tuple[insight.Measured, dict[str, Chart]] | None = (
+    None  # what was measured, and charts of it
+)
 _batches: dict[str, Any] = {}  # of these charts
 
 
@@ -66,14 +76,29 @@ def coverage_chart(covered: Coverage) -> Chart:
         return left, _FOOT + row * _CELL, left + width - 1.0, _FOOT + (row + 1) * _CELL - 1.0
 
     filled = [(cell(*place), _mixed(shades[place])) for place in _where(covered.frames[:rows] > 0)]
-    framed = [(side, _HOLE) for place in _where(covered.holes[:rows]) for side in _sides(cell(*place), bottom=True)]
-    speeds = [Text(_LEFT - 4.0, y, f"{SPEED_EDGES[row]:g}", 1.0) for row, y in ((0, _FOOT), (rows, top - 9.0))]
+    framed = [
+        (side, _HOLE)
+        for place in _where(covered.holes[:rows])
+        for side in _sides(cell(*place), bottom=True)
+    ]
+    speeds = [
+        Text(_LEFT - 4.0, y, f"{SPEED_EDGES[row]:g}", 1.0)
+        for row, y in ((0, _FOOT), (rows, top - 9.0))
+    ]
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]) / 2
-    turned = [Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
-              for k in range(0, columns, columns // 2)]
+    turned = [
+        Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
+        for k in range(0, columns, columns // 2)
+    ]
     step, turn = SPEED_EDGES[1] - SPEED_EDGES[0], np.degrees(TURN_EDGES[1] - TURN_EDGES[0])
-    texts = [Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
-             Text(_GAP, top + 0.3 * _LINE, f"{step:g} m/s by {turn:.0f}°/s over {WINDOW:g} s; red: asked for, under {FEW}")]
+    texts = [
+        Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
+        Text(
+            _GAP,
+            top + 0.3 * _LINE,
+            f"{step:g} m/s by {turn:.0f}°/s over {WINDOW:g} s; red: asked for, under {FEW}",
+        ),
+    ]
     return _chart(top + 2.2 * _LINE, [*filled, *framed], [*texts, *speeds, *turned])
 
 
@@ -85,12 +110,24 @@ def histogram_chart(name: str, table: dict[str, Any]) -> Chart:
     def bars(kind: str) -> Iterator[Box]:
         for k, part in enumerate(table[kind]):
             if part > 0.0:
-                yield _LEFT + k * width + 1.0, _FOOT, _LEFT + (k + 1) * width - 1.0, _FOOT + _BARS * part / most
+                yield (
+                    _LEFT + k * width + 1.0,
+                    _FOOT,
+                    _LEFT + (k + 1) * width - 1.0,
+                    _FOOT + _BARS * part / most,
+                )
 
     boxes = [(bar, _DATA) for bar in bars("data")]
-    boxes += [(side, _SIMULATION) for bar in bars("simulation") for side in _sides(bar, bottom=False)]
-    title = f"{name.replace('_', ' ').title()} ({table['unit']}), Overlapping by {table['overlap']:.0%}"
-    ends = [Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5) for k in (0, len(edges) // 2, len(edges) - 1)]
+    boxes += [
+        (side, _SIMULATION) for bar in bars("simulation") for side in _sides(bar, bottom=False)
+    ]
+    title = (
+        f"{name.replace('_', ' ').title()} ({table['unit']}), Overlapping by {table['overlap']:.0%}"
+    )
+    ends = [
+        Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5)
+        for k in (0, len(edges) // 2, len(edges) - 1)
+    ]
     return _chart(top + 1.3 * _LINE, boxes, [Text(_GAP, top + 0.4 * _LINE, title), *ends])
 
 
@@ -110,7 +147,11 @@ def _mixed(part: float) -> Color:
 def _sides(box: Box, *, bottom: bool) -> list[Box]:
     """The lines around a box, as boxes."""
     left, low, right, top = box
-    sides = [(left, low, left + _THICK, top), (right - _THICK, low, right, top), (left, top - _THICK, right, top)]
+    sides = [
+        (left, low, left + _THICK, top),
+        (right - _THICK, low, right, top),
+        (left, top - _THICK, right, top),
+    ]
     return [*sides, (left, low, right, low + _THICK)] if bottom else sides
 
 
@@ -152,8 +193,13 @@ def _shown(obj: bpy.types.Object, found: insight.Measured) -> Iterator[tuple[str
     global _made
     if _made is None or _made[0] is not found:
         tables = found.inspection.histograms.items()
-        _made = found, {"coverage": coverage_chart(found.inspection.covered),
-                        **{name: histogram_chart(name, table) for name, table in reversed(tables)}}
+        _made = (
+            found,
+            {
+                "coverage": coverage_chart(found.inspection.covered),
+                **{name: histogram_chart(name, table) for name, table in reversed(tables)},
+            },
+        )
         _batches.clear()
     settings = obj.motion_matching.insight
     for name, chart in _made[1].items():

@@ -52,8 +52,14 @@ def compared(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Comparison]
     measured = []
     for name in names:
         measured.append((yield from _measured(uid, name, database)))
-    clips, *columns = [_written(measures) for measures in (measured[0].clips, *(each.take for each in measured))]
-    notes = (f"'{name}' {words}" for name, each in zip(names, measured, strict=True) for words in each.notes)
+    clips, *columns = [
+        _written(measures) for measures in (measured[0].clips, *(each.take for each in measured))
+    ]
+    notes = (
+        f"'{name}' {words}"
+        for name, each in zip(names, measured, strict=True)
+        for words in each.notes
+    )
     labels = (measure.label for measure in _MEASURES)
     rows = (Row(*row) for row in zip(labels, *columns, clips, strict=True))
     return Comparison(names, tuple(row for row in rows if row.first or row.second), tuple(notes))
@@ -71,23 +77,38 @@ def _measured(uid: int, name: str, database: Database) -> Steps[_Measured]:
     parts = tuple(part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts)
     made = yield from performed(database, request.performer_settings(obj, database), parts)
     yield f"Reading {name}", 1.0
-    take, clip = _together(joined(parts, made), _played(request.held(uid), name, min(part.frame for part in parts)))
+    take, clip = _together(
+        joined(parts, made), _played(request.held(uid), name, min(part.frame for part in parts))
+    )
     names = _bone_names(database)
     if missing := set(names.values()) - set(clip.skeleton.names):
-        raise RigError(f"The take '{name}' cannot be measured, as the armature has lost the bone '{min(missing)}' of its "
-                       "database; build that again.")
+        raise RigError(
+            f"The take '{name}' cannot be measured, as the armature has lost the bone '{min(missing)}' of its "
+            "database; build that again."
+        )
 
     def measure(tell: Callable[[str, float], None]) -> _Measured:
         from ..engine import takes
 
         report = takes.report_on(clip, names, take, database)
-        is_greedy = any(each.performance.method != part.wanted.method for each, part in zip(made, parts, strict=True))
-        is_elsewhere = _is_elsewhere(take, clip, names[database.role_names["hips"]], database.roles.hips)
+        is_greedy = any(
+            each.performance.method != part.wanted.method
+            for each, part in zip(made, parts, strict=True)
+        )
+        is_elsewhere = _is_elsewhere(
+            take, clip, names[database.role_names["hips"]], database.roles.hips
+        )
         of_frames = {measure.name for measure in _MEASURES if measure.is_of_frames}
-        own = {key: value for key, value in report["take"].items() if not ((is_greedy or is_elsewhere) and key in of_frames)}
+        own = {
+            key: value
+            for key, value in report["take"].items()
+            if not ((is_greedy or is_elsewhere) and key in of_frames)
+        }
         notes = ["was planned ahead by values that are not kept any more"] if is_greedy else []
         if is_elsewhere:
-            notes.append("goes elsewhere when it is performed again, as its database was changed since")
+            notes.append(
+                "goes elsewhere when it is performed again, as its database was changed since"
+            )
         return _Measured(own, report["sources"], tuple(notes))
 
     return (yield from in_background(measure, "Measuring"))
@@ -142,15 +163,25 @@ class _Measure(NamedTuple):
 _MEASURES = (
     _Measure("Length  s", "seconds", lambda value: f"{value:.1f}"),
     _Measure("Foot Slide  cm/s", "foot_slide_mann", lambda value: f"{100 * value:.1f}"),
-    _Measure("In Contact  cm/s", "foot_slide_contacts", lambda value: f"{100 * value:.1f}", is_of_frames=True),
+    _Measure(
+        "In Contact  cm/s",
+        "foot_slide_contacts",
+        lambda value: f"{100 * value:.1f}",
+        is_of_frames=True,
+    ),
     _Measure("Wanted  m/s", "desired_speed", lambda value: f"{value:.2f}"),
     _Measure("Reached  m/s", "achieved_along_wish", lambda value: f"{value:.2f}"),
     _Measure("Turned After  s", "response_time_median", lambda value: f"{value:.2f}"),
-    _Measure("Strays  m", "simulation_distance_mean", lambda value: f"{value:.2f}", is_of_frames=True),
+    _Measure(
+        "Strays  m", "simulation_distance_mean", lambda value: f"{value:.2f}", is_of_frames=True
+    ),
     _Measure("Jumps  /s", "jumps_per_second", lambda value: f"{value:.1f}", is_of_frames=True),
 )
 
 
 def _written(measures: dict[str, Any]) -> list[str]:
     """The measures in words, those that are not there empty."""
-    return ["" if measures.get(measure.name) is None else measure.write(measures[measure.name]) for measure in _MEASURES]
+    return [
+        "" if measures.get(measure.name) is None else measure.write(measures[measure.name])
+        for measure in _MEASURES
+    ]

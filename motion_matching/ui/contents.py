@@ -30,27 +30,39 @@ class Content(NamedTuple):
 
 
 def _short(value: Any) -> str:
-    return hashlib.blake2b(json.dumps(value, sort_keys=True, default=str).encode(), digest_size=4).hexdigest()
+    return hashlib.blake2b(
+        json.dumps(value, sort_keys=True, default=str).encode(), digest_size=4
+    ).hexdigest()
 
 
 def changes(obj: bpy.types.Object, before: str, now: str) -> str:
     """What has changed about an armature's database between two texts of contents, in words; nothing where one is none."""
     try:
-        old, new = ({kind: dict(json.loads(text)[kind]) for kind in ("settings", "sources")} for text in (before, now))
+        old, new = (
+            {kind: dict(json.loads(text)[kind]) for kind in ("settings", "sources")}
+            for text in (before, now)
+        )
     except (ValueError, TypeError, KeyError):  # of a file from before this was noted
         return ""
     settings = obj.motion_matching
-    shown = {source.name: source.action.name if source.action else source.name for source in settings.sources}
+    shown = {
+        source.name: source.action.name if source.action else source.name
+        for source in settings.sources
+    }
     labels = {prop.identifier: prop.name for prop in settings.bl_rna.properties} | _OTHER_LABELS
     quoted = {name: f"'{shown.get(name, name)}'" for name in old["sources"] | new["sources"]}
     changed = [quoted[name] for name in _differing(old["sources"], new["sources"])]
-    changed += sorted(labels.get(name, name) for name in _differing(old["settings"], new["settings"]))
+    changed += sorted(
+        labels.get(name, name) for name in _differing(old["settings"], new["settings"])
+    )
     told = (
         ("changed", changed),
         ("new", [quoted[name] for name in new["sources"] if name not in old["sources"]]),
         ("left out", [quoted[name] for name in old["sources"] if name not in new["sources"]]),
     )
-    (first, names), *others = [(word, _listed(names)) for word, names in told if names] or [("", "")]
+    (first, names), *others = [(word, _listed(names)) for word, names in told if names] or [
+        ("", "")
+    ]
     rest = "".join(f"; {word}: {more}" for word, more in others)
     return f"{first.capitalize()} since the build: {names}{rest}" if names else ""
 

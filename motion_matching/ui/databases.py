@@ -35,7 +35,9 @@ def remove(settings: Any) -> None:
 
 def switched(settings: Any, context: Any) -> None:
     """Another database was chosen: the sources that it lists are on, all others off."""
-    if settings.database_index == settings.database_shown or not 0 <= settings.database_index < len(settings.databases):
+    if settings.database_index == settings.database_shown or not 0 <= settings.database_index < len(
+        settings.databases
+    ):
         return
     _keep_shown(settings)
     database = settings.databases[settings.database_index]
@@ -54,7 +56,9 @@ def _keep_shown(settings: Any) -> None:
     """Note in the database that is shown what it is built from, if there is one."""
     if 0 <= settings.database_shown < len(settings.databases):
         database = settings.databases[settings.database_shown]
-        database.sources = json.dumps([source.name for source in settings.sources if source.enabled])
+        database.sources = json.dumps(
+            [source.name for source in settings.sources if source.enabled]
+        )
         for name in _OF_BUILD:
             setattr(database, name, getattr(settings, name))
         database.trained_key = settings.training.trained_key

@@ -21,7 +21,9 @@ Batch = Any
 class Overlay:
     """Callbacks that draw into all editors of a kind, each at a stage such as POST_VIEW. Twice on or off does no harm."""
 
-    def __init__(self, *callbacks: tuple[Callable[[], None], str], space: Any = bpy.types.SpaceView3D) -> None:
+    def __init__(
+        self, *callbacks: tuple[Callable[[], None], str], space: Any = bpy.types.SpaceView3D
+    ) -> None:
         self._callbacks, self._space, self._handles = callbacks, space, list[Any]()
 
     @property
@@ -30,7 +32,10 @@ class Overlay:
 
     def start(self) -> None:
         if not self._handles:
-            self._handles = [self._space.draw_handler_add(call, (), "WINDOW", stage) for call, stage in self._callbacks]
+            self._handles = [
+                self._space.draw_handler_add(call, (), "WINDOW", stage)
+                for call, stage in self._callbacks
+            ]
 
     def stop(self) -> None:
         while self._handles:
@@ -62,11 +67,16 @@ def lines(points: np.ndarray, colours: np.ndarray | Color) -> Batch | None:
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    content: Any = {"pos": points, "color": np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4))}
+    content: Any = {
+        "pos": points,
+        "color": np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4)),
+    }
     return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
 
 
-def draw_lines(batches: Iterable[tuple[Batch | None, float]], *, stand_behind: bool = False) -> None:
+def draw_lines(
+    batches: Iterable[tuple[Batch | None, float]], *, stand_behind: bool = False
+) -> None:
     """Draw batches of lines with their widths: over all else, or where they `stand_behind` it, so that it hides them."""
     import gpu
 
@@ -112,8 +122,15 @@ def boxes(corners: np.ndarray, colours: np.ndarray) -> Batch:
     from gpu_extras.batch import batch_for_shader
 
     places = np.asarray(corners, np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    faces = (4 * np.arange(len(corners))[:, None, None] + [[0, 1, 2], [0, 2, 3]]).reshape(-1, 3).astype(np.int32)
-    content: Any = {"pos": np.pad(places, ((0, 0), (0, 1))), "color": np.repeat(np.asarray(colours, np.float32), 4, axis=0)}
+    faces = (
+        (4 * np.arange(len(corners))[:, None, None] + [[0, 1, 2], [0, 2, 3]])
+        .reshape(-1, 3)
+        .astype(np.int32)
+    )
+    content: Any = {
+        "pos": np.pad(places, ((0, 0), (0, 1))),
+        "color": np.repeat(np.asarray(colours, np.float32), 4, axis=0),
+    }
     return batch_for_shader(gpu.shader.from_builtin("FLAT_COLOR"), "TRIS", content, indices=faces)
 
 

@@ -21,7 +21,9 @@ from . import callbacks, performing, recordings
 from .property_options import make_groups
 
 _AT_START = 1.0  # seconds after which recordings that were cut off are looked for
-_undone: list[Path] = []  # takes of the session that an undo has ended, and the recording that it has cut off
+_undone: list[
+    Path
+] = []  # takes of the session that an undo has ended, and the recording that it has cut off
 
 
 @persistent
@@ -78,7 +80,9 @@ def _clear_up() -> None:
 
 @persistent
 def _before_load(*_: Any) -> None:
-    performing.end("Another file was opened, and the live session has ended.", leaves_recording=True)
+    performing.end(
+        "Another file was opened, and the live session has ended.", leaves_recording=True
+    )
 
 
 @persistent
@@ -141,7 +145,9 @@ def start() -> None:
 
 def stop() -> None:
     """End the session, and watch no more."""
-    performing.end("The extension was disabled, and the live session has ended.", leaves_recording=_quits())
+    performing.end(
+        "The extension was disabled, and the live session has ended.", leaves_recording=_quits()
+    )
     callbacks.unlisten(_handlers())
     for timer in _TIMERS:
         callbacks.not_soon(timer)

@@ -30,7 +30,11 @@ def features_data(features: Any) -> dict[str, Any]:
         entry: dict[str, Any] = {"kind": item.kind, "weight": plain(item.weight)}
         entry |= {"times": _times(item.times)} if is_trajectory(item) else {"bone": item.bone}
         entries.append(entry | {"axes": item.axes})
-    return {"normalization": features.normalization, "beyond_range": features.beyond_range, "features": entries}
+    return {
+        "normalization": features.normalization,
+        "beyond_range": features.beyond_range,
+        "features": entries,
+    }
 
 
 def set_features(features: Any, data: Any, preset: str) -> None:
@@ -39,10 +43,21 @@ def set_features(features: Any, data: Any, preset: str) -> None:
 
     schema = schema_from_dict(data, f"The preset '{preset}'")
     features.items.clear()
-    inherited = len(features.items)  # a library override keeps the items of the linked file: they get other values
+    inherited = len(
+        features.items
+    )  # a library override keeps the items of the linked file: they get other values
     for place, feature in enumerate(schema.features):
-        item = features.items[place] if place < inherited else items.added(features.items, feature.label)
-        item.kind, item.bone, item.weight, item.axes = feature.kind, feature.bone, feature.weight, feature.axes
+        item = (
+            features.items[place]
+            if place < inherited
+            else items.added(features.items, feature.label)
+        )
+        item.kind, item.bone, item.weight, item.axes = (
+            feature.kind,
+            feature.bone,
+            feature.weight,
+            feature.axes,
+        )
         item.times = ", ".join(f"{time:.10g}" for time in feature.times)
     for place in range(len(schema.features), inherited):
         features.items[place].weight = 0.0
@@ -61,7 +76,9 @@ def _times(text: str) -> list[float]:
     try:
         return [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
     except ValueError:
-        raise SettingsError(f"The times '{text}' of a feature are no numbers; write seconds as in 0.33, 0.67, 1.") from None
+        raise SettingsError(
+            f"The times '{text}' of a feature are no numbers; write seconds as in 0.33, 0.67, 1."
+        ) from None
 
 
 def weights_of(features: Any, schema: Schema) -> tuple[float, ...]:
@@ -70,8 +87,14 @@ def weights_of(features: Any, schema: Schema) -> tuple[float, ...]:
     listed: dict[Feature, list[float]] = {}
     for f in reversed(schema_of(features).features):
         listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
-    weights = [left.pop() if (left := listed.get(replace(f, weight=1.0))) else f.weight for f in schema.features]
-    factors = [features.responsiveness if f.kind.startswith("trajectory") else features.continuity for f in schema.features]
+    weights = [
+        left.pop() if (left := listed.get(replace(f, weight=1.0))) else f.weight
+        for f in schema.features
+    ]
+    factors = [
+        features.responsiveness if f.kind.startswith("trajectory") else features.continuity
+        for f in schema.features
+    ]
     return tuple(weight * factor for weight, factor in zip(weights, factors, strict=True))
 
 

@@ -30,10 +30,17 @@ if TYPE_CHECKING:
     from ..engine.matching.database import Database
     from ..engine.takes import Controller
 
-_NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?")  # of a field, in performances
+_NAME = re.compile(
+    r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{32}))?"
+)  # of a field, in performances
 _KEYS_VERSION = 4  # of the way keys are made, and of what the qualities mean
-_one_at_a_time = threading.Lock()  # a training that was stopped is kept before the next one takes it up
-_NOTHING_DONE, _GOES_ON = "Stopped before there was anything to keep", "Stopped; Train goes on from here"
+_one_at_a_time = (
+    threading.Lock()
+)  # a training that was stopped is kept before the next one takes it up
+_NOTHING_DONE, _GOES_ON = (
+    "Stopped before there was anything to keep",
+    "Stopped; Train goes on from here",
+)
 last_words = _NOTHING_DONE  # what became of the training that was given up last
 
 
@@ -53,11 +60,18 @@ class Asked:
     def of(cls, obj: bpy.types.Object) -> Asked:
         """As an armature is set."""
         training = obj.motion_matching.training
-        return cls(quality_of(obj), training.metric, training.speed, tuple(sorted(set(asking.names(training.tags)))))
+        return cls(
+            quality_of(obj),
+            training.metric,
+            training.speed,
+            tuple(sorted(set(asking.names(training.tags)))),
+        )
 
     def key(self, database: str) -> str:
         """What the values are known by, with the database of a key."""
-        told = json.dumps([_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags])
+        told = json.dumps(
+            [_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags]
+        )
         return f"field-{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}"
 
     def training(self, database: Database, tell: Callable[[str, float], None]) -> Training:
@@ -69,8 +83,16 @@ class Asked:
         from ..engine.field.training import Training
 
         settings, directions = QUALITIES[self.quality]
-        speeds = task_speeds(takes.default_settings(database).run.forward) if self.with_speed else ()
-        return Training(database, METRICS[self.metric](database), Tasks(directions, speeds, self.tags), settings, tell)
+        speeds = (
+            task_speeds(takes.default_settings(database).run.forward) if self.with_speed else ()
+        )
+        return Training(
+            database,
+            METRICS[self.metric](database),
+            Tasks(directions, speeds, self.tags),
+            settings,
+            tell,
+        )
 
 
 @dataclass(frozen=True)
@@ -99,13 +121,19 @@ class Chosen:
         if not name:
             return cls(False)
         if not (told := _NAME.fullmatch(name)):
-            raise SettingsError(f"The take was made by the method '{name}', which is not known here; bake it again.")
+            raise SettingsError(
+                f"The take was made by the method '{name}', which is not known here; bake it again."
+            )
         return cls(True, told["metric"], library().used(told["key"]) if told["key"] else None)
 
     @property
     def name(self) -> str:
         """What a performance keeps of it."""
-        return ":".join(["field", self.metric, *([self.file.stem] if self.file else [])]) if self.is_field else ""
+        return (
+            ":".join(["field", self.metric, *([self.file.stem] if self.file else [])])
+            if self.is_field
+            else ""
+        )
 
     def field(self, database: Database, *, or_greedy: bool = False) -> FieldController | None:
         """What makes the field, where it is one. SettingsError where its file is damaged or of other data, unless it may
@@ -119,7 +147,9 @@ class Chosen:
                 return replace(FieldController.load(self.file, database), name=self.name)
             except MotionMatchingError as cause:
                 if not or_greedy:
-                    raise SettingsError(f"What the motion field learnt cannot be read; train it again. {cause}") from cause
+                    raise SettingsError(
+                        f"What the motion field learnt cannot be read; train it again. {cause}"
+                    ) from cause
         return FieldController(METRICS[self.metric](database), name=replace(self, file=None).name)
 
     def controller(self, database: Database) -> Controller:
@@ -133,7 +163,9 @@ def quality_of(obj: bpy.types.Object) -> str:
     """The name of the quality that an armature is set to."""
     from ..engine.field.quality import QUALITIES
 
-    return list(QUALITIES)[max(obj.motion_matching.training.quality, 1) - 1]  # files of other versions hold any number
+    return list(QUALITIES)[
+        max(obj.motion_matching.training.quality, 1) - 1
+    ]  # files of other versions hold any number
 
 
 def quality_in_words(obj: bpy.types.Object) -> str:
@@ -162,8 +194,15 @@ def trained(obj: bpy.types.Object) -> Steps[str]:
     database = yield from built(obj)
     key = asked.key(request.held(uid).motion_matching.built_key)
     try:
-        function, words = yield from learning.followed(uid, in_background(
-            lambda tell: _train(asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell), "Training"))
+        function, words = yield from learning.followed(
+            uid,
+            in_background(
+                lambda tell: _train(
+                    asked, database, kept.path(key), kept.path(f"{key}.stopped"), tell
+                ),
+                "Training",
+            ),
+        )
         kept.make_room(key)
     finally:
         with _one_at_a_time:  # what is given up is kept before anything else happens
@@ -244,8 +283,10 @@ def others_than_trained(obj: bpy.types.Object) -> str:
     controller, trained = obj.motion_matching.controller, QUALITIES[quality_of(obj)][0]
     if controller.neighbours == trained.neighbours and abs(controller.drift - trained.drift) < 1e-6:
         return ""
-    return (f"Trained for {trained.neighbours} neighbours and a drift correction of {trained.drift:.2f}, and plays best "
-            "with these")
+    return (
+        f"Trained for {trained.neighbours} neighbours and a drift correction of {trained.drift:.2f}, and plays best "
+        "with these"
+    )
 
 
 def _on_disk(key: str) -> str:

@@ -56,8 +56,16 @@ def of(method: MotionField, frame: Frame) -> Ghosts | None:
     colours[:] = red, green, blue, 1.0
     colours[..., 3] = _brightness(decision)[:, None]
     shown = np.concatenate([bodies[others].reshape(-1, 3), arrow])
-    return Ghosts(bodies[decision.chosen].reshape(-1, 3), shown, np.concatenate(
-        [colours[others].reshape(-1, 4), np.full((len(arrow), 4), (red, green, blue, 1.0), np.float32)]))
+    return Ghosts(
+        bodies[decision.chosen].reshape(-1, 3),
+        shown,
+        np.concatenate(
+            [
+                colours[others].reshape(-1, 4),
+                np.full((len(arrow), 4), (red, green, blue, 1.0), np.float32),
+            ]
+        ),
+    )
 
 
 def _brightness(decision: Decision) -> np.ndarray:
@@ -82,7 +90,11 @@ def _arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
         return a + length * math.sin(way), b - length * math.cos(way), z
 
     tip = at(x, y, heading, _FAR)
-    barbs = [point for side in (-1, 1) for point in (tip, at(*tip[:2], heading + side * _BARB_TURN, _BARB))]
+    barbs = [
+        point
+        for side in (-1, 1)
+        for point in (tip, at(*tip[:2], heading + side * _BARB_TURN, _BARB))
+    ]
     return np.array([at(x, y, heading, _NEAR), tip, *barbs], np.float32)
 
 

@@ -28,8 +28,12 @@ _ARROWS = 3.0  # a second
 _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
 
 # kind of path: width of its line, of its arrows, and the theme's colour in the 3D view that it has
-_LOOKS = {"raw": (1.5, 1.0, "bone_solid"), "computed": (2.0, 1.5, "object_active"), "smoothed": (3.5, 2.0, "object_active"),
-          "by hand": (3.5, 2.0, "bone_pose_active")}
+_LOOKS = {
+    "raw": (1.5, 1.0, "bone_solid"),
+    "computed": (2.0, 1.5, "object_active"),
+    "smoothed": (3.5, 2.0, "object_active"),
+    "by hand": (3.5, 2.0, "bone_pose_active"),
+}
 
 
 @dataclass
@@ -58,7 +62,9 @@ class _Read:
 shown: Snapshot | None = None
 note = ""  # what the panel says where there is nothing to be drawn, or what is drawn may be old
 _read: _Read | None = None
-_raw: tuple[tuple[Any, ...], GroundTrack] | None = None  # the path before it is smoothed, and what it is that of
+_raw: tuple[tuple[Any, ...], GroundTrack] | None = (
+    None  # the path before it is smoothed, and what it is that of
+)
 _changed = False  # whether the motion may no longer be what was read
 _looked_at: tuple[Any, ...] = ()  # what depsgraph updates are compared with
 
@@ -107,7 +113,11 @@ def _wanted(obj: bpy.types.Object | None) -> Any:
     """The source whose path is to be seen, or None."""
     from .polls import active
 
-    return active(obj.motion_matching, "sources", "source_index") if obj and obj.motion_matching.show_path else None
+    return (
+        active(obj.motion_matching, "sources", "source_index")
+        if obj and obj.motion_matching.show_path
+        else None
+    )
 
 
 def _read_motion(obj: bpy.types.Object, source: Any) -> None:
@@ -118,10 +128,23 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     from .operators_build import read_source
 
     settings = obj.motion_matching
-    kind = (source.action and source.action.session_uid, obj.session_uid, rest_of(obj), source.kind, source.filepath,
-            source.use_range and (source.frame_start, source.frame_end), source.loop, source.speed, settings.speed,
-            settings.bones, settings.up, settings.forward, settings.file_scale, tuple(request.roles_of(settings).items()),
-            request.scene_rate())
+    kind = (
+        source.action and source.action.session_uid,
+        obj.session_uid,
+        rest_of(obj),
+        source.kind,
+        source.filepath,
+        source.use_range and (source.frame_start, source.frame_end),
+        source.loop,
+        source.speed,
+        settings.speed,
+        settings.bones,
+        settings.up,
+        settings.forward,
+        settings.file_scale,
+        tuple(request.roles_of(settings).items()),
+        request.scene_rate(),
+    )
     if _read and _read.source == kind and (not _changed or _read.seconds > _SLOW):
         return
     request.check_source(obj, source)
@@ -131,7 +154,10 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     placed = path_preview.placed_by(obj, source.action) if source.kind == "ACTION" else None
     speed = source.speed * settings.speed
     found = path_preview.ingredients(clip, request.roles_of(settings), speed, use.loop, placed)
-    _read, _changed = _Read(kind, found, first + (use.start or 0), time.perf_counter() - began), False
+    _read, _changed = (
+        _Read(kind, found, first + (use.start or 0), time.perf_counter() - began),
+        False,
+    )
 
 
 def rest_of(obj: bpy.types.Object) -> bytes:
@@ -163,7 +189,10 @@ def _snapshot(obj: bpy.types.Object, source: Any) -> Snapshot:
     lines = []
     for name, track in reversed(tracks.items()):  # the raw one, which is thin, on top of the others
         width, arrows, color = _LOOKS[name]
-        lines += [(_line(track, height), width, color), (_arrows(track, height, every), arrows, color)]
+        lines += [
+            (_line(track, height), width, color),
+            (_arrows(track, height, every), arrows, color),
+        ]
     return Snapshot(lines, tracks, time.perf_counter() - began)
 
 
@@ -189,7 +218,10 @@ def _draw() -> None:
     if shown is None or not bpy.context.space_data.overlay.show_overlays:
         return
     if not shown.batches:
-        shown.batches = [(drawing.lines(points, drawing.theme_color(color)), width) for points, width, color in shown.lines]
+        shown.batches = [
+            (drawing.lines(points, drawing.theme_color(color)), width)
+            for points, width, color in shown.lines
+        ]
     drawing.draw_lines(shown.batches, stand_behind=True)
 
 
@@ -209,7 +241,11 @@ def _look(obj: bpy.types.Object | None) -> tuple[Any, ...]:
     """What tells cheaply whether another path, or this one elsewhere, is to be seen."""
     if obj is None or not obj.motion_matching.show_path:
         return ()
-    return (obj.session_uid, obj.motion_matching.source_index, *(value for row in obj.matrix_world for value in row))
+    return (
+        obj.session_uid,
+        obj.motion_matching.source_index,
+        *(value for row in obj.matrix_world for value in row),
+    )
 
 
 @persistent
@@ -220,7 +256,9 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if performing.current:
         return
     if _read and depsgraph.id_type_updated("ACTION"):
-        _changed = _changed or any(update.id.original.session_uid == _read.source[0] for update in depsgraph.updates)
+        _changed = _changed or any(
+            update.id.original.session_uid == _read.source[0] for update in depsgraph.updates
+        )
         soon()
     elif _look(_armature()) != _looked_at:
         soon()

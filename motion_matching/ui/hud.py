@@ -65,7 +65,10 @@ class Pace:
         if ticks:
             self._slowest = max(self._slowest, seconds / ticks)
         if now - self._since >= 1.0:
-            self.rate, self.seconds = self._ticks / (now - self._since), self._spent / max(self._ticks, 1)
+            self.rate, self.seconds = (
+                self._ticks / (now - self._since),
+                self._spent / max(self._ticks, 1),
+            )
             self.slowest, self._since = self._slowest, now
             self._ticks, self._spent, self._slowest = 0, 0.0, 0.0
 
@@ -85,12 +88,19 @@ def snapshot(live: Live, obj: bpy.types.Object, frame: Frame) -> Snapshot:
     if play.show_paths:
         times = [_AHEAD * (k + 1) / _STEPS for k in range(_STEPS)]
         s = frame.simulation_object
-        wanted = [(s.x, s.y), *(live.standpoint.point(p.x, p.y) for p in session.performer.wanted_path(times))]
+        wanted = [
+            (s.x, s.y),
+            *(live.standpoint.point(p.x, p.y) for p in session.performer.wanted_path(times)),
+        ]
         lines.append(Line(_on_ground(wanted, height), 6.0, "object_active"))
         if live.database:
-            lines.append(Line(_on_ground(_matched(live.database, frame), height), 2.5, "bone_pose_active"))
+            lines.append(
+                Line(_on_ground(_matched(live.database, frame), height), 2.5, "bone_pose_active")
+            )
     if play.show_ground:
-        lines += [Line(_on_ground(points, height), 1.5, "bone_solid") for points in live.moving_ground()]
+        lines += [
+            Line(_on_ground(points, height), 1.5, "bone_solid") for points in live.moving_ground()
+        ]
     if play.show_object:
         lines += _object(frame.simulation_object, height)
     if play.show_contacts:
@@ -99,7 +109,9 @@ def snapshot(live: Live, obj: bpy.types.Object, frame: Frame) -> Snapshot:
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
     method: Any = session.performer.method
     around = ghosts.of(method, frame) if play.show_ghosts and live.field else None
-    return Snapshot(tuple(lines), texts, live.warnings if play.show_warnings else (), recorded, around)
+    return Snapshot(
+        tuple(lines), texts, live.warnings if play.show_warnings else (), recorded, around
+    )
 
 
 def _on_ground(points: Sequence[Sequence[float]], height: float) -> tuple[Point, ...]:
@@ -111,10 +123,15 @@ def _matched(database: Any, frame: Frame) -> list[tuple[float, float]]:
     place, first = frame.character, frame.frame
     stop = int(database.stops[database.range_of_frame[first]])
     last = min(first + round(_AHEAD * database.fps), stop - 1)
-    track = database.track[[first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]].tolist()
+    track = database.track[
+        [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
+    ].tolist()
     x0, y0, yaw = track[0]
     c, s = math.cos(place.yaw - yaw), math.sin(place.yaw - yaw)
-    return [(place.x + c * (x - x0) - s * (y - y0), place.y + s * (x - x0) + c * (y - y0)) for x, y, _ in track]
+    return [
+        (place.x + c * (x - x0) - s * (y - y0), place.y + s * (x - x0) + c * (y - y0))
+        for x, y, _ in track
+    ]
 
 
 def _object(place: Placement, height: float) -> list[Line]:
@@ -147,7 +164,9 @@ def _texts(live: Live, frame: Frame) -> tuple[str, ...]:
     database, pace = live.database, live.pace
     if database is None:
         (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
-        return (f"Speed  {math.hypot(vx, vy):.2f} m/s    wanted  {math.hypot(wx, wy):.2f} m/s    {pace.rate:.0f} ticks/s",)
+        return (
+            f"Speed  {math.hypot(vx, vy):.2f} m/s    wanted  {math.hypot(wx, wy):.2f} m/s    {pace.rate:.0f} ticks/s",
+        )
     source = database.source_of(frame.frame)
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
@@ -164,15 +183,22 @@ def _chosen(live: Live, frame: Frame) -> tuple[str, ...]:
     """What the method says of its choice."""
     performer: Any = live.session.performer
     if live.field is None:
-        return (f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",)
+        return (
+            f"Cost  {frame.cost:.2f}    Search  {1000.0 * performer.method.last_search_seconds:.2f} ms",
+        )
     plans, decision = "planning ahead" if live.field.function else "greedy", live.decision
     if performer.settings.favour and decision:
         plans = f"number {decision.chosen + 1} forced"
-    nearest = f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
+    nearest = (
+        f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
+    )
     if decision is None:
         return (nearest,)
     scores = decision.scores
-    return nearest, f"Value  {scores[decision.chosen]:.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
+    return (
+        nearest,
+        f"Value  {scores[decision.chosen]:.3f}    all  {scores.min():.3f} to {scores.max():.3f}",
+    )
 
 
 # ---------------------------------------------------------------- drawing
@@ -227,7 +253,12 @@ def _draw(lines: Sequence[Line]) -> None:
         points = [drawing.pairs_of(line.points) for line in lines if line.width == width]
         colours = [drawing.theme_color(line.color) for line in lines if line.width == width]
         counts = [len(pairs) for pairs in points]
-        batches.append((drawing.lines(np.concatenate(points), np.repeat(np.array(colours), counts, axis=0)), width))
+        batches.append(
+            (
+                drawing.lines(np.concatenate(points), np.repeat(np.array(colours), counts, axis=0)),
+                width,
+            )
+        )
     drawing.draw_lines(batches, stand_behind=True)
 
 
@@ -254,7 +285,9 @@ def _draw_texts() -> None:
             y += _LINE * scale
         if _shown.recorded is not None:
             blf.size(0, 16.0 * scale)
-            drawing.write(f"\N{BLACK CIRCLE} REC  {_shown.recorded:.1f} s", x, y + 4.0 * scale, _RED)
+            drawing.write(
+                f"\N{BLACK CIRCLE} REC  {_shown.recorded:.1f} s", x, y + 4.0 * scale, _RED
+            )
     finally:
         blf.disable(0, blf.SHADOW)
     if spent:

@@ -73,14 +73,18 @@ def measure(obj: bpy.types.Object) -> Steps[Measured]:
     tracks, settings = _tracks(obj, database)
 
     def found(tell: Callable[[str, float], None]) -> Measured:
-        return _measured(database, settings, (key, status.edition(key), beside), _told(tracks, tell))
+        return _measured(
+            database, settings, (key, status.edition(key), beside), _told(tracks, tell)
+        )
 
     measured[uid] = yield from in_background(found, "Measuring")
     status.redraw("WINDOW")
     return measured[uid]
 
 
-def _tracks(obj: bpy.types.Object, database: Database) -> tuple[Iterator[np.ndarray], PerformerSettings]:
+def _tracks(
+    obj: bpy.types.Object, database: Database
+) -> tuple[Iterator[np.ndarray], PerformerSettings]:
     """The tracks of the simulation object that the data is measured against, made one by one, and its settings."""
     from ..engine.control.rollout import simulate
     from ..engine.matching import coverage
@@ -90,8 +94,13 @@ def _tracks(obj: bpy.types.Object, database: Database) -> tuple[Iterator[np.ndar
     if action is None:
         return coverage.wanted_tracks(settings, database.fps), settings
     parts = parts_of(action)
-    wishes = [(request.on_ground_of(obj, part.wanted), round(part.lead_in * database.fps / part.wanted.fps))
-              for part in parts]
+    wishes = [
+        (
+            request.on_ground_of(obj, part.wanted),
+            round(part.lead_in * database.fps / part.wanted.fps),
+        )
+        for part in parts
+    ]
     tracks = (simulate(wanted, settings, database.fps)[before:] for wanted, before in wishes)
     return tracks, settings.changed(parts[0].wanted.settings)
 
@@ -106,19 +115,32 @@ def _told(tracks: Iterator[np.ndarray], tell: Callable[[str, float], None]) -> l
 
 
 def _measured(
-    database: Database, settings: PerformerSettings, of: tuple[str, int, tuple[Any, ...]], tracks: list[np.ndarray]
+    database: Database,
+    settings: PerformerSettings,
+    of: tuple[str, int, tuple[Any, ...]],
+    tracks: list[np.ndarray],
 ) -> Measured:
     from ..engine.matching import inspection, strands
 
     found = inspection.measured(database, settings, tracks)
-    holes, overlap = int(found.covered.holes.sum()), {name: table["overlap"] for name, table in found.histograms.items()}
+    holes, overlap = (
+        int(found.covered.holes.sum()),
+        {name: table["overlap"] for name, table in found.histograms.items()},
+    )
     summary = (
         f"{database.frame_count} frames, {database.seconds:.0f} s",
-        f"{holes} hole{'' if holes == 1 else 's'} in the map of speeds and turns" if holes else
-        "No hole in the map of speeds and turns",
-        *(f"{name.replace('_', ' ').capitalize()}s overlap by {part:.0%}" for name, part in overlap.items()),
+        f"{holes} hole{'' if holes == 1 else 's'} in the map of speeds and turns"
+        if holes
+        else "No hole in the map of speeds and turns",
+        *(
+            f"{name.replace('_', ' ').capitalize()}s overlap by {part:.0%}"
+            for name, part in overlap.items()
+        ),
     )
-    data, simulation = strands.of_database(database, MOST_STRANDS), strands.of_tracks(tracks, database.fps, MOST_STRANDS)
+    data, simulation = (
+        strands.of_database(database, MOST_STRANDS),
+        strands.of_tracks(tracks, database.fps, MOST_STRANDS),
+    )
     apart = data.width + simulation.width + _GAP
     return Measured(*of, summary, tuple(found.data["to_capture"]), data, simulation, found, apart)
 
@@ -158,14 +180,24 @@ def beside_of(obj: bpy.types.Object) -> tuple[Any, ...]:
     if obj.motion_matching.insight.beside == "controller":
         return "controller", request.state_of(obj.motion_matching.controller)
     action = _recording(obj)
-    return ("recording", action.session_uid, recording.count_of_parts(action)) if action else ("recording",)
+    return (
+        ("recording", action.session_uid, recording.count_of_parts(action))
+        if action
+        else ("recording",)
+    )
 
 
 def _recording(obj: bpy.types.Object) -> bpy.types.Action | None:
     """The recording that an armature's data is to lie beside, if it is one."""
     settings = obj.motion_matching
     take = active(settings, "takes", "take_index") if settings.insight.beside == "take" else None
-    return take.action if take else settings.insight.recording if settings.insight.beside == "recording" else None
+    return (
+        take.action
+        if take
+        else settings.insight.recording
+        if settings.insight.beside == "recording"
+        else None
+    )
 
 
 def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str:
@@ -181,7 +213,11 @@ def outdated(obj: bpy.types.Object, found: Measured | Mapped | Inspector) -> str
         if found.beside[0] == beside[0] == "controller":
             return "The controller has changed since"
         both = found.beside[:2] == beside[:2]
-        return "The recording was recorded into since" if both else "The data lies beside something else"
+        return (
+            "The recording was recorded into since"
+            if both
+            else "The data lies beside something else"
+        )
     return ""
 
 

@@ -24,12 +24,22 @@ _MAP = 220.0  # size of the map
 _MOST_POSES = 3000
 _DOT, _HEAD = 0.006, 0.018  # parts of the map's size
 _PAPER = (0.05, 0.05, 0.05, 0.75)
-_COLORS = {"body": "bone_solid", "position": "vertex_select", "velocity": "bone_pose_active", "trajectory": "bone_pose",
-           "direction": "bone_pose", "wish": "object_active"}
+_COLORS = {
+    "body": "bone_solid",
+    "position": "vertex_select",
+    "velocity": "bone_pose_active",
+    "trajectory": "bone_pose",
+    "direction": "bone_pose",
+    "wish": "object_active",
+}
 
 spent: deque[float] = deque(maxlen=200)  # seconds that drawings of a view took
-_batches: dict[str, tuple[Any, Any]] = {}  # by what they show: what they were made of, and the batch
-_places: dict[str, tuple[Any, Any]] = {}  # by the kind of map: what they were made of, and the places
+_batches: dict[
+    str, tuple[Any, Any]
+] = {}  # by what they show: what they were made of, and the batch
+_places: dict[
+    str, tuple[Any, Any]
+] = {}  # by the kind of map: what they were made of, and the places
 
 
 def start() -> None:
@@ -64,22 +74,36 @@ def _draw_scene() -> None:
     if found and (settings.show_strands or settings.show_simulation):
         _draw_strands(obj, found, settings.show_strands, settings.show_simulation)
     seen = inspector.current
-    if seen and seen.spot and settings.show_features and trail.live is None and seen.armature.uid == obj.session_uid:
+    if (
+        seen
+        and seen.spot
+        and settings.show_features
+        and trail.live is None
+        and seen.armature.uid == obj.session_uid
+    ):
         _draw_features(seen, seen.spot.place)
     spent.append(time.perf_counter() - began)
 
 
-def _draw_strands(obj: bpy.types.Object, found: insight.Measured, data: bool, simulation: bool) -> None:
+def _draw_strands(
+    obj: bpy.types.Object, found: insight.Measured, data: bool, simulation: bool
+) -> None:
     from mathutils import Matrix
 
     place = _stood(obj)
     if data:
-        lines = _batch("strands", found.strands, lambda: drawing.lines(*strand_segments(found.strands)))
+        lines = _batch(
+            "strands", found.strands, lambda: drawing.lines(*strand_segments(found.strands))
+        )
         with drawing.placed(place):
             drawing.draw_lines([(lines, _STRAND)])
     if simulation:
         aside = Matrix.Translation((found.apart, 0.0, 0.0))
-        lines = _batch("simulation", found.simulation, lambda: drawing.lines(*strand_segments(found.simulation)))
+        lines = _batch(
+            "simulation",
+            found.simulation,
+            lambda: drawing.lines(*strand_segments(found.simulation)),
+        )
         with drawing.placed(place @ aside):
             drawing.draw_lines([(lines, _STRAND)])
 
@@ -90,7 +114,9 @@ def _stood(obj: bpy.types.Object) -> Any:
 
     seen = trail.live
     x, y, yaw = seen.place if seen and seen.uid == obj.session_uid else request.standing_place(obj)
-    return Matrix.Translation((x, y, obj.matrix_world[2][3] + _ABOVE)) @ Matrix.Rotation(yaw, 4, "Z")
+    return Matrix.Translation((x, y, obj.matrix_world[2][3] + _ABOVE)) @ Matrix.Rotation(
+        yaw, 4, "Z"
+    )
 
 
 def _draw_labels(obj: bpy.types.Object, found: insight.Measured) -> None:
@@ -107,9 +133,13 @@ def _draw_labels(obj: bpy.types.Object, found: insight.Measured) -> None:
     context, place = bpy.context, _stood(obj)
     blf.size(0, 12.0 * context.preferences.system.ui_scale)
     for text, left in labels:
-        where = location_3d_to_region_2d(context.region, context.region_data, place @ Vector((left, _LABEL, 0.0)))
+        where = location_3d_to_region_2d(
+            context.region, context.region_data, place @ Vector((left, _LABEL, 0.0))
+        )
         if where is not None:
-            drawing.write(text, where.x - 0.5 * blf.dimensions(0, text)[0], where.y, drawing.text_color())
+            drawing.write(
+                text, where.x - 0.5 * blf.dimensions(0, text)[0], where.y, drawing.text_color()
+            )
 
 
 def strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -121,7 +151,9 @@ def strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:
     ways = np.zeros((*strands.ways.shape[:2], 3), np.float32)
     ways[..., 0], ways[..., 1] = strands.ways[..., 0], -strands.ways[..., 1]
     pairs = np.stack([ways[:, :-1], ways[:, 1:]], axis=2).reshape(-1, 3)
-    rgba = np.concatenate([colours(strands.speeds), np.full((len(strands.speeds), 1), 0.7)], axis=1).astype(np.float32)
+    rgba = np.concatenate(
+        [colours(strands.speeds), np.full((len(strands.speeds), 1), 0.7)], axis=1
+    ).astype(np.float32)
     return pairs, np.repeat(rgba, 2 * (ways.shape[1] - 1), axis=0)
 
 
@@ -130,9 +162,15 @@ def _draw_features(seen: inspector.Inspector, place: tuple[float, float, float, 
 
     x, y, z, yaw = place
     there = Matrix.Translation((x, y, z + _ABOVE)) @ Matrix.Rotation(yaw, 4, "Z")
-    body = _batch("body", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind == "body"]))
-    features = _batch("features", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind != "body"]))
-    wished = _batch("wish", seen.wished, lambda: _strokes([s._replace(kind="wish") for s in seen.wished]))
+    body = _batch(
+        "body", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind == "body"])
+    )
+    features = _batch(
+        "features", seen.strokes, lambda: _strokes([s for s in seen.strokes if s.kind != "body"])
+    )
+    wished = _batch(
+        "wish", seen.wished, lambda: _strokes([s._replace(kind="wish") for s in seen.wished])
+    )
     with drawing.placed(there):
         drawing.draw_lines([(body, 1.5), (wished, 5.0), (features, 3.0)])
 
@@ -145,7 +183,9 @@ def _strokes(strokes: Any) -> drawing.Batch | None:
         return None
     pairs = [drawing.pairs_of(stroke.points) for stroke in strokes]
     colours = [drawing.theme_color(_COLORS[stroke.kind]) for stroke in strokes]
-    return drawing.lines(np.concatenate(pairs), np.repeat(np.array(colours), [len(found) for found in pairs], axis=0))
+    return drawing.lines(
+        np.concatenate(pairs), np.repeat(np.array(colours), [len(found) for found in pairs], axis=0)
+    )
 
 
 # ---------------------------------------------------------------- the map of poses
@@ -161,8 +201,12 @@ def _draw_pixels() -> None:
         _draw_labels(obj, measured)
     is_live = _is_live(obj)
     if mapped := _shown_map(obj):
-        _draw_map(obj, mapped, _played(mapped) if is_live else _inspected(obj, mapped),
-                  _blended(mapped) if is_live else ())
+        _draw_map(
+            obj,
+            mapped,
+            _played(mapped) if is_live else _inspected(obj, mapped),
+            _blended(mapped) if is_live else (),
+        )
     if spent:
         spent[-1] += time.perf_counter() - began
 
@@ -173,7 +217,9 @@ def _is_live(obj: bpy.types.Object) -> bool:
 
 def _shown_map(obj: bpy.types.Object) -> insight.Mapped | None:
     """The map of an armature, if it is to be shown."""
-    shown = obj.motion_matching.play.show_map if _is_live(obj) else obj.motion_matching.insight.show_map
+    shown = (
+        obj.motion_matching.play.show_map if _is_live(obj) else obj.motion_matching.insight.show_map
+    )
     return insight.mapped.get(obj.session_uid) if shown else None
 
 
@@ -182,7 +228,9 @@ def height_of_map(obj: bpy.types.Object) -> float:
     return _MAP + drawing.EDGE if _shown_map(obj) else 0.0
 
 
-def _draw_map(obj: bpy.types.Object, found: insight.Mapped, marked: list[int], around: Sequence[int]) -> None:
+def _draw_map(
+    obj: bpy.types.Object, found: insight.Mapped, marked: list[int], around: Sequence[int]
+) -> None:
     import gpu
 
     places = places_of(found, obj.motion_matching.insight.map)
@@ -207,13 +255,21 @@ def _blended(found: insight.Mapped) -> Sequence[int]:
 
 def _is_played(found: insight.Mapped) -> bool:
     """Whether the map is of the data that plays live; nothing is built meanwhile."""
-    return trail.live is not None and trail.live.key == found.key and status.edition(found.key) == found.edition
+    return (
+        trail.live is not None
+        and trail.live.key == found.key
+        and status.edition(found.key) == found.edition
+    )
 
 
 def _inspected(obj: bpy.types.Object, found: insight.Mapped) -> list[int]:
     """The frame that is inspected, if it is one of the map."""
     seen = inspector.current
-    if seen is None or seen.spot is None or (seen.armature.uid, seen.key, seen.edition) != (obj.session_uid, *found[:2]):
+    if (
+        seen is None
+        or seen.spot is None
+        or (seen.armature.uid, seen.key, seen.edition) != (obj.session_uid, *found[:2])
+    ):
         return []
     return [seen.spot.frame]
 
@@ -226,7 +282,10 @@ def places_of(found: insight.Mapped, kind: str) -> np.ndarray:
         places = getattr(found.poses, kind)
         low, high = places.min(axis=0), places.max(axis=0)
         size = max(float((high - low).max()), 1e-9)
-        _places[kind] = found, (0.05 + 0.9 * (0.5 + (places - 0.5 * (low + high)) / size)).astype(np.float32)
+        _places[kind] = (
+            found,
+            (0.05 + 0.9 * (0.5 + (places - 0.5 * (low + high)) / size)).astype(np.float32),
+        )
     return _places[kind][1]
 
 
@@ -236,15 +295,20 @@ def _dots(places: np.ndarray, colours: np.ndarray) -> Any:
 
     frames = np.arange(0, len(places), max(-(-len(places) // _MOST_POSES), 1))
     rgba = np.concatenate([colours[frames], np.full((len(frames), 1), 0.9)], axis=1)
-    return _squares(np.concatenate([[[0.5, 0.5]], places[frames]]), np.array([0.5] + [_DOT] * len(frames)),
-                    np.concatenate([[_PAPER], rgba]))
+    return _squares(
+        np.concatenate([[[0.5, 0.5]], places[frames]]),
+        np.array([0.5] + [_DOT] * len(frames)),
+        np.concatenate([[_PAPER], rgba]),
+    )
 
 
 def _squares(centres: np.ndarray, sizes: np.ndarray, colours: np.ndarray) -> drawing.Batch:
     """A batch of squares at centres (N, 2), so far to each side (N,)."""
     import numpy as np
 
-    return drawing.boxes(np.concatenate([centres - sizes[:, None], centres + sizes[:, None]], axis=1), colours)
+    return drawing.boxes(
+        np.concatenate([centres - sizes[:, None], centres + sizes[:, None]], axis=1), colours
+    )
 
 
 def _around(places: np.ndarray) -> drawing.Batch:
@@ -252,7 +316,11 @@ def _around(places: np.ndarray) -> drawing.Batch:
     import numpy as np
 
     count = len(places)
-    return _squares(places, np.full(count, 2.0 * _DOT), np.tile(drawing.theme_color("object_active"), (count, 1)))
+    return _squares(
+        places,
+        np.full(count, 2.0 * _DOT),
+        np.tile(drawing.theme_color("object_active"), (count, 1)),
+    )
 
 
 def _way(places: np.ndarray) -> drawing.Batch:

@@ -66,7 +66,10 @@ class Inspector:
     found: FrameInspection | None = None
     lines: tuple[str, ...] = field(default=())
     problem: str = ""
-    namesakes: tuple[tuple[Any, ...], list[int]] = (), []  # what they were found for, and places of sources with one clip
+    namesakes: tuple[tuple[Any, ...], list[int]] = (
+        (),
+        [],
+    )  # what they were found for, and places of sources with one clip
 
 
 current: Inspector | None = None
@@ -91,18 +94,33 @@ def inspect(obj: bpy.types.Object) -> Steps[Inspector]:
     if kind == "take":
         action = active(obj.motion_matching, "takes", "take_index").action
         take = Handle.of(action, "actions")
-        wanted = [part._replace(wanted=request.on_ground_of(obj, part.wanted)) for part in parts_of(action)]
+        wanted = [
+            part._replace(wanted=request.on_ground_of(obj, part.wanted))
+            for part in parts_of(action)
+        ]
         methods = [Chosen.named(part.wanted.method) for part in wanted]
         parts = yield from in_background(
-            lambda tell: _watched(database, settings, wanted, methods, tell), "Performing Again")
+            lambda tell: _watched(database, settings, wanted, methods, tell), "Performing Again"
+        )
     method = yield from in_background(lambda tell: MotionMatching(database, settings), "Preparing")
-    current = Inspector(Handle.of(request.held(uid), "objects"), key, status.edition(key), database, method, take, parts)
+    current = Inspector(
+        Handle.of(request.held(uid), "objects"),
+        key,
+        status.edition(key),
+        database,
+        method,
+        take,
+        parts,
+    )
     look()
     return current
 
 
 def _watched(
-    database: Database, settings: PerformerSettings, parts: Sequence[Part], methods: Sequence[Chosen],
+    database: Database,
+    settings: PerformerSettings,
+    parts: Sequence[Part],
+    methods: Sequence[Chosen],
     tell: Callable[[str, float], None],
 ) -> tuple[tuple[Part, Watched], ...]:
     from ..engine.matching.method import MotionMatching
@@ -110,12 +128,18 @@ def _watched(
 
     result = []
     for number, part in enumerate(parts):
+
         def told(done: float, before: int = number) -> None:
             tell("Performing Again", (before + done) / len(parts))
 
         field = methods[number].field(database, or_greedy=True)
-        found = watch(database, settings, field.performed(part.wanted) if field else part.wanted, told,
-                      controller=field or MotionMatching)
+        found = watch(
+            database,
+            settings,
+            field.performed(part.wanted) if field else part.wanted,
+            told,
+            controller=field or MotionMatching,
+        )
         result.append((part, found.sliced(round(part.lead_in * database.fps / part.wanted.fps))))
     return tuple(result)
 
@@ -165,7 +189,9 @@ def _see(seen: Inspector) -> None:
 def _spot(seen: Inspector) -> Spot:
     """What is inspected at the current frame. SettingsError where that is nothing."""
     obj, frame = seen.armature.find(), bpy.context.scene.frame_current
-    return _spot_of_source(seen, obj, frame) if seen.take is None else _spot_of_take(seen, obj, frame)
+    return (
+        _spot_of_source(seen, obj, frame) if seen.take is None else _spot_of_take(seen, obj, frame)
+    )
 
 
 def _spot_of_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> Spot:
@@ -178,11 +204,16 @@ def _spot_of_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) ->
     if source is None:
         raise SettingsError("No source is chosen; choose one in the panel Database.")
     if not source.enabled:
-        raise SettingsError(f"The source '{source.name}' is switched off; switch it on, build, and inspect again.")
+        raise SettingsError(
+            f"The source '{source.name}' is switched off; switch it on, build, and inspect again."
+        )
     request.check_source(obj, source)
     clip = _clip_of(source)
     frame = frame_inspector.find_frame(
-        database, f"{clip}:{max(scene_frame - _first_frame(obj, source), 0)}", _which(seen, settings, clip))
+        database,
+        f"{clip}:{max(scene_frame - _first_frame(obj, source), 0)}",
+        _which(seen, settings, clip),
+    )
     x, y, yaw = database.track[frame].tolist()
     return Spot(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
@@ -195,13 +226,21 @@ def _which(seen: Inspector, settings: Any, clip: str) -> int:
     state = clip, status.changes, bpy.data.actions.keys()
     # at every frame this would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        seen.namesakes = state, [place for place, source in enumerate(settings.sources)
-                                 if source.enabled and _clip_of(source) == clip and not request.problem_of(source)]
+        seen.namesakes = (
+            state,
+            [
+                place
+                for place, source in enumerate(settings.sources)
+                if source.enabled and _clip_of(source) == clip and not request.problem_of(source)
+            ],
+        )
     of_clip = seen.namesakes[1]
     there = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
     if there and there != len(of_clip):
-        raise SettingsError(f"The database has {there} clips '{clip}' and the list of sources {len(of_clip)}; inspect "
-                            "again, or remove those that the build left out.")
+        raise SettingsError(
+            f"The database has {there} clips '{clip}' and the list of sources {len(of_clip)}; inspect "
+            "again, or remove those that the build left out."
+        )
     return of_clip.index(settings.source_index)
 
 
@@ -227,7 +266,12 @@ def _first_frame(obj: bpy.types.Object, source: Any) -> int:
 def _spot_of_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> Spot:
     settings, action = obj.motion_matching, seen.take.find() if seen.take else None
     chosen = active(settings, "takes", "take_index")
-    if action is None or settings.insight.inspect != "take" or chosen is None or chosen.action != action:
+    if (
+        action is None
+        or settings.insight.inspect != "take"
+        or chosen is None
+        or chosen.action != action
+    ):
         raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
     rate = request.scene_rate()
     for part, watched in reversed(seen.parts):
@@ -236,8 +280,12 @@ def _spot_of_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> S
         if 0 <= tick < take.frame_count:
             x, y, yaw = take.character[tick].tolist()
             place = x, y, float(take.poses[tick, 2, 0]), yaw
-            return Spot(int(take.frames[tick]), place, watched.wish_after(tick), watched.choice_after(tick))
-    raise SettingsError(f"The take '{action.name}' has no frame {scene_frame}; go to one that it has.")
+            return Spot(
+                int(take.frames[tick]), place, watched.wish_after(tick), watched.choice_after(tick)
+            )
+    raise SettingsError(
+        f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
+    )
 
 
 def _weigh(seen: Inspector) -> None:
@@ -254,15 +302,19 @@ def _weigh(seen: Inspector) -> None:
     try:
         trajectory, tags, settings = _wish(seen, spot)
         seen.found = frame_inspector.inspect_frame(
-            seen.database, settings, spot.frame, trajectory, tags=tags, count=5, method=seen.method)
+            seen.database, settings, spot.frame, trajectory, tags=tags, count=5, method=seen.method
+        )
     except MotionMatchingError as error:
         seen.found, seen.problem = None, str(error)
         return
     seen.wished = feature_strokes.of_wish(trajectory) if trajectory is not None else ()
     entered = f"Barred: {seen.found.barred}" if seen.found.barred else "May be entered"
     bias = f", bias {seen.found.bias:+g}" if seen.found.bias else ""
-    seen.lines = (f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",
-                  f"Tags: {', '.join(seen.found.tags) or 'none'}{bias}", entered)
+    seen.lines = (
+        f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",
+        f"Tags: {', '.join(seen.found.tags) or 'none'}{bias}",
+        entered,
+    )
 
 
 def _wish(
@@ -279,7 +331,11 @@ def _wish(
     if not shown.use_wish:
         return None, frozenset(), settings
     ahead, left = shown.wish
-    return frame_inspector.wish_at(seen.database, settings, spot.frame, (ahead, left)), frozenset(), settings
+    return (
+        frame_inspector.wish_at(seen.database, settings, spot.frame, (ahead, left)),
+        frozenset(),
+        settings,
+    )
 
 
 # ---------------------------------------------------------------- when
@@ -308,7 +364,10 @@ def _before_load(*_: Any) -> None:
 
 
 def _handlers() -> callbacks.Handlers:
-    return (bpy.app.handlers.frame_change_post, _frame_changed), (bpy.app.handlers.load_pre, _before_load)
+    return (bpy.app.handlers.frame_change_post, _frame_changed), (
+        bpy.app.handlers.load_pre,
+        _before_load,
+    )
 
 
 def start() -> None:

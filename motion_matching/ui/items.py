@@ -27,7 +27,9 @@ def move(items: Any, place: int, to: int, what: str) -> None:
     try:
         items.move(place, to)
     except TypeError:
-        raise SettingsError(f"{what} comes with the linked file, and moves only where it is moved there.") from None
+        raise SettingsError(
+            f"{what} comes with the linked file, and moves only where it is moved there."
+        ) from None
 
 
 def remove(items: Any, place: int, what: str) -> None:
@@ -35,4 +37,6 @@ def remove(items: Any, place: int, what: str) -> None:
     try:
         items.remove(place)
     except TypeError:
-        raise SettingsError(f"{what} comes from the linked file, and goes only where it is removed there.") from None
+        raise SettingsError(
+            f"{what} comes from the linked file, and goes only where it is removed there."
+        ) from None

@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from ..engine.field.residual_plot import Curves
 
 _PLOT = (220.0, 110.0)
-_SIDE, _FOOT, _LINE = 34.0, 24.0, 15.0  # of the paper beside and below the curves, and of a line of text
+_SIDE, _FOOT, _LINE = (
+    34.0,
+    24.0,
+    15.0,
+)  # of the paper beside and below the curves, and of a line of text
 _PAPER, _GRID = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.15)
-_KINDS = {"promised": ("", "Promised"), "least": ("bone_solid", "Least"), "mean": ("bone_pose_active", "Mean"),
-          "most": ("object_active", "Largest")}
+_KINDS = {
+    "promised": ("", "Promised"),
+    "least": ("bone_solid", "Least"),
+    "mean": ("bone_pose_active", "Mean"),
+    "most": ("object_active", "Largest"),
+}
 _WHITE = (1.0, 1.0, 1.0, 0.7)
 
 
@@ -34,7 +42,11 @@ def stop() -> None:
 
 def _draw() -> None:
     obj = request.armature_of(bpy.context)
-    if obj is None or not obj.motion_matching.training.show_residuals or fields.asked_of(obj) is None:
+    if (
+        obj is None
+        or not obj.motion_matching.training.show_residuals
+        or fields.asked_of(obj) is None
+    ):
         return
     if found := learning.of(fields.key_of(obj)):
         _draw_curves(found, insight_drawing.height_of_map(obj))
@@ -45,11 +57,16 @@ overlay = drawing.Overlay((_draw, "POST_PIXEL"))
 
 def _draw_curves(found: Curves, above: float) -> None:
     width, height = _PLOT
-    colors = {kind: drawing.theme_color(name) if name else _WHITE for kind, (name, _) in _KINDS.items()}
+    colors = {
+        kind: drawing.theme_color(name) if name else _WHITE for kind, (name, _) in _KINDS.items()
+    }
     with drawing.in_corner(_SIDE + width, above) as corner:
         paper = [0.0, 0.0, _SIDE + width, _FOOT + height + 3 * _LINE]
         drawing.fill(drawing.boxes(np.array([paper]), np.array([_PAPER])))
-        grid = [[(x, _FOOT + height * place) for x in (_SIDE, _SIDE + width)] for place, _ in found.scale]
+        grid = [
+            [(x, _FOOT + height * place) for x in (_SIDE, _SIDE + width)]
+            for place, _ in found.scale
+        ]
         drawing.draw_lines([(_line(points, _GRID), 1.0) for points in grid])
         for kind, color in colors.items():
             curve = _line(found.lines[kind] * (width, height) + (_SIDE, _FOOT), color)

@@ -19,10 +19,22 @@ if TYPE_CHECKING:
 class LiveTakes:
     """The recordings of a session of an armature. `names` are those of its takes, `keep` is told of each."""
 
-    def __init__(self, name: str, session: Session, armature: Handle, along: timeline.Along,
-                 keep: Callable[[bpy.types.Action], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        session: Session,
+        armature: Handle,
+        along: timeline.Along,
+        keep: Callable[[bpy.types.Action], None],
+    ) -> None:
         self.names: list[str] = []
-        self._name, self._session, self._armature, self._along, self._keep = name, session, armature, along, keep
+        self._name, self._session, self._armature, self._along, self._keep = (
+            name,
+            session,
+            armature,
+            along,
+            keep,
+        )
 
     def begin(self) -> str:
         """Begin a recording, along the timeline if that is wanted; returns what to say. MotionMatchingError if not."""
@@ -33,7 +45,9 @@ class LiveTakes:
         mode = self._line_up(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = scene_fps(scene) / self._session.performer.method.fps
-        self._session.record(RecordingPlan(self._name, frame, step, mode, recordings.folder(), bpy.data.filepath))
+        self._session.record(
+            RecordingPlan(self._name, frame, step, mode, recordings.folder(), bpy.data.filepath)
+        )
         if play.timeline:
             self._along.play()
         return "Recording."
@@ -50,8 +64,10 @@ class LiveTakes:
         if mode == "append" and base:
             begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
         if begin >= timeline.end(scene):
-            raise SettingsError(f"The timeline ends at frame {timeline.end(scene)}, and a recording along it would begin "
-                                "there; make it longer, or record without it.")
+            raise SettingsError(
+                f"The timeline ends at frame {timeline.end(scene)}, and a recording along it would begin "
+                "there; make it longer, or record without it."
+            )
         if begin != scene.frame_current:
             scene.frame_set(begin)
         self._session.keep_time(self._along.begin(scene), with_timeline=True)

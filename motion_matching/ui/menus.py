@@ -27,11 +27,15 @@ class VIEW3D_MT_motion_matching(bpy.types.Menu):
         layout = self.layout
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator(operators_sources.MOTION_MATCHING_OT_add_actions.bl_idname, icon="ACTION")
-        layout.operator(operators_sources.MOTION_MATCHING_OT_add_files.bl_idname, icon="FILE_FOLDER")
+        layout.operator(
+            operators_sources.MOTION_MATCHING_OT_add_files.bl_idname, icon="FILE_FOLDER"
+        )
         layout.separator()
         layout.operator(operators_build.MOTION_MATCHING_OT_build.bl_idname, icon="MODIFIER")
         layout.operator(operators_live.MOTION_MATCHING_OT_start.bl_idname, icon="PLAY")
-        layout.operator(operators_bake.MOTION_MATCHING_OT_bake_script.bl_idname, icon="ACTION_TWEAK")
+        layout.operator(
+            operators_bake.MOTION_MATCHING_OT_bake_script.bl_idname, icon="ACTION_TWEAK"
+        )
 
 
 class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
@@ -45,11 +49,17 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
         add_actions = operators_sources.MOTION_MATCHING_OT_add_actions.bl_idname
         layout.operator(add_actions, text="Add All Actions", icon="ACTION").which = "ALL"
         layout.operator(add_actions, text="Add Active Action", icon="PLAY").which = "ACTIVE"
-        layout.operator(operators_import.MOTION_MATCHING_OT_add_assets.bl_idname, icon="ASSET_MANAGER")
-        layout.operator(operators_import.MOTION_MATCHING_OT_add_blend_actions.bl_idname, icon="FILE_BLEND")
+        layout.operator(
+            operators_import.MOTION_MATCHING_OT_add_assets.bl_idname, icon="ASSET_MANAGER"
+        )
+        layout.operator(
+            operators_import.MOTION_MATCHING_OT_add_blend_actions.bl_idname, icon="FILE_BLEND"
+        )
         layout.separator()
         layout.operator(operators_sources.MOTION_MATCHING_OT_add_files.bl_idname, icon="FILE")
-        layout.operator(operators_sources.MOTION_MATCHING_OT_add_folder.bl_idname, icon="FILE_FOLDER")
+        layout.operator(
+            operators_sources.MOTION_MATCHING_OT_add_folder.bl_idname, icon="FILE_FOLDER"
+        )
         layout.operator(operators_import.MOTION_MATCHING_OT_import_motion.bl_idname, icon="IMPORT")
 
 
@@ -63,9 +73,15 @@ class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):
         for key, (name, _, icon, _) in operators_source_edit.EDITS.items():
             if key in ("mirror", "loop", "whole", "speed"):
                 layout.separator()
-            layout.operator(operators_source_edit.MOTION_MATCHING_OT_edit_sources.bl_idname, text=name, icon=icon).edit = key
+            layout.operator(
+                operators_source_edit.MOTION_MATCHING_OT_edit_sources.bl_idname,
+                text=name,
+                icon=icon,
+            ).edit = key
         layout.separator()
-        layout.operator(operators_source_edit.MOTION_MATCHING_OT_remove_sources.bl_idname, icon="TRASH")
+        layout.operator(
+            operators_source_edit.MOTION_MATCHING_OT_remove_sources.bl_idname, icon="TRASH"
+        )
 
 
 def _in_pose(self: Any, context: bpy.types.Context) -> None:
@@ -76,11 +92,17 @@ def _in_pose(self: Any, context: bpy.types.Context) -> None:
 def _in_add(self: Any, context: bpy.types.Context) -> None:
     self.layout.operator_context = "INVOKE_DEFAULT"
     self.layout.operator(
-        operators_demo.MOTION_MATCHING_OT_add_demo_performer.bl_idname, text="Demo Performer", icon="OUTLINER_OB_ARMATURE")
+        operators_demo.MOTION_MATCHING_OT_add_demo_performer.bl_idname,
+        text="Demo Performer",
+        icon="OUTLINER_OB_ARMATURE",
+    )
 
 
 def _in_import(self: Any, context: bpy.types.Context) -> None:
-    self.layout.operator(operators_sources.MOTION_MATCHING_OT_add_files.bl_idname, text="Motion Capture to Match (.bvh)")
+    self.layout.operator(
+        operators_sources.MOTION_MATCHING_OT_add_files.bl_idname,
+        text="Motion Capture to Match (.bvh)",
+    )
 
 
 def _in_dope_sheet(self: Any, context: bpy.types.Context) -> None:
@@ -109,4 +131,8 @@ def remove() -> None:
         getattr(bpy.types, menu).remove(draw)
 
 
-CLASSES = (VIEW3D_MT_motion_matching, MOTION_MATCHING_MT_add_sources, MOTION_MATCHING_MT_shown_sources)
+CLASSES = (
+    VIEW3D_MT_motion_matching,
+    MOTION_MATCHING_MT_add_sources,
+    MOTION_MATCHING_MT_shown_sources,
+)

@@ -34,14 +34,26 @@ def views(window: bpy.types.Window | None) -> Iterator[View]:
         regions = [region for region in area.regions if region.type == "WINDOW"]
         # the four views of a quad view come in the order of their regions; a single view is the last one's
         data = list(space.region_quadviews) or [space.region_3d]
-        yield from (View(region, seen) for region, seen in zip(regions[-len(data):], data, strict=False) if seen)
+        yield from (
+            View(region, seen)
+            for region, seen in zip(regions[-len(data) :], data, strict=False)
+            if seen
+        )
 
 
 def view_at(window: bpy.types.Window | None, x: int, y: int) -> View | None:
     """The 3D view below the mouse, unless a sidebar or a header lies over it."""
     for area in window.screen.areas if window else ():
-        if area.type == "VIEW_3D" and area.x <= x < area.x + area.width and area.y <= y < area.y + area.height:
-            over = [region for region in area.regions if region.type != "WINDOW" and region.width > 1 and region.height > 1]
+        if (
+            area.type == "VIEW_3D"
+            and area.x <= x < area.x + area.width
+            and area.y <= y < area.y + area.height
+        ):
+            over = [
+                region
+                for region in area.regions
+                if region.type != "WINDOW" and region.width > 1 and region.height > 1
+            ]
             if any(_holds(region, x, y) for region in over):
                 return None
     return next((view for view in views(window) if _holds(view.region, x, y)), None)
@@ -91,7 +103,9 @@ class Navigation:
         elif event.type in _WHEELS and not (event.ctrl or event.shift or event.alt):
             _zoom(view, _WHEELS[event.type])
         elif event.type in _TRACKPAD:
-            self._drag(view, event, event.mouse_x - event.mouse_prev_x, event.mouse_y - event.mouse_prev_y)
+            self._drag(
+                view, event, event.mouse_x - event.mouse_prev_x, event.mouse_y - event.mouse_prev_y
+            )
         else:
             return False
         return True
@@ -111,15 +125,20 @@ def _orbit(view: View, dx: int, dy: int) -> None:
     if data.is_orthographic_side_view and bpy.context.preferences.inputs.use_auto_perspective:
         data.view_perspective = "PERSP"
     data.view_rotation = (
-        Quaternion((0.0, 0.0, 1.0), -turn * dx) @ data.view_rotation @ Quaternion((1.0, 0.0, 0.0), turn * dy))
+        Quaternion((0.0, 0.0, 1.0), -turn * dx)
+        @ data.view_rotation
+        @ Quaternion((1.0, 0.0, 0.0), turn * dy)
+    )
 
 
 def _pan(view: View, dx: int, dy: int) -> None:
     from bpy_extras.view3d_utils import region_2d_to_location_3d
 
     middle = Vector((view.region.width / 2, view.region.height / 2))
-    before, after = (region_2d_to_location_3d(view.region, view.data, at, view.data.view_location)
-                     for at in (middle, middle + Vector((dx, dy))))
+    before, after = (
+        region_2d_to_location_3d(view.region, view.data, at, view.data.view_location)
+        for at in (middle, middle + Vector((dx, dy)))
+    )
     view.data.view_location = view.data.view_location + before - after
 
 
@@ -139,7 +158,9 @@ class Following:
         """The character is at a place, and views stay where they are."""
         self._place = place
 
-    def follow(self, window: bpy.types.Window | None, place: tuple[float, float], dt: float = math.inf) -> None:
+    def follow(
+        self, window: bpy.types.Window | None, place: tuple[float, float], dt: float = math.inf
+    ) -> None:
         """The character is at a place (x, y) now, `dt` seconds after it was told last; without it, be there at once."""
         part = 1.0 - 0.5 ** (dt / self.HALFLIFE)
         step = Vector((part * (place[0] - self._place[0]), part * (place[1] - self._place[1]), 0.0))

@@ -32,14 +32,23 @@ The database is built first where it has to be"""
         return polls.may_perform(cls, context)
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
-        label, frame = next(label for name, label, _ in SCRIPTS if name == self.script), context.scene.frame_current
+        label, frame = (
+            next(label for name, label, _ in SCRIPTS if name == self.script),
+            context.scene.frame_current,
+        )
 
         def wish(obj: bpy.types.Object, database: Database, settings: PerformerSettings) -> Wish:
             from ..engine import takes
             from ..engine.matching.tags import names_in
 
             wanted = takes.performance_for(
-                database, settings, self.script, gait=self.gait, seconds=self.seconds, seed=self.seed)
+                database,
+                settings,
+                self.script,
+                gait=self.gait,
+                seconds=self.seconds,
+                seed=self.seed,
+            )
             wanted = takes.asking_for(wanted, frozenset(names_in(self.tags)), database, settings)
             wanted = standing_where(obj, request.on_ground_of(obj, wanted))
             return Wish(f"{label} {self.gait.title()}", (Part(wanted, frame),))
@@ -57,13 +66,18 @@ Feet stand when its contact markers say so, which can be moved in the Action Edi
 
     __annotations__ = {
         "use_markers": bpy.props.BoolProperty(
-            name="Contacts from Markers", default=True,
+            name="Contacts from Markers",
+            default=True,
             description="Plant feet from each plant marker to the lift marker after it, instead of finding anew when they "
-                        "stand; only of use while the same frames are played")}
+            "stand; only of use while the same frames are played",
+        )
+    }
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.may_perform(cls, context) and polls.knows_performance(cls, polls.chosen_take(cls, context))
+        return polls.may_perform(cls, context) and polls.knows_performance(
+            cls, polls.chosen_take(cls, context)
+        )
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         obj = request.armature_of(context)
@@ -75,13 +89,24 @@ Feet stand when its contact markers say so, which can be moved in the Action Edi
 
             action = bpy.data.actions[name]
             # the settings of now take the place of those that it was performed with
-            again = Wish(name, tuple(
-                part._replace(wanted=replace(request.on_ground_of(obj, part.wanted), settings={}, changes=()))
-                for part in parts_of(action)), beside=name)
+            again = Wish(
+                name,
+                tuple(
+                    part._replace(
+                        wanted=replace(
+                            request.on_ground_of(obj, part.wanted), settings={}, changes=()
+                        )
+                    )
+                    for part in parts_of(action)
+                ),
+                beside=name,
+            )
             if not self.use_markers:
                 return again
             rate = scene_fps(bpy.context.scene) / database.fps
-            ranges = contact_markers.read_markers(action, database.roles.leg_names, again.frame, rate)
+            ranges = contact_markers.read_markers(
+                action, database.roles.leg_names, again.frame, rate
+            )
             return again._replace(ranges=ranges or None)
 
         return baked(obj, wish)

@@ -38,12 +38,18 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
         status.note_built(obj, key, database)
         return database
     settings = request.build_settings(obj)
-    lost = [(source.name, request.problem_of(source)) for source in obj.motion_matching.sources if source.enabled]
+    lost = [
+        (source.name, request.problem_of(source))
+        for source in obj.motion_matching.sources
+        if source.enabled
+    ]
     broken = [(name, problem) for name, problem in lost if problem]
     sources = [source for source, _ in (yield from read_sources(uid, broken))]
     files = {source.file: file_digest(source.file) for source in sources if source.file}
     if (yield from request.content_steps(uid)).key != key:
-        raise SettingsError("The sources or the settings changed while the sources were read; build again.")
+        raise SettingsError(
+            "The sources or the settings changed while the sources were read; build again."
+        )
 
     def build(tell: Any) -> tuple[Database, Any]:
         from ..engine.matching import build as builder
@@ -51,7 +57,9 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
         result = builder.build(sources, settings, tell, skip_broken=True)
         for file, digest in files.items():  # which were loaded only now
             if file_digest(file) != digest:
-                raise SettingsError(f"{file} changed while the database was built from it; build again.")
+                raise SettingsError(
+                    f"{file} changed while the database was built from it; build again."
+                )
         return result
 
     made, report = yield from in_background(build, "Building")
@@ -65,7 +73,9 @@ def built(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
     obj = request.held(uid)
     _note(obj, content)
     obj.motion_matching.built_notes = _notes([*broken, *report.skipped], report.warnings)
-    yield from status.look(uid)  # it may be stale already: what changed after the reading is not in it
+    yield from status.look(
+        uid
+    )  # it may be stale already: what changed after the reading is not in it
     return database
 
 
@@ -74,7 +84,9 @@ def _note(obj: bpy.types.Object, content: Content) -> None:
     obj.motion_matching.built_key, obj.motion_matching.built_of = content.key, content.to_text()
 
 
-def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps[list[tuple[Source, int]]]:
+def read_sources(
+    uid: int, broken: list[tuple[str, str]] | None = None
+) -> Steps[list[tuple[Source, int]]]:
     """Work that reads the actions among the sources of an armature as clips, one between two yields.
 
     With each goes the frame that Blender counts where its clip counts zero. What cannot be read is added to the list of
@@ -89,9 +101,15 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
         name = request.source_at(uid, place)[1].name
         yield f"Reading {name}", number / len(places)
         try:
-            sampled = yield from one_of(_sampled(uid, place, f"Reading {name}"), number, len(places))
+            sampled = yield from one_of(
+                _sampled(uid, place, f"Reading {name}"), number, len(places)
+            )
         except MotionMatchingError as error:
-            if broken is None or isinstance(error, ChangedError) or (place == places[-1] and not result):
+            if (
+                broken is None
+                or isinstance(error, ChangedError)
+                or (place == places[-1] and not result)
+            ):
                 raise
             broken.append((name, str(error)))
         else:
@@ -100,8 +118,10 @@ def read_sources(uid: int, broken: list[tuple[str, str]] | None = None) -> Steps
     stands = places_followed(obj)
     moved = [name for name in stood | stands if stood.get(name) != stands.get(name)]
     if moved:
-        raise ChangedError(f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were read; "
-                           "start again.")
+        raise ChangedError(
+            f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were read; "
+            "start again."
+        )
     return result
 
 
@@ -140,12 +160,20 @@ def read_source(
     from ..engine.matching.sources import Source
     from ..scene.sampling import sample
 
-    use = Source(file=source_files.file_of(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop)
+    use = Source(
+        file=source_files.file_of(source),
+        speed=round(source.speed, 6),
+        mirror=source.mirror,
+        loop=source.loop,
+    )
     first = 0
     limits = (source.frame_start, source.frame_end) if source.use_range else None
     if source.kind == "ACTION":
         sampled = sampled or sample(obj, [source.action], bones=_bones(obj), frames=limits)[0]
-        use, first = replace(use, clip=sampled.clip, loop=source.loop or sampled.cyclic), sampled.first
+        use, first = (
+            replace(use, clip=sampled.clip, loop=source.loop or sampled.cyclic),
+            sampled.first,
+        )
     elif limits:
         use = replace(use, start=limits[0], stop=limits[1] + 1)
     if by_hand and source.use_path:
@@ -162,14 +190,20 @@ def _with_path(use: Source, obj: bpy.types.Object, source: Any, first: int) -> S
     if use.clip is None:
         use = replace(use, file=None, clip=bvh.load(use.file or "", **axes))
     start = use.start or 0
-    return replace(use, track=read_path(source.path, obj, first + start, use.load(axes).frame_count))
+    return replace(
+        use, track=read_path(source.path, obj, first + start, use.load(axes).frame_count)
+    )
 
 
 def _notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -> str:
     """What a user should hear about a build, a sentence on each line."""
     notes = [f"Left out '{name}': {reason.rstrip('.')}." for name, reason in skipped]
     notes += [f"{warning.rstrip('.')}." for warning in warnings]
-    more = [f"There are {len(notes) - _MOST_NOTES} more notes like these."] if len(notes) > _MOST_NOTES else []
+    more = (
+        [f"There are {len(notes) - _MOST_NOTES} more notes like these."]
+        if len(notes) > _MOST_NOTES
+        else []
+    )
     return "\n".join(notes[:_MOST_NOTES] + more)
 
 
@@ -202,7 +236,9 @@ class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.is_idle(cls)  # panels ask at every redraw, which is no time to look at the disk
+        return polls.is_idle(
+            cls
+        )  # panels ask at every redraw, which is no time to look at the disk
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_confirm(self, event)
@@ -215,8 +251,12 @@ class MOTION_MATCHING_OT_clear_cache(bpy.types.Operator):
             return {"CANCELLED"}
         status.forget()
         if kept:
-            self.report({"WARNING"}, f"{kept} files are in use and stay; clear again after a restart")
-        self.report({"INFO"}, f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear")
+            self.report(
+                {"WARNING"}, f"{kept} files are in use and stay; clear again after a restart"
+            )
+        self.report(
+            {"INFO"}, f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
+        )
         return {"FINISHED"}
 
 

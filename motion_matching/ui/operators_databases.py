@@ -16,14 +16,18 @@ class MOTION_MATCHING_OT_add_database(bpy.types.Operator):
     bl_label = "Add Database"
     bl_options = {"REGISTER", "UNDO"}
 
-    label: StringProperty(name="Name", default="Database", description="What the database is called")
+    label: StringProperty(
+        name="Name", default="Database", description="What the database is called"
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_sources(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        databases.add(request.armature_of(context).motion_matching, self.label.strip() or "Database")
+        databases.add(
+            request.armature_of(context).motion_matching, self.label.strip() or "Database"
+        )
         return {"FINISHED"}
 
 
@@ -38,7 +42,12 @@ class MOTION_MATCHING_OT_remove_database(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not polls.has_armature(cls, context):
             return False
-        if polls.active(request.armature_of(context).motion_matching, "databases", "database_index") is None:
+        if (
+            polls.active(
+                request.armature_of(context).motion_matching, "databases", "database_index"
+            )
+            is None
+        ):
             cls.poll_message_set("Choose a database that has a name first")
             return False
         return True

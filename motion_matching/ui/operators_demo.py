@@ -12,7 +12,11 @@ from . import performing, request, status, work
 from .operators_sources import add_source
 from .work import Steps, Working, in_background
 
-_GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by the first word of a clip's name; the others walk
+_GAITS = {
+    "idle": "idle",
+    "run": "run",
+    "fast": "run",
+}  # by the first word of a clip's name; the others walk
 _KINDS = ("objects", "armatures", "meshes", "materials", "actions")
 
 
@@ -42,7 +46,9 @@ class MOTION_MATCHING_OT_add_demo_performer(Working, bpy.types.Operator):
         from ..scene.bake import scene_fps
 
         fps = scene_fps(context.scene)
-        clips = yield from in_background(lambda tell: locomotion.generate(fps=fps), "Generating motion")
+        clips = yield from in_background(
+            lambda tell: locomotion.generate(fps=fps), "Generating motion"
+        )
         with _all_or_nothing(context):
             uid = demo.add_performer(context.scene).session_uid
             for number, clip in enumerate(clips):
@@ -69,7 +75,9 @@ def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
         bpy.data.batch_remove([block for block in _blocks() if block.session_uid not in there])
         layer = context.view_layer
         layer.update()  # until then it lists what is gone
-        layer.objects.active = next((obj for obj in layer.objects if obj.session_uid == chosen), None)
+        layer.objects.active = next(
+            (obj for obj in layer.objects if obj.session_uid == chosen), None
+        )
         for obj in layer.objects:
             obj.select_set(obj.session_uid in selected)
         raise

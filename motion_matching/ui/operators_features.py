@@ -11,7 +11,14 @@ from ..engine.errors import SettingsError
 from . import feature_list, items, polls, request, status
 from .properties_features import AHEAD, BEHIND, KINDS, title_of
 
-_COMPARED = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")  # roles, the first that is missing first
+_COMPARED = (
+    "left_foot",
+    "right_foot",
+    "hips",
+    "head",
+    "left_toe",
+    "right_toe",
+)  # roles, the first that is missing first
 
 
 class _OnFeatures:
@@ -53,13 +60,19 @@ class MOTION_MATCHING_OT_add_feature(_OnFeatures, bpy.types.Operator):
     bl_label = "Add Feature"
     bl_options = {"REGISTER", "UNDO"}
 
-    kind: EnumProperty(name="Kind", items=KINDS, default="bone_position", description="What is compared")
+    kind: EnumProperty(
+        name="Kind", items=KINDS, default="bone_position", description="What is compared"
+    )
     bone: StringProperty(
-        name="Bone", options={"SKIP_SAVE"},
-        description="Role such as left_foot, or the name of a bone; empty for one that is not compared yet")
+        name="Bone",
+        options={"SKIP_SAVE"},
+        description="Role such as left_foot, or the name of a bone; empty for one that is not compared yet",
+    )
     times: StringProperty(
-        name="Times", options={"SKIP_SAVE"},
-        description="Seconds from now, separated by commas, negative ones look back; empty for the coming second")
+        name="Times",
+        options={"SKIP_SAVE"},
+        description="Seconds from now, separated by commas, negative ones look back; empty for the coming second",
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         features = request.armature_of(context).motion_matching.features
@@ -88,7 +101,10 @@ class MOTION_MATCHING_OT_remove_feature(_OnFeature, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         features = request.armature_of(context).motion_matching.features
         if len(features.items) == 1:
-            self.report({"ERROR"}, "One feature has to stay, by which frames are compared; add another first.")
+            self.report(
+                {"ERROR"},
+                "One feature has to stay, by which frames are compared; add another first.",
+            )
             return {"CANCELLED"}
         try:
             items.remove(features.items, features.index, _chosen(features))
@@ -106,8 +122,14 @@ class MOTION_MATCHING_OT_move_feature(_OnFeature, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     direction: EnumProperty(
-        name="Direction", default="UP", description="Where the feature goes",
-        items=[("UP", "Up", "Before the one above it"), ("DOWN", "Down", "Behind the one below it")])
+        name="Direction",
+        default="UP",
+        description="Where the feature goes",
+        items=[
+            ("UP", "Up", "Before the one above it"),
+            ("DOWN", "Down", "Behind the one below it"),
+        ],
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         features = request.armature_of(context).motion_matching.features
@@ -132,7 +154,9 @@ class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
         for times, suffix in (("", ""), (AHEAD, " Ahead"), (BEHIND, " Behind")):
             for kind, name, _, icon, _ in KINDS:
                 if kind.startswith("trajectory") == bool(times):
-                    entry = layout.operator(MOTION_MATCHING_OT_add_feature.bl_idname, text=f"{name}{suffix}", icon=icon)
+                    entry = layout.operator(
+                        MOTION_MATCHING_OT_add_feature.bl_idname, text=f"{name}{suffix}", icon=icon
+                    )
                     entry.kind, entry.times = kind, times
             if suffix != " Behind":
                 layout.separator()

@@ -18,12 +18,17 @@ from .work import Steps, Working, in_background, one_of
 
 def _files() -> Any:
     return CollectionProperty(
-        name="Files", type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE"},
-        description="Files of the folder that are added")
+        name="Files",
+        type=bpy.types.OperatorFileListElement,
+        options={"SKIP_SAVE"},
+        description="Files of the folder that are added",
+    )
 
 
 def _directory() -> Any:
-    return StringProperty(name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"}, description="Folder of the files")
+    return StringProperty(
+        name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"}, description="Folder of the files"
+    )
 
 
 class _Chosen(Working, ImportHelper):
@@ -50,15 +55,22 @@ armature, the character of an FBX or glTF file becomes it"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob: StringProperty(
-        default="*.bvh;*.fbx;*.glb;*.gltf", options={"HIDDEN"}, description="Files that are shown")
-    filepath: StringProperty(name="File", subtype="FILE_PATH", options={"SKIP_SAVE"}, description="File that is imported")
+        default="*.bvh;*.fbx;*.glb;*.gltf", options={"HIDDEN"}, description="Files that are shown"
+    )
+    filepath: StringProperty(
+        name="File", subtype="FILE_PATH", options={"SKIP_SAVE"}, description="File that is imported"
+    )
     directory: _directory()
     files: _files()
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        free = polls.is_idle(cls) if request.armature_of(context) is None else polls.has_armature(cls, context)
+        free = (
+            polls.is_idle(cls)
+            if request.armature_of(context) is None
+            else polls.has_armature(cls, context)
+        )
         if free and context.mode != "OBJECT":
             cls.poll_message_set("Go to Object Mode first")
         return free and context.mode == "OBJECT"
@@ -67,11 +79,15 @@ armature, the character of an FBX or glTF file becomes it"""
         from ..scene import imports
 
         endings = (".bvh", *imports.ENDINGS)
-        paths = [path for chosen in chosen_paths(self, endings) for path in _in_folder(chosen, endings)]
+        paths = [
+            path for chosen in chosen_paths(self, endings) for path in _in_folder(chosen, endings)
+        ]
         obj, made, failed = request.armature_of(context), 0, []
         uid: int | None = obj.session_uid if obj else None
         new: set[int] = set()  # session_uids
-        there = (len(obj.motion_matching.sources), obj.motion_matching.source_index) if obj else (0, 0)
+        there = (
+            (len(obj.motion_matching.sources), obj.motion_matching.source_index) if obj else (0, 0)
+        )
         set_back = imports.remembered()
         try:
             for number, path in enumerate(paths):
@@ -99,7 +115,9 @@ armature, the character of an FBX or glTF file becomes it"""
             raise SettingsError(failed[0])
         return f"Added {counted(made, 'action')}"
 
-    def _character(self, context: bpy.types.Context, path: Path) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
+    def _character(
+        self, context: bpy.types.Context, path: Path
+    ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
         from ..scene import imports
         from .operators_sources import armature_from
 
@@ -115,9 +133,13 @@ def _in_folder(path: Path, endings: tuple[str, ...]) -> list[Path]:
     """The files of these kinds in a folder and below it, sorted; a file as it is. SettingsError for a folder without."""
     if not path.is_dir():
         return [path]
-    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in endings and not p.name.startswith("."))
+    found = sorted(
+        p for p in path.rglob("*") if p.suffix.lower() in endings and not p.name.startswith(".")
+    )
     if not found:
-        raise SettingsError(f"The folder {path} holds no {' or '.join(endings)} file; choose another.")
+        raise SettingsError(
+            f"The folder {path} holds no {' or '.join(endings)} file; choose another."
+        )
     return found
 
 
@@ -141,8 +163,14 @@ def _actions_from(path: Path, uid: int) -> Steps[list[bpy.types.Action]]:
 
     if path.suffix.lower() == ".bvh":
         settings = request.held(uid).motion_matching
-        axes = {"up": settings.up, "forward": settings.forward, "scale": settings.file_scale or None}
-        clips = [(yield from in_background(lambda tell: bvh.load(path, **axes), f"Reading {path.name}"))]
+        axes = {
+            "up": settings.up,
+            "forward": settings.forward,
+            "scale": settings.file_scale or None,
+        }
+        clips = [
+            (yield from in_background(lambda tell: bvh.load(path, **axes), f"Reading {path.name}"))
+        ]
     else:
         clips = imports.imported_clips(path)
     return demo.add_demo_actions(request.held(uid), clips)
@@ -163,11 +191,20 @@ class MOTION_MATCHING_OT_add_blend_actions(bpy.types.Operator, ImportHelper):
     bl_label = "Add From Blender File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    filter_glob: StringProperty(default="*.blend", options={"HIDDEN"}, description="Files that are shown")
+    filter_glob: StringProperty(
+        default="*.blend", options={"HIDDEN"}, description="Files that are shown"
+    )
     filepath: StringProperty(
-        name="File", subtype="FILE_PATH", options={"SKIP_SAVE"}, description="Blender file whose actions are added")
+        name="File",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE"},
+        description="Blender file whose actions are added",
+    )
     link: BoolProperty(
-        name="Link", default=False, description="Leave the actions in their file, and follow its changes")
+        name="Link",
+        default=False,
+        description="Leave the actions in their file, and follow its changes",
+    )
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
@@ -186,7 +223,10 @@ class MOTION_MATCHING_OT_add_assets(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     link: BoolProperty(
-        name="Link", default=True, description="Leave the actions in their library, and follow its changes")
+        name="Link",
+        default=True,
+        description="Leave the actions in their library, and follow its changes",
+    )
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
@@ -194,7 +234,9 @@ class MOTION_MATCHING_OT_add_assets(bpy.types.Operator):
         if not polls.has_armature(cls, context):
             return False
         if not _selected_actions(context):
-            cls.poll_message_set("Select actions in the Outliner, as a Blender File, or in an asset browser first")
+            cls.poll_message_set(
+                "Select actions in the Outliner, as a Blender File, or in an asset browser first"
+            )
             return False
         return True
 
@@ -215,20 +257,29 @@ def _selected_actions(context: bpy.types.Context) -> list[tuple[Path | None, Any
     selected: list[tuple[Path | None, Any]] = []
     for area in context.window.screen.areas if context.window else ():
         if area.ui_type in ("OUTLINER", "ASSETS"):
-            with context.temp_override(area=area, region=next(r for r in area.regions if r.type == "WINDOW")):
+            with context.temp_override(
+                area=area, region=next(r for r in area.regions if r.type == "WINDOW")
+            ):
                 if area.ui_type == "OUTLINER":
-                    found = getattr(context, "selected_ids", ())  # which Blender 4.2 lacks without a window
+                    found = getattr(
+                        context, "selected_ids", ()
+                    )  # which Blender 4.2 lacks without a window
                     selected += [(None, one) for one in found if isinstance(one, bpy.types.Action)]
                     continue
                 for asset in context.selected_assets or ():
                     if asset.id_type == "ACTION":
                         own = asset.local_id
-                        selected.append((None, own) if own else (Path(asset.full_library_path), asset.name))
+                        selected.append(
+                            (None, own) if own else (Path(asset.full_library_path), asset.name)
+                        )
     return selected
 
 
 def _add_from(
-    operator: Any, context: bpy.types.Context, wanted: list[tuple[Path, list[str] | None]], own: list[bpy.types.Action]
+    operator: Any,
+    context: bpy.types.Context,
+    wanted: list[tuple[Path, list[str] | None]],
+    own: list[bpy.types.Action],
 ) -> set[str]:
     """Add those actions of this file that fit as sources, and of others: those of a name, or all that fit."""
     from ..scene import actions, imports
@@ -238,15 +289,24 @@ def _add_from(
     found = [action for action in dict.fromkeys(own) if action in fitting]
     try:
         if own and not found and not wanted:
-            raise SettingsError(f"No selected action moves the bones of armature '{obj.name}'; select others.")
+            raise SettingsError(
+                f"No selected action moves the bones of armature '{obj.name}'; select others."
+            )
         for path, names in wanted:
             found += imports.library_actions(path, obj, link=operator.link, names=names)
     except MotionMatchingError as error:
         operator.report({"ERROR"}, str(error))
         return {"CANCELLED"}
     made = add_action_sources(obj, found, operator.mirror)
-    operator.report({"INFO"}, f"Added {counted(made, 'action')}" if made else "All of these actions are sources already")
+    operator.report(
+        {"INFO"},
+        f"Added {counted(made, 'action')}" if made else "All of these actions are sources already",
+    )
     return {"FINISHED"} if made else {"CANCELLED"}
 
 
-CLASSES = (MOTION_MATCHING_OT_import_motion, MOTION_MATCHING_OT_add_blend_actions, MOTION_MATCHING_OT_add_assets)
+CLASSES = (
+    MOTION_MATCHING_OT_import_motion,
+    MOTION_MATCHING_OT_add_blend_actions,
+    MOTION_MATCHING_OT_add_assets,
+)

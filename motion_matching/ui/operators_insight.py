@@ -31,8 +31,11 @@ it has to be"""
         found = yield from insight.measure(request.armature_of(context))
         status.refresh(request.armature_of(context))
         count = len(found.to_capture)
-        return f"Measured: {count} thing{'' if count == 1 else 's'} to capture next" if count else \
-            "Measured: nothing that is asked for is missing"
+        return (
+            f"Measured: {count} thing{'' if count == 1 else 's'} to capture next"
+            if count
+            else "Measured: nothing that is asked for is missing"
+        )
 
 
 class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
@@ -42,7 +45,9 @@ class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
     bl_label = "Save Pictures"
     bl_options = {"REGISTER"}
 
-    filepath: StringProperty(name="File", subtype="FILE_PATH", description="Picture that is written")
+    filepath: StringProperty(
+        name="File", subtype="FILE_PATH", description="Picture that is written"
+    )
     check_existing: BoolProperty(name="Check Existing", default=True, options={"HIDDEN"})
     filter_glob: StringProperty(default="*.svg", options={"HIDDEN"})
 
@@ -52,7 +57,9 @@ class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         self._is_browsing = True  # the file browser comes back to `execute`
-        self.filepath = self.filepath or f"{bpy.path.clean_name(request.armature_of(context).name)}_data.svg"
+        self.filepath = (
+            self.filepath or f"{bpy.path.clean_name(request.armature_of(context).name)}_data.svg"
+        )
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -64,7 +71,11 @@ class MOTION_MATCHING_OT_save_pictures(Working, bpy.types.Operator):
         return bool(self.filepath != typed)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return super().invoke(context, None) if getattr(self, "_is_browsing", False) else super().execute(context)
+        return (
+            super().invoke(context, None)
+            if getattr(self, "_is_browsing", False)
+            else super().execute(context)
+        )
 
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         path = _target(self.filepath)

@@ -9,7 +9,18 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 
 from ..engine.errors import MotionMatchingError
-from . import asking, callbacks, navigation, performing, polls, preferences, recordings, request, steering, tuning
+from . import (
+    asking,
+    callbacks,
+    navigation,
+    performing,
+    polls,
+    preferences,
+    recordings,
+    request,
+    steering,
+    tuning,
+)
 from .work import Steps, Working
 
 if TYPE_CHECKING:
@@ -30,7 +41,9 @@ class _Steered(Working):
     """What starting a session of either kind shares: a window in which it runs, and how it ends."""
 
     def execute(self: Any, context: bpy.types.Context) -> set[str]:
-        self.report({"ERROR"}, "A character is steered live in a window; bake a script here instead.")
+        self.report(
+            {"ERROR"}, "A character is steered live in a window; bake a script here instead."
+        )
         return {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -38,7 +51,9 @@ class _Steered(Working):
         self._uid = 0
         return super().invoke(context, event)
 
-    def begin(self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float) -> performing.Live:
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> performing.Live:
         """Begin the session when its work is done."""
         raise NotImplementedError
 
@@ -81,7 +96,9 @@ class _Steered(Working):
         # also without a take: steps that Blender made meanwhile have the armature as it was live, the newest one has not
         return {"FINISHED"} if live.may_push else {"CANCELLED"}
 
-    def _handle(self, live: performing.Live, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def _handle(
+        self, live: performing.Live, context: bpy.types.Context, event: bpy.types.Event
+    ) -> set[str]:
         if event.type == "TIMER":
             self._tick(live, context, event)
             return {"PASS_THROUGH"}
@@ -93,17 +110,25 @@ class _Steered(Working):
             return {"PASS_THROUGH"}
         elif not (
             self._navigation.handle(context.window, event)
-            or live.keyboard.handle(event.type, event.value, is_repeat=event.is_repeat,
-                                    is_modified=event.ctrl or event.alt or event.oskey)
+            or live.keyboard.handle(
+                event.type,
+                event.value,
+                is_repeat=event.is_repeat,
+                is_modified=event.ctrl or event.alt or event.oskey,
+            )
             or _is_held_off(context, event)
         ):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
-    def _tick(self, live: performing.Live, context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def _tick(
+        self, live: performing.Live, context: bpy.types.Context, event: bpy.types.Event
+    ) -> None:
         now = time.perf_counter()
         window = context.window
-        view = navigation.view_at(window, event.mouse_x, event.mouse_y) or next(navigation.views(window), None)
+        view = navigation.view_at(window, event.mouse_x, event.mouse_y) or next(
+            navigation.views(window), None
+        )
         if view:  # without a view, ahead stays where it was
             self._heading = navigation.heading(view.data)
         live.tick(now, self._heading)
@@ -127,8 +152,12 @@ class _Steered(Working):
             super().cancel(context)
         elif performing.current is self._live:
             # a window that is closed is off the list already; where Blender quits, none is, and no take would be saved
-            quits = any(window.as_pointer() == self._window for window in context.window_manager.windows)
-            performing.end("The window was closed, and the live session has ended.", leaves_recording=quits)
+            quits = any(
+                window.as_pointer() == self._window for window in context.window_manager.windows
+            )
+            performing.end(
+                "The window was closed, and the live session has ended.", leaves_recording=quits
+            )
 
 
 class MOTION_MATCHING_OT_start(_Steered, bpy.types.Operator):
@@ -150,11 +179,22 @@ Esc ends it, and what was there before comes back"""
         self._ready: Ready | None = yield from performing.prepared(obj)
         return ""
 
-    def begin(self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float) -> performing.Live:
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> performing.Live:
         assert self._ready
         (database, method, settings), self._ready = self._ready, None
-        return performing.start(obj, database, method, settings, keyboard, lambda ground: steering.source(
-            obj.motion_matching.play, keyboard, gamepad, settings, method.fps, ground), now)
+        return performing.start(
+            obj,
+            database,
+            method,
+            settings,
+            keyboard,
+            lambda ground: steering.source(
+                obj.motion_matching.play, keyboard, gamepad, settings, method.fps, ground
+            ),
+            now,
+        )
 
 
 class MOTION_MATCHING_OT_tune(_Steered, bpy.types.Operator):
@@ -176,7 +216,9 @@ A recording stays in the scene as a moving empty, to be compared, and to steer b
         yield self.bl_label, 1.0
         return ""
 
-    def begin(self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float) -> performing.Live:
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> performing.Live:
         return tuning.start(obj, keyboard, gamepad, now)
 
 
@@ -256,7 +298,9 @@ class MOTION_MATCHING_OT_ask_for_tag(bpy.types.Operator):
 
     bl_idname = "motion_matching.ask_for_tag"
     bl_label = "Ask for Tag"
-    bl_options = {"UNDO"}  # what adjusts the last operation undoes it first, which would end the session
+    bl_options = {
+        "UNDO"
+    }  # what adjusts the last operation undoes it first, which would end the session
 
     name: StringProperty(name="Tag", description="Name of the tag")
 
@@ -275,9 +319,13 @@ class MOTION_MATCHING_OT_favour(bpy.types.Operator):
 
     bl_idname = "motion_matching.favour"
     bl_label = "Favour Neighbour"
-    bl_options = {"UNDO"}  # what adjusts the last operation undoes it first, which would end the session
+    bl_options = {
+        "UNDO"
+    }  # what adjusts the last operation undoes it first, which would end the session
 
-    number: IntProperty(name="Neighbour", default=1, min=1, max=100, description="Which one, 1 being the nearest")
+    number: IntProperty(
+        name="Neighbour", default=1, min=1, max=100, description="Which one, 1 being the nearest"
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

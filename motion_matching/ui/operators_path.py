@@ -13,9 +13,15 @@ from .operators_build import read_sources
 from .operators_sources import choose
 from .work import Steps, Working, in_background
 
-SETTINGS = [("article", "Article", "Half a second for the place, a second for the heading"),
-            ("notebook", "Notebook", "Two seconds for both, which takes out all sway and blunts starts, stops and turns"),
-            ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply")]
+SETTINGS = [
+    ("article", "Article", "Half a second for the place, a second for the heading"),
+    (
+        "notebook",
+        "Notebook",
+        "Two seconds for both, which takes out all sway and blunts starts, stops and turns",
+    ),
+    ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply"),
+]
 
 
 def chosen_source(cls: Any, context: bpy.types.Context) -> Any:
@@ -35,7 +41,12 @@ class MOTION_MATCHING_OT_smooth_path(bpy.types.Operator):
     bl_label = "Smooth As"
     bl_options = {"REGISTER", "UNDO"}
 
-    preset: EnumProperty(name="Preset", items=SETTINGS, default="article", description="Windows and orders that are set")
+    preset: EnumProperty(
+        name="Preset",
+        items=SETTINGS,
+        default="article",
+        description="Windows and orders that are set",
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -61,8 +72,16 @@ from in place of the computed path"""
     bl_options = {"REGISTER", "UNDO"}
 
     fewer_keys: FloatProperty(
-        name="Fewer Keys", default=0.0, min=0.0, max=1.0, soft_max=0.02, precision=4, subtype="DISTANCE", unit="LENGTH",
-        description="How far the path may be from the computed one in exchange for fewer keys; zero keys every frame")
+        name="Fewer Keys",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        soft_max=0.02,
+        precision=4,
+        subtype="DISTANCE",
+        unit="LENGTH",
+        description="How far the path may be from the computed one in exchange for fewer keys; zero keys every frame",
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -70,7 +89,9 @@ from in place of the computed path"""
         if source is None:
             return False
         if source.use_path:
-            cls.poll_message_set("This source has a path by hand: go back to the computed one first")
+            cls.poll_message_set(
+                "This source has a path by hand: go back to the computed one first"
+            )
         elif not source.enabled:
             cls.poll_message_set("Switch on this source first")
         return source.enabled and not source.use_path
@@ -86,19 +107,30 @@ from in place of the computed path"""
         number = request.enabled_places(obj).index(chosen)  # the others may be broken
         settings = request.build_settings(obj)
         read = yield from read_sources(uid)
-        sources, first = [source for source, _ in read], read[number][1] + (read[number][0].start or 0)
-        tracks = yield from in_background(lambda tell: find_tracks(sources, settings, tell), "Finding the path")
+        sources, first = (
+            [source for source, _ in read],
+            read[number][1] + (read[number][0].start or 0),
+        )
+        tracks = yield from in_background(
+            lambda tell: find_tracks(sources, settings, tell), "Finding the path"
+        )
         obj, track = request.held(uid), tracks[number]
         if chosen >= len(obj.motion_matching.sources):
             raise SettingsError("The sources changed meanwhile; edit the path again.")
         source = obj.motion_matching.sources[chosen]
         if track is None:
-            raise SettingsError(f"The source '{source.name}' is too short to be built from; take more of its frames.")
+            raise SettingsError(
+                f"The source '{source.name}' is too short to be built from; take more of its frames."
+            )
         rides = source.kind == "ACTION" and placed_by(obj, source.action) is not None
         name = f"{source.action.name if source.action else source.name} Path"
-        source.path = hand_path.create_path(obj, name, track, first, rides=rides, fewer_keys=self.fewer_keys)
+        source.path = hand_path.create_path(
+            obj, name, track, first, rides=rides, fewer_keys=self.fewer_keys
+        )
         source.use_path, source.path.motion_matching.performer = True, obj
-        return f"'{source.path.name}' has the path of '{source.name}': edit its keys, and build again"
+        return (
+            f"'{source.path.name}' has the path of '{source.name}': edit its keys, and build again"
+        )
 
 
 class MOTION_MATCHING_OT_computed_path(bpy.types.Operator):
@@ -123,7 +155,12 @@ class MOTION_MATCHING_OT_computed_path(bpy.types.Operator):
         if context.object == source.path and context.mode == "OBJECT":
             choose(obj, context)  # with the empty, the panels would be gone
         path, source.path, source.use_path = source.path, None, False
-        users = (other.path for one in bpy.data.objects if one.type == "ARMATURE" for other in one.motion_matching.sources)
+        users = (
+            other.path
+            for one in bpy.data.objects
+            if one.type == "ARMATURE"
+            for other in one.motion_matching.sources
+        )
         if path and path.library is None and path not in users:
             hand_path.remove_path(path)
         status.forget()
@@ -144,7 +181,9 @@ class MOTION_MATCHING_OT_select_path(bpy.types.Operator):
             return False
         layer = context.view_layer.objects
         if not (source.use_path and source.path and source.path.name in layer):
-            cls.poll_message_set("Edit the path by hand first; its empty has to be in this view layer")
+            cls.poll_message_set(
+                "Edit the path by hand first; its empty has to be in this view layer"
+            )
             return False
         if context.mode != "OBJECT":
             cls.poll_message_set("Go to Object Mode first")

@@ -15,8 +15,11 @@ from ..engine.errors import MotionMatchingError, SettingsError
 from . import feature_list, polls, request, rig_status
 from .properties_sources import ROLES
 
-KINDS = [("features", "Features", "What frames are compared by"), ("controllers", "Controller", "How the character answers"),
-         ("rigs", "Roles", "Bones by role")]
+KINDS = [
+    ("features", "Features", "What frames are compared by"),
+    ("controllers", "Controller", "How the character answers"),
+    ("rigs", "Roles", "Bones by role"),
+]
 
 
 def add_shipped() -> None:
@@ -36,9 +39,13 @@ def _shipped() -> str:
 
 def user_folder(kind: str, create: bool = False) -> Path:
     """Where the user's own presets of a kind lie. SettingsError where there is no such place."""
-    found = bpy.utils.user_resource("SCRIPTS", path=f"presets/motion_matching/{kind}", create=create)
+    found = bpy.utils.user_resource(
+        "SCRIPTS", path=f"presets/motion_matching/{kind}", create=create
+    )
     if create and not found:
-        raise SettingsError("Blender has no folder for presets of your own; see that it may write to its user folder.")
+        raise SettingsError(
+            "Blender has no folder for presets of your own; see that it may write to its user folder."
+        )
     return Path(found)
 
 
@@ -55,7 +62,10 @@ class MOTION_MATCHING_OT_apply_preset(bpy.types.Operator):
 
     kind: _kind()
     filepath: StringProperty(
-        name="File", subtype="FILE_PATH", description="JSON file of the preset, or the name of a shipped one")
+        name="File",
+        subtype="FILE_PATH",
+        description="JSON file of the preset, or the name of a shipped one",
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -68,7 +78,9 @@ class MOTION_MATCHING_OT_apply_preset(bpy.types.Operator):
             if self.kind == "features":
                 feature_list.set_features(settings.features, data, name)
             elif self.kind == "rigs":
-                request.set_roles(settings.roles, request.roles_in(request.armature_of(context), data, name), name)
+                request.set_roles(
+                    settings.roles, request.roles_in(request.armature_of(context), data, name), name
+                )
             else:
                 request.set_controller(settings.controller, data.get("settings"), name)
         except MotionMatchingError as error:
@@ -85,7 +97,12 @@ class MOTION_MATCHING_OT_save_preset(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     kind: _kind()
-    name: StringProperty(name="Name", default="My Preset", description="Name of the preset, and of its file", maxlen=60)
+    name: StringProperty(
+        name="Name",
+        default="My Preset",
+        description="Name of the preset, and of its file",
+        maxlen=60,
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -104,21 +121,38 @@ class MOTION_MATCHING_OT_save_preset(bpy.types.Operator):
         name = re.sub(r"\W+", "_", self.name).strip("_").lower()
         try:
             if not name:
-                raise SettingsError(f"'{self.name}' cannot be the name of a file; use letters and digits.")
+                raise SettingsError(
+                    f"'{self.name}' cannot be the name of a file; use letters and digits."
+                )
             if self.kind == "features":
                 if not settings.features.items:
-                    raise SettingsError("There are no features to keep; apply a preset first, and change it.")
+                    raise SettingsError(
+                        "There are no features to keep; apply a preset first, and change it."
+                    )
                 feature_list.schema_of(settings.features)
                 data, owner = feature_list.features_data(settings.features), settings.features
             elif self.kind == "rigs":
                 # with nothing given, what was found is worth keeping
-                bones = request.roles_of(settings) or rig_status.refresh(request.armature_of(context)).roles
+                bones = (
+                    request.roles_of(settings)
+                    or rig_status.refresh(request.armature_of(context)).roles
+                )
                 if not bones:
-                    raise SettingsError("There are no roles to keep; choose bones for hips, spine and legs first.")
-                data, owner = {"roles": {role: bone for role, bone in bones.items() if role in ROLES}}, settings.roles
+                    raise SettingsError(
+                        "There are no roles to keep; choose bones for hips, spine and legs first."
+                    )
+                data, owner = (
+                    {"roles": {role: bone for role, bone in bones.items() if role in ROLES}},
+                    settings.roles,
+                )
             else:
-                data, owner = {"settings": request.controller_data(settings.controller)}, settings.controller
-            with replacing(user_folder(self.kind, create=True) / f"{name}.json", SettingsError) as temporary:
+                data, owner = (
+                    {"settings": request.controller_data(settings.controller)},
+                    settings.controller,
+                )
+            with replacing(
+                user_folder(self.kind, create=True) / f"{name}.json", SettingsError
+            ) as temporary:
                 temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
         except MotionMatchingError as error:
             self.report({"ERROR"}, str(error))
@@ -144,12 +178,17 @@ class MOTION_MATCHING_OT_remove_preset(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = user_folder(self.kind) / f"{self.name}.json"
         if not self.name or not path.is_file():
-            self.report({"ERROR"}, f"There is no preset '{self.name}' of your own; shipped ones stay.")
+            self.report(
+                {"ERROR"}, f"There is no preset '{self.name}' of your own; shipped ones stay."
+            )
             return {"CANCELLED"}
         try:
             path.unlink()
         except OSError as cause:
-            self.report({"ERROR"}, f"{path} cannot be deleted ({cause.strerror}); see that you may write there.")
+            self.report(
+                {"ERROR"},
+                f"{path} cannot be deleted ({cause.strerror}); see that you may write there.",
+            )
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -163,8 +202,12 @@ class _PresetMenu:
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         self.path_menu(
-            bpy.utils.preset_paths(f"motion_matching/{self.kind}"), self.preset_operator, props_default={"kind": self.kind},
-            filter_ext=lambda ending: ending.lower() in self.preset_extensions, display_name=bpy.path.display_name)
+            bpy.utils.preset_paths(f"motion_matching/{self.kind}"),
+            self.preset_operator,
+            props_default={"kind": self.kind},
+            filter_ext=lambda ending: ending.lower() in self.preset_extensions,
+            display_name=bpy.path.display_name,
+        )
 
 
 class MOTION_MATCHING_MT_features(_PresetMenu, bpy.types.Menu):

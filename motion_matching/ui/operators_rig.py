@@ -10,12 +10,19 @@ from . import polls, request, rig_status, status
 
 # by fix: the button, and what it does
 FIXES = {
-    "scale": ("Apply Scale",
-              "Have the bones take over the object's scale, and so the keys of their locations in all its actions"),
-    "front": ("Turn to the Front",
-              "Turn the rest pose until it faces -Y, and the object back; all that plays stays where it is"),
+    "scale": (
+        "Apply Scale",
+        "Have the bones take over the object's scale, and so the keys of their locations in all its actions",
+    ),
+    "front": (
+        "Turn to the Front",
+        "Turn the rest pose until it faces -Y, and the object back; all that plays stays where it is",
+    ),
     "deform": ("Take Deform Bones", "Take only the bones that deform"),
-    "roles": ("Find Roles", "Forget the bones that were given by role, which are then found on their own"),
+    "roles": (
+        "Find Roles",
+        "Forget the bones that were given by role, which are then found on their own",
+    ),
 }
 
 
@@ -27,15 +34,20 @@ class MOTION_MATCHING_OT_fix_rig(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     fix: EnumProperty(
-        name="Fix", description="What is mended", options={"SKIP_SAVE"},
-        items=[(name, label, says) for name, (label, says) in FIXES.items()])
+        name="Fix",
+        description="What is mended",
+        options={"SKIP_SAVE"},
+        items=[(name, label, says) for name, (label, says) in FIXES.items()],
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_armature(cls, context)
 
     @classmethod
-    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+    def description(
+        cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties
+    ) -> str:
         return FIXES[properties.fix][1]
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -45,7 +57,9 @@ class MOTION_MATCHING_OT_fix_rig(bpy.types.Operator):
         settings = obj.motion_matching
         problem = next((p for p in rig_status.refresh(obj).problems if p.fix == self.fix), None)
         if problem is None:
-            self.report({"ERROR"}, f"There is nothing of that kind to mend on armature '{obj.name}'.")
+            self.report(
+                {"ERROR"}, f"There is nothing of that kind to mend on armature '{obj.name}'."
+            )
             return {"CANCELLED"}
         try:
             if self.fix == "scale":

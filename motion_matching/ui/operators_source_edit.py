@@ -22,7 +22,11 @@ def is_found(source: Any, words: list[str]) -> bool:
 def shown(settings: Any) -> list[int]:
     """Places of the sources that the search leaves; of all where nothing is searched."""
     words = settings.search.lower().split()
-    return [place for place, source in enumerate(settings.sources) if not words or is_found(source, words)]
+    return [
+        place
+        for place, source in enumerate(settings.sources)
+        if not words or is_found(source, words)
+    ]
 
 
 _last: tuple[tuple[Any, ...], list[int]] = (), []  # what was shown where last, and places
@@ -31,7 +35,13 @@ _last: tuple[tuple[Any, ...], list[int]] = (), []  # what was shown where last, 
 def shown_last(settings: Any) -> list[int]:
     """The same for drawing: found again only where something that it hangs on has changed."""
     global _last
-    state = (settings.id_data.session_uid, settings.search, status.changes, settings.sources.keys(), bpy.data.actions.keys())
+    state = (
+        settings.id_data.session_uid,
+        settings.search,
+        status.changes,
+        settings.sources.keys(),
+        bpy.data.actions.keys(),
+    )
     if _last[0] != state:
         _last = state, shown(settings)
     return _last[1]
@@ -41,12 +51,14 @@ def _same(*names: str) -> Edit:
     def edit(source: Any, active: Any) -> None:
         for name in names:
             setattr(source, name, getattr(active, name))
+
     return edit
 
 
 def _set(name: str, value: Any) -> Edit:
     def edit(source: Any, active: Any) -> None:
         setattr(source, name, value)
+
     return edit
 
 
@@ -55,14 +67,43 @@ EDITS: dict[str, tuple[str, str, Any, Edit]] = {
     "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", _set("enabled", False)),
     "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", _set("mirror", True)),
     "no_mirror": ("Do Not Mirror", "Take them as they are alone", "X", _set("mirror", False)),
-    "loop": ("Loop", "Take them as cycles whose last frame repeats the first", "FILE_REFRESH", _set("loop", True)),
+    "loop": (
+        "Loop",
+        "Take them as cycles whose last frame repeats the first",
+        "FILE_REFRESH",
+        _set("loop", True),
+    ),
     "no_loop": ("Do Not Loop", "Let them end where they end", "X", _set("loop", False)),
-    "whole": ("Whole Range", "Take all of their frames", "FULLSCREEN_ENTER", _set("use_range", False)),
-    "speed": ("Speed of the Active", "Play them as fast as the active source", "TIME", _same("speed")),
-    "gait": ("Gait of the Active", "Tag them with the gait of the active source", "CON_FOLLOWPATH", _same("gait")),
-    "tags": ("Tags of the Active", "Give them the tags of the active source", "BOOKMARKS", _same("tags")),
-    "range": ("Range of the Active", "Take the same frames as of the active source", "FULLSCREEN_EXIT",
-              _same("use_range", "frame_start", "frame_end")),
+    "whole": (
+        "Whole Range",
+        "Take all of their frames",
+        "FULLSCREEN_ENTER",
+        _set("use_range", False),
+    ),
+    "speed": (
+        "Speed of the Active",
+        "Play them as fast as the active source",
+        "TIME",
+        _same("speed"),
+    ),
+    "gait": (
+        "Gait of the Active",
+        "Tag them with the gait of the active source",
+        "CON_FOLLOWPATH",
+        _same("gait"),
+    ),
+    "tags": (
+        "Tags of the Active",
+        "Give them the tags of the active source",
+        "BOOKMARKS",
+        _same("tags"),
+    ),
+    "range": (
+        "Range of the Active",
+        "Take the same frames as of the active source",
+        "FULLSCREEN_EXIT",
+        _same("use_range", "frame_start", "frame_end"),
+    ),
 }
 
 
@@ -74,8 +115,14 @@ class MOTION_MATCHING_OT_edit_sources(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     edit: EnumProperty(
-        name="Edit", default="on", description="What is changed",
-        items=[(key, name, text, icon, place) for place, (key, (name, text, icon, _)) in enumerate(EDITS.items())])
+        name="Edit",
+        default="on",
+        description="What is changed",
+        items=[
+            (key, name, text, icon, place)
+            for place, (key, (name, text, icon, _)) in enumerate(EDITS.items())
+        ],
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -111,7 +158,9 @@ class MOTION_MATCHING_OT_remove_sources(bpy.types.Operator):
         places, refused = shown(settings), ""
         for place in reversed(places):
             try:
-                items.remove(settings.sources, place, f"The source '{settings.sources[place].name}'")
+                items.remove(
+                    settings.sources, place, f"The source '{settings.sources[place].name}'"
+                )
             except SettingsError as error:
                 refused = str(error)
         if refused:

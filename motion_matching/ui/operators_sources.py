@@ -16,8 +16,10 @@ from .operators_source_edit import counted
 
 ENDING = ".bvh"
 MIRROR: Any = {
-    "name": "Mirror", "default": True,
-    "description": "Use the mirror images as well: twice the motion, as good to the left as to the right"}
+    "name": "Mirror",
+    "default": True,
+    "description": "Use the mirror images as well: twice the motion, as good to the left as to the right",
+}
 
 
 def add_source(obj: bpy.types.Object, name: str, **values: Any) -> Any:
@@ -26,7 +28,9 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> Any:
 
     settings = obj.motion_matching
     for group in ("roles", "simulation_bone", "features", "controller", "script"):
-        getattr(settings, group)  # a group that was never looked at is not kept, and a library override cannot change it
+        getattr(
+            settings, group
+        )  # a group that was never looked at is not kept, and a library override cannot change it
     if not settings.features.items:
         feature_list.set_features(settings.features, presets.load("features", "default"), "default")
     source = items.added(settings.sources, name)
@@ -36,14 +40,23 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> Any:
     return source
 
 
-def add_action_sources(obj: bpy.types.Object, found: Iterable[bpy.types.Action], mirror: bool) -> int:
+def add_action_sources(
+    obj: bpy.types.Object, found: Iterable[bpy.types.Action], mirror: bool
+) -> int:
     """Add the actions that are no sources yet; returns how many."""
     from ..scene import actions
 
     there = {source.action for source in obj.motion_matching.sources}
     new = [action for action in found if action not in there]
     for action in new:
-        add_source(obj, action.name, kind="ACTION", action=action, mirror=mirror, loop=actions.is_cyclic(action))
+        add_source(
+            obj,
+            action.name,
+            kind="ACTION",
+            action=action,
+            mirror=mirror,
+            loop=actions.is_cyclic(action),
+        )
     return len(new)
 
 
@@ -55,9 +68,14 @@ class MOTION_MATCHING_OT_add_actions(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     which: EnumProperty(
-        name="Actions", default="ALL", description="Actions that are added",
-        items=[("ALL", "All of the Armature", "Every action that moves its bones, but for its takes"),
-               ("ACTIVE", "Active Action", "The action that is assigned to it")])
+        name="Actions",
+        default="ALL",
+        description="Actions that are added",
+        items=[
+            ("ALL", "All of the Armature", "Every action that moves its bones, but for its takes"),
+            ("ACTIVE", "Active Action", "The action that is assigned to it"),
+        ],
+    )
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
@@ -65,7 +83,9 @@ class MOTION_MATCHING_OT_add_actions(bpy.types.Operator):
         if not polls.has_armature(cls, context):
             return False
         if not bpy.data.actions:
-            cls.poll_message_set("There is no action in this file: make or append one, or add files")
+            cls.poll_message_set(
+                "There is no action in this file: make or append one, or add files"
+            )
             return False
         return True
 
@@ -81,10 +101,18 @@ class MOTION_MATCHING_OT_add_actions(bpy.types.Operator):
             takes = {take.action for take in settings.takes}
             chosen = [action for action in actions.actions_of(obj) if action not in takes]
         if not chosen:
-            self.report({"ERROR"}, f"No action moves the bones of armature '{obj.name}'; assign one to it, or add files.")
+            self.report(
+                {"ERROR"},
+                f"No action moves the bones of armature '{obj.name}'; assign one to it, or add files.",
+            )
             return {"CANCELLED"}
         new = add_action_sources(obj, chosen, self.mirror)
-        self.report({"INFO"}, f"Added {counted(new, 'action')}" if new else "All of these actions are sources already")
+        self.report(
+            {"INFO"},
+            f"Added {counted(new, 'action')}"
+            if new
+            else "All of these actions are sources already",
+        )
         return {"FINISHED"} if new else {"CANCELLED"}
 
 
@@ -97,19 +125,33 @@ Without a selected armature, one is made from the first file"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ENDING
-    filter_glob: StringProperty(default="*.bvh;*.BVH", options={"HIDDEN"}, description="Files that are shown")
-    filepath: StringProperty(name="File", subtype="FILE_PATH", options={"SKIP_SAVE"}, description="File that is added")
+    filter_glob: StringProperty(
+        default="*.bvh;*.BVH", options={"HIDDEN"}, description="Files that are shown"
+    )
+    filepath: StringProperty(
+        name="File", subtype="FILE_PATH", options={"SKIP_SAVE"}, description="File that is added"
+    )
     directory: StringProperty(
-        name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"},
-        description="Folder of the files, taken whole where none is chosen")
+        name="Folder",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
+        description="Folder of the files, taken whole where none is chosen",
+    )
     files: CollectionProperty(
-        name="Files", type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE"},
-        description="Files of the folder that are added")
+        name="Files",
+        type=bpy.types.OperatorFileListElement,
+        options={"SKIP_SAVE"},
+        description="Files of the folder that are added",
+    )
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.is_idle(cls) if request.armature_of(context) is None else polls.has_armature(cls, context)
+        return (
+            polls.is_idle(cls)
+            if request.armature_of(context) is None
+            else polls.has_armature(cls, context)
+        )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return _add_files(self, context, lambda: chosen_paths(self, (ENDING,)))
@@ -124,8 +166,14 @@ Without a selected armature, one is made from the first file"""
     bl_options = {"REGISTER", "UNDO"}
 
     directory: StringProperty(
-        name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"}, description="Folder whose files are added")
-    filter_folder: BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"}, description="Show folders")
+        name="Folder",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
+        description="Folder whose files are added",
+    )
+    filter_folder: BoolProperty(
+        default=True, options={"HIDDEN", "SKIP_SAVE"}, description="Show folders"
+    )
     mirror: BoolProperty(**MIRROR)
 
     @classmethod
@@ -140,7 +188,9 @@ Without a selected armature, one is made from the first file"""
         return _add_files(self, context, lambda: [Path(self.directory)])
 
 
-def _add_files(operator: Any, context: bpy.types.Context, wanted: Callable[[], list[Path]]) -> set[str]:
+def _add_files(
+    operator: Any, context: bpy.types.Context, wanted: Callable[[], list[Path]]
+) -> set[str]:
     """Add files, and those in folders, as sources."""
     from ..engine.matching.sources import find_sources
 
@@ -154,7 +204,10 @@ def _add_files(operator: Any, context: bpy.types.Context, wanted: Callable[[], l
     new = [path for path in paths if path not in there]
     for path in new:
         add_source(obj, path.stem, kind="FILE", filepath=str(path), mirror=operator.mirror)
-    operator.report({"INFO"}, f"Added {counted(len(new), 'file')}" if new else "All of these files are sources already")
+    operator.report(
+        {"INFO"},
+        f"Added {counted(len(new), 'file')}" if new else "All of these files are sources already",
+    )
     return {"FINISHED"} if new else {"CANCELLED"}
 
 
@@ -167,11 +220,16 @@ def chosen_paths(operator: Any, endings: tuple[str, ...]) -> list[Path]:
     if not chosen and folder:
         chosen = [folder]
     if not chosen:
-        raise SettingsError(f"'{operator.filepath}' is not there; choose {' or '.join(endings)} files, or a folder of them.")
-    wrong = next((path for path in chosen if path.is_file() and path.suffix.lower() not in endings), None)
+        raise SettingsError(
+            f"'{operator.filepath}' is not there; choose {' or '.join(endings)} files, or a folder of them."
+        )
+    wrong = next(
+        (path for path in chosen if path.is_file() and path.suffix.lower() not in endings), None
+    )
     if wrong:
         raise SettingsError(
-            f"{wrong} is no {' or '.join(endings)} file; choose motion capture of that kind, or a folder of it.")
+            f"{wrong} is no {' or '.join(endings)} file; choose motion capture of that kind, or a folder of it."
+        )
     return chosen
 
 
@@ -206,7 +264,12 @@ class MOTION_MATCHING_OT_remove_source(bpy.types.Operator):
     bl_label = "Remove Source"
     bl_options = {"REGISTER", "UNDO"}
 
-    all: BoolProperty(name="All", default=False, options={"SKIP_SAVE"}, description="Take all sources off the list")
+    all: BoolProperty(
+        name="All",
+        default=False,
+        options={"SKIP_SAVE"},
+        description="Take all sources off the list",
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -224,7 +287,9 @@ class MOTION_MATCHING_OT_remove_source(bpy.types.Operator):
         else:
             place = min(settings.source_index, len(settings.sources) - 1)
             try:
-                items.remove(settings.sources, place, f"The source '{settings.sources[place].name}'")
+                items.remove(
+                    settings.sources, place, f"The source '{settings.sources[place].name}'"
+                )
             except MotionMatchingError as error:
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}

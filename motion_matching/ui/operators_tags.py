@@ -54,7 +54,9 @@ class _OnSource:
     def poll(cls: Any, context: bpy.types.Context) -> bool:
         if not polls.has_armature(cls, context):
             return False
-        if not polls.has_active(request.armature_of(context).motion_matching, "sources", "source_index"):
+        if not polls.has_active(
+            request.armature_of(context).motion_matching, "sources", "source_index"
+        ):
             cls.poll_message_set("Add actions or files to tag first")
             return False
         return True
@@ -83,18 +85,37 @@ those from the first to the last selected key"""
 
     kind: EnumProperty(name="Kind", default="FREE", items=KINDS, description="What the range means")
     label: StringProperty(
-        name="Name", options={"SKIP_SAVE"}, description="Name that performances ask for; empty to name it later")
+        name="Name",
+        options={"SKIP_SAVE"},
+        description="Name that performances ask for; empty to name it later",
+    )
     frames: EnumProperty(
-        name="Frames", default="PLAYHEAD", description="Which frames are tagged",
-        items=[("PLAYHEAD", "Playhead", "Those of the preview range where there is one, else from the current frame on"),
-               ("KEYS", "Selected Keys", "From the first to the last selected key of the source's action")])
+        name="Frames",
+        default="PLAYHEAD",
+        description="Which frames are tagged",
+        items=[
+            (
+                "PLAYHEAD",
+                "Playhead",
+                "Those of the preview range where there is one, else from the current frame on",
+            ),
+            (
+                "KEYS",
+                "Selected Keys",
+                "From the first to the last selected key of the source's action",
+            ),
+        ],
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         source, scene = _choose_shown(context), context.scene
         if self.frames == "KEYS":
             keys = _selected_keys(source, request.armature_of(context))
             if keys is None:
-                self.report({"ERROR"}, f"No key of '{source.name}' is selected; select some in the Dope Sheet.")
+                self.report(
+                    {"ERROR"},
+                    f"No key of '{source.name}' is selected; select some in the Dope Sheet.",
+                )
                 return {"CANCELLED"}
             start, end = keys
         elif scene.use_preview_range:
@@ -115,7 +136,9 @@ def _selected_keys(source: Any, obj: bpy.types.Object) -> tuple[int, int] | None
 
     if source.kind != "ACTION" or source.action is None:
         return None
-    return actions.selected_frames(actions.curves_of(source.action, actions.slot_for(source.action, obj)))
+    return actions.selected_frames(
+        actions.curves_of(source.action, actions.slot_for(source.action, obj))
+    )
 
 
 def _last_frame(source: Any) -> int:
@@ -132,12 +155,16 @@ class MOTION_MATCHING_OT_tag_at_playhead(_OnTag, bpy.types.Operator):
     bl_label = "Set at Playhead"
     bl_options = {"REGISTER", "UNDO"}
 
-    end: BoolProperty(name="End", default=False, description="Set the end of the range, not its start")
+    end: BoolProperty(
+        name="End", default=False, description="Set the end of the range, not its start"
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         tag = polls.active(_choose_shown(context), "tag_ranges", "tag_index")
         if tag is None:
-            self.report({"ERROR"}, "The source that is shown has no range of frames; add one first.")
+            self.report(
+                {"ERROR"}, "The source that is shown has no range of frames; add one first."
+            )
             return {"CANCELLED"}
         frame = max(context.scene.frame_current, 0)
         if self.end:
@@ -154,7 +181,12 @@ class MOTION_MATCHING_OT_remove_tag(_OnTag, bpy.types.Operator):
     bl_label = "Remove Range"
     bl_options = {"REGISTER", "UNDO"}
 
-    all: BoolProperty(name="All", default=False, options={"SKIP_SAVE"}, description="Remove all ranges of the source")
+    all: BoolProperty(
+        name="All",
+        default=False,
+        options={"SKIP_SAVE"},
+        description="Remove all ranges of the source",
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = active_source(context)
@@ -198,13 +230,25 @@ class MOTION_MATCHING_OT_tags_to_markers(_OnAction, bpy.types.Operator):
 
         source = active_source(context)
         if source.action.library:
-            self.report({"ERROR"}, f"The action '{source.action.name}' is linked from another file; make it local first.")
+            self.report(
+                {"ERROR"},
+                f"The action '{source.action.name}' is linked from another file; make it local first.",
+            )
             return {"CANCELLED"}
         if not source.tag_ranges:
-            self.report({"ERROR"}, f"The source '{source.name}' has no ranges of tags to write; add some.")
+            self.report(
+                {"ERROR"}, f"The source '{source.name}' has no ranges of tags to write; add some."
+            )
             return {"CANCELLED"}
-        ranges = [MarkedRange(tag.label if tag.kind == "FREE" else tag.kind, tag.frame_start, tag.frame_end,
-                              round(tag.bias, 6)) for tag in source.tag_ranges]
+        ranges = [
+            MarkedRange(
+                tag.label if tag.kind == "FREE" else tag.kind,
+                tag.frame_start,
+                tag.frame_end,
+                round(tag.bias, 6),
+            )
+            for tag in source.tag_ranges
+        ]
         try:
             write_tags(source.action, ranges)
         except SettingsError as error:
@@ -231,18 +275,26 @@ class MOTION_MATCHING_OT_markers_to_tags(_OnAction, bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         if not ranges:
-            self.report({"ERROR"}, f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' and "
-                                   "'end: limp'; write some, or add ranges here.")
+            self.report(
+                {"ERROR"},
+                f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' and "
+                "'end: limp'; write some, or add ranges here.",
+            )
             return {"CANCELLED"}
         if _inherited(source):
-            self.report({"ERROR"}, f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
-                                   "markers only there.")
+            self.report(
+                {"ERROR"},
+                f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
+                "markers only there.",
+            )
             return {"CANCELLED"}
         colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
         source.tag_ranges.clear()
         for r in ranges:
             kind = r.name if r.name in LABELS else "FREE"
-            tag = add_range(source, LABELS.get(r.name, r.name), kind, max(r.start, 0), max(r.end, 0))
+            tag = add_range(
+                source, LABELS.get(r.name, r.name), kind, max(r.start, 0), max(r.end, 0)
+            )
             tag.bias, tag.color = r.bias, colors.get(tag.label, tag.color)
         status.forget()
         self.report({"INFO"}, f"Took {len(ranges)} ranges from '{source.action.name}'")
@@ -253,7 +305,9 @@ def _proposed(source: Any) -> list[int]:
     """The places of the ranges of a source that were proposed, or are named as if they were."""
     from ..engine.matching.auto_tags import NAMES
 
-    return [k for k, tag in enumerate(source.tag_ranges) if tag.kind == "FREE" and tag.label in NAMES]
+    return [
+        k for k, tag in enumerate(source.tag_ranges) if tag.kind == "FREE" and tag.label in NAMES
+    ]
 
 
 class MOTION_MATCHING_OT_propose_tags(Working, bpy.types.Operator):
@@ -277,7 +331,8 @@ the character moves; ranges that were proposed before are replaced"""
         read = yield from read_sources(uid)
         sources, firsts = zip(*read, strict=True)
         proposed = yield from in_background(
-            lambda tell: propose_tags(sources, settings, thresholds, tell), "Proposing")
+            lambda tell: propose_tags(sources, settings, thresholds, tell), "Proposing"
+        )
         obj = request.held(uid)
         listed = [obj.motion_matching.sources[place] for place in request.enabled_places(obj)]
         if len(listed) != len(proposed):
@@ -286,8 +341,10 @@ the character moves; ranges that were proposed before are replaced"""
             inherited = _inherited(item)
             for tag in (item.tag_ranges[k] for k in _proposed(item)):
                 if tag.name in inherited:
-                    raise SettingsError(f"The range '{tag.label}' of '{item.name}' comes from the linked file, and cannot "
-                                        "be replaced; change its label, or propose tags there.")
+                    raise SettingsError(
+                        f"The range '{tag.label}' of '{item.name}' comes from the linked file, and cannot "
+                        "be replaced; change its label, or propose tags there."
+                    )
         for item, tags, first in zip(listed, proposed, firsts, strict=True):
             for k in reversed(_proposed(item)):
                 item.tag_ranges.remove(k)

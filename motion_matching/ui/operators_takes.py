@@ -54,7 +54,9 @@ class MOTION_MATCHING_OT_remove_take(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         take = polls.chosen_take(cls, context)
         if take and take.is_kept:
-            cls.poll_message_set("This take is kept: let go of it first, with the shield in the list")
+            cls.poll_message_set(
+                "This take is kept: let go of it first, with the shield in the list"
+            )
             return False
         return take is not None and polls.may_assign(cls, context)
 
@@ -116,7 +118,9 @@ they were steered, how fast they answer"""
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         take = polls.chosen_take(cls, context)
-        if take is None or not (polls.has_sources(cls, context) and polls.knows_performance(cls, take)):
+        if take is None or not (
+            polls.has_sources(cls, context) and polls.knows_performance(cls, take)
+        ):
             return False
         other = request.armature_of(context).motion_matching.compare_with
         if other is None or other == take.action:
@@ -127,7 +131,10 @@ they were steered, how fast they answer"""
     def steps(self, context: bpy.types.Context) -> Steps[str]:
         obj = request.armature_of(context)
         uid, settings = obj.session_uid, obj.motion_matching
-        names = polls.active(settings, "takes", "take_index").action.name, settings.compare_with.name
+        names = (
+            polls.active(settings, "takes", "take_index").action.name,
+            settings.compare_with.name,
+        )
         comparing.shown[uid] = yield from comparing.compared(obj, names)
         status.redraw()
         return f"Compared '{names[0]}' with '{names[1]}'"

@@ -36,7 +36,11 @@ _STATES = {
     "empty": ("LAYER_USED", "No Sources", "Add actions of this armature, or files"),
     "broken": ("ERROR", "Needs Help", ""),
     "none": ("LAYER_USED", "Not Built", "Build to make the database"),
-    "elsewhere": ("FILE_REFRESH", "Not Built Here", "Built on another machine, or cleared since: build it again"),
+    "elsewhere": (
+        "FILE_REFRESH",
+        "Not Built Here",
+        "Built on another machine, or cleared since: build it again",
+    ),
     "stale": ("FILE_REFRESH", "Stale", "Sources or settings changed: build again"),
     "fresh": ("CHECKMARK", "Fresh", ""),
 }
@@ -85,7 +89,9 @@ def header(panel: Any, icon: Any, text: str) -> None:
 
 def told(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
     """A sentence in as many lines as the panel's width asks for."""
-    width = context.region.width / (context.preferences.system.ui_scale or 1.0)  # zero without a window
+    width = context.region.width / (
+        context.preferences.system.ui_scale or 1.0
+    )  # zero without a window
     column = layout.column(align=True)
     column.scale_y = 0.8
     for line in _lines(text, max(20, int((width - 60) / 6.2))):
@@ -124,7 +130,9 @@ class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         column = self.layout.column()
         if any(obj.type == "ARMATURE" for obj in context.view_layer.objects):
-            told(column, context, "Select an armature to work with, or add another performer", "INFO")
+            told(
+                column, context, "Select an armature to work with, or add another performer", "INFO"
+            )
         column.operator_context = "INVOKE_DEFAULT"
         button = column.row()
         button.scale_y = 1.6
@@ -161,7 +169,9 @@ class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
             box = self.layout.box()
             told(box, context, problem.sentence, "ERROR" if problem.serious else "INFO")
             if problem.fix:
-                box.operator(FixRig.bl_idname, text=FIXES[problem.fix][0], icon="TOOL_SETTINGS").fix = problem.fix
+                box.operator(
+                    FixRig.bl_idname, text=FIXES[problem.fix][0], icon="TOOL_SETTINGS"
+                ).fix = problem.fix
         column = split(self.layout)
         column.prop(settings, "root")
         if settings.root == "BONE":
@@ -178,9 +188,18 @@ class MOTION_MATCHING_PT_roles(ArmaturePanel, bpy.types.Panel):
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         roles = armature_of(context).motion_matching.roles
-        given, rig = sum(bool(getattr(roles, role)) for role in ROLES), rig_status.shown(armature_of(context))
-        missing = any(problem.label == "Roles Missing" for problem in rig.problems) if rig else False
-        header(self, "ERROR" if missing else "BONE_DATA", "Missing" if missing else f"{given} Given" if given else "Found")
+        given, rig = (
+            sum(bool(getattr(roles, role)) for role in ROLES),
+            rig_status.shown(armature_of(context)),
+        )
+        missing = (
+            any(problem.label == "Roles Missing" for problem in rig.problems) if rig else False
+        )
+        header(
+            self,
+            "ERROR" if missing else "BONE_DATA",
+            "Missing" if missing else f"{given} Given" if given else "Found",
+        )
 
     def draw(self, context: bpy.types.Context) -> None:
         obj = armature_of(context)
@@ -197,7 +216,9 @@ def found_roles(obj: bpy.types.Object) -> dict[str, str]:
     return status.shown(obj).roles or (rig.roles if rig else {})
 
 
-def role_row(column: bpy.types.UILayout, obj: bpy.types.Object, roles: Any, role: str, found: dict[str, str]) -> None:
+def role_row(
+    column: bpy.types.UILayout, obj: bpy.types.Object, roles: Any, role: str, found: dict[str, str]
+) -> None:
     """A picker of a role's bone, and below the bone that was found where none is given."""
     column.prop_search(roles, role, obj.data, "bones")
     if role in found and not getattr(roles, role):
@@ -225,7 +246,9 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
         row = layout.row()
-        row.template_list("MOTION_MATCHING_UL_sources", "", settings, "sources", settings, "source_index", rows=5)
+        row.template_list(
+            "MOTION_MATCHING_UL_sources", "", settings, "sources", settings, "source_index", rows=5
+        )
         side = row.column(align=True)
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
         side.operator(RemoveSource.bl_idname, text="", icon="REMOVE")
@@ -238,12 +261,18 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
         found = status.shown(obj)
         button = layout.row()
         button.scale_y = 1.4
-        button.operator(Build.bl_idname, text="Build Again" if found.kind == "fresh" else "Build", icon="MODIFIER")
+        button.operator(
+            Build.bl_idname,
+            text="Build Again" if found.kind == "fresh" else "Build",
+            icon="MODIFIER",
+        )
         progress(layout)
         _summary(layout, context, found, settings.built_notes)
 
 
-def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: status.Status, notes: str) -> None:
+def _summary(
+    layout: bpy.types.UILayout, context: bpy.types.Context, found: status.Status, notes: str
+) -> None:
     hint = f"{found.why}. Build again" if found.why else _STATES[found.kind][2]
     if hint and not work.running:
         told(layout, context, hint, "INFO")
@@ -252,8 +281,13 @@ def _summary(layout: bpy.types.UILayout, context: bpy.types.Context, found: stat
     column = layout.column(align=True)
     column.scale_y = 0.8
     minutes, seconds = divmod(round(found.seconds), 60)
-    column.label(text=f"{found.frames} frames, {minutes} min {seconds} s at {found.fps:g} fps", icon="CHECKMARK")
-    column.label(text=f"{found.clips} clips, {found.bones} bones, {found.megabytes:.0f} MB", icon="BLANK1")
+    column.label(
+        text=f"{found.frames} frames, {minutes} min {seconds} s at {found.fps:g} fps",
+        icon="CHECKMARK",
+    )
+    column.label(
+        text=f"{found.clips} clips, {found.bones} bones, {found.megabytes:.0f} MB", icon="BLANK1"
+    )
     told(layout, context, found.coverage, "BLANK1")
     for note in notes.splitlines():
         told(layout, context, note, "ERROR")
@@ -273,7 +307,15 @@ class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         settings, row = armature_of(context).motion_matching, self.layout.row()
-        row.template_list("MOTION_MATCHING_UL_databases", "", settings, "databases", settings, "database_index", rows=3)
+        row.template_list(
+            "MOTION_MATCHING_UL_databases",
+            "",
+            settings,
+            "databases",
+            settings,
+            "database_index",
+            rows=3,
+        )
         side = row.column(align=True)
         side.operator(AddDatabase.bl_idname, text="", icon="ADD")
         side.operator(RemoveDatabase.bl_idname, text="", icon="REMOVE")
@@ -333,13 +375,22 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         source = polls.active(armature_of(context).motion_matching, "sources", "source_index")
         if source and source.use_path:
-            header(self, *(("ERROR", "Path Lost") if not path_is_there(source) else ("EMPTY_ARROWS", "By Hand")))
+            header(
+                self,
+                *(
+                    ("ERROR", "Path Lost")
+                    if not path_is_there(source)
+                    else ("EMPTY_ARROWS", "By Hand")
+                ),
+            )
 
     def draw(self, context: bpy.types.Context) -> None:
         obj = armature_of(context)
         settings, layout = obj.motion_matching, self.layout
         bone, roles, found = settings.simulation_bone, settings.roles, found_roles(obj)
-        layout.prop(settings, "show_path", toggle=True, icon="HIDE_OFF" if settings.show_path else "HIDE_ON")
+        layout.prop(
+            settings, "show_path", toggle=True, icon="HIDE_OFF" if settings.show_path else "HIDE_ON"
+        )
         if settings.show_path and ground_paths.note:
             told(layout, context, ground_paths.note, "ERROR")
         column = split(layout)
@@ -363,10 +414,17 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
             self.layout.operator(EditPath.bl_idname, icon="EMPTY_ARROWS")
             return
         if not path_is_there(source):
-            told(self.layout, context, "The empty with the path was deleted: undo that, or go back", "ERROR")
+            told(
+                self.layout,
+                context,
+                "The empty with the path was deleted: undo that, or go back",
+                "ERROR",
+            )
         column = self.layout.column(align=True)
         if path_is_there(source):
-            column.operator(SelectPath.bl_idname, text=f"Select '{source.path.name}'", icon="EMPTY_ARROWS")
+            column.operator(
+                SelectPath.bl_idname, text=f"Select '{source.path.name}'", icon="EMPTY_ARROWS"
+            )
         column.operator(ComputedPath.bl_idname, icon="LOOP_BACK")
 
 

@@ -21,11 +21,26 @@ _MOST_ACTIONS = 20  # that are listed
 # by how the values of a field stand: icon, two words, and what that means
 _STANDING = {
     "unknown": ("SORTTIME", "Looking", ""),
-    "missing": ("LAYER_USED", "Not Trained", "Not trained: plays greedily, as serves best within Look Ahead"),
-    "stopped": ("PAUSE", "Stopped", "Stopped half-way: plays greedily until it is trained to the end"),
-    "elsewhere": ("FILE_REFRESH", "Not Trained Here",
-                  "Trained on another machine, or cleared since: plays greedily until it is trained again"),
-    "stale": ("FILE_REFRESH", "Stale", "Database or training changed: plays greedily until it is trained again"),
+    "missing": (
+        "LAYER_USED",
+        "Not Trained",
+        "Not trained: plays greedily, as serves best within Look Ahead",
+    ),
+    "stopped": (
+        "PAUSE",
+        "Stopped",
+        "Stopped half-way: plays greedily until it is trained to the end",
+    ),
+    "elsewhere": (
+        "FILE_REFRESH",
+        "Not Trained Here",
+        "Trained on another machine, or cleared since: plays greedily until it is trained again",
+    ),
+    "stale": (
+        "FILE_REFRESH",
+        "Stale",
+        "Database or training changed: plays greedily until it is trained again",
+    ),
     "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
 }
 
@@ -39,7 +54,11 @@ class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         controller = armature_of(context).motion_matching.controller
-        header(self, "CON_FOLLOWPATH", "Motion Field" if controller.method == "FIELD" else "Motion Matching")
+        header(
+            self,
+            "CON_FOLLOWPATH",
+            "Motion Field" if controller.method == "FIELD" else "Motion Matching",
+        )
 
     def draw(self, context: bpy.types.Context) -> None:
         controller = armature_of(context).motion_matching.controller
@@ -85,7 +104,13 @@ def _speeds(layout: bpy.types.UILayout, controller: Any, gait: str) -> None:
         column.prop(controller, gait, index=index, text=text)
 
 
-_OF_LOCKED_FEET = ("lock_halflife", "foot_halflife", "unlock_radius", "swing_clearance", "stretch_buffer")
+_OF_LOCKED_FEET = (
+    "lock_halflife",
+    "foot_halflife",
+    "unlock_radius",
+    "swing_clearance",
+    "stretch_buffer",
+)
 
 
 def _matters(controller: Any, name: str) -> bool:
@@ -121,7 +146,14 @@ class MOTION_MATCHING_PT_search(_Part, bpy.types.Panel):
     """When another frame is looked for, and which may be taken"""
 
     bl_label = "Search"
-    names = ("search_interval", "continuing_bias", "sharp_velocity", "sharp_angle", "end_guard", "surroundings")
+    names = (
+        "search_interval",
+        "continuing_bias",
+        "sharp_velocity",
+        "sharp_angle",
+        "end_guard",
+        "surroundings",
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -143,14 +175,21 @@ class MOTION_MATCHING_PT_neighbours(_OpenPart, bpy.types.Panel):
         obj, live = armature_of(context), performing.current
         split(self.layout).prop(obj.motion_matching.training, "metric")
         if live and live.decision and live.armature.uid == obj.session_uid:
-            _actions(self.layout.box(), live.database, live.decision, obj.motion_matching.controller.favour)
+            _actions(
+                self.layout.box(),
+                live.database,
+                live.decision,
+                obj.motion_matching.controller.favour,
+            )
 
 
 def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favour: int) -> None:
     """The actions of the last tick, one for each neighbour from the nearest on: where it is from, how much it counted in
     what was done, and what its action was worth. Its button forces it."""
     count = len(decision.scores)
-    of_each = zip(decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True)
+    of_each = zip(
+        decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True
+    )
     table = [("Nearest", "Share", "Value")]
     for frame, weight, score in itertools.islice(of_each, _MOST_ACTIONS):
         source = database.source_of(frame)
@@ -163,8 +202,16 @@ def _actions(layout: bpy.types.UILayout, database: Any, decision: Decision, favo
     for number, (name, *of_it) in enumerate(table):
         row = names.row(align=True)
         if number:
-            icon: Any = "PINNED" if number == favour else "PLAY" if number == decision.chosen + 1 else "UNPINNED"
-            row.operator(Favour.bl_idname, text="", icon=icon, depress=number == favour).number = number
+            icon: Any = (
+                "PINNED"
+                if number == favour
+                else "PLAY"
+                if number == decision.chosen + 1
+                else "UNPINNED"
+            )
+            row.operator(
+                Favour.bl_idname, text="", icon=icon, depress=number == favour
+            ).number = number
         row.label(text=name)
         for column, figure in zip(columns, of_it, strict=True):
             column.label(text=figure)
@@ -197,10 +244,16 @@ class MOTION_MATCHING_PT_training(ArmaturePanel, bpy.types.Panel):
         layout.operator_context = "INVOKE_DEFAULT"
         button = layout.row()
         button.scale_y = 1.4
-        button.operator(Train.bl_idname, text="Go On Training" if stands == "stopped" else "Train", icon="FORCE_VORTEX")
+        button.operator(
+            Train.bl_idname,
+            text="Go On Training" if stands == "stopped" else "Train",
+            icon="FORCE_VORTEX",
+        )
         progress(layout)
         if _STANDING[stands][2]:
-            told(layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO")
+            told(
+                layout, context, _STANDING[stands][2], "CHECKMARK" if stands == "fresh" else "INFO"
+            )
         if stands == "fresh" and (others := fields.others_than_trained(obj)):
             told(layout, context, others, "INFO")
         split(layout).prop(training, "show_residuals")
@@ -211,8 +264,18 @@ class MOTION_MATCHING_PT_displacement(_Part, bpy.types.Panel):
 
     bl_label = "Displacement"
     names = (
-        "displacement", "synchronization", "adjust_position_halflife", "adjust_rotation_halflife", "adjust_by_velocity",
-        "adjust_position_ratio", "adjust_rotation_ratio", "clamp", "clamp_distance", "clamp_angle", "collision_radius")
+        "displacement",
+        "synchronization",
+        "adjust_position_halflife",
+        "adjust_rotation_halflife",
+        "adjust_by_velocity",
+        "adjust_position_ratio",
+        "adjust_rotation_ratio",
+        "clamp",
+        "clamp_distance",
+        "clamp_angle",
+        "collision_radius",
+    )
 
 
 class MOTION_MATCHING_PT_feet(_Part, bpy.types.Panel):

@@ -20,8 +20,16 @@ class MOTION_MATCHING_UL_features(bpy.types.UIList):
     """What frames are compared by, each with its weight"""
 
     def draw_item(
-        self, context: bpy.types.Context, layout: bpy.types.UILayout, data: Any, item: Any, icon: int | None,
-        active_data: Any, active_property: str | None, index: int | None = 0, flt_flag: int | None = 0,
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: int | None,
+        active_data: Any,
+        active_property: str | None,
+        index: int | None = 0,
+        flt_flag: int | None = 0,
     ) -> None:
         split = layout.split(factor=0.68)
         split.label(text=title_of(item), icon=ICONS[item.kind])
@@ -48,13 +56,22 @@ class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
         column.prop(features, "responsiveness", slider=True)
         column.prop(features, "continuity", slider=True)
         if not features.items:
-            button = layout.operator(ApplyPreset.bl_idname, text="Adjust Default Features", icon="OPTIONS")
+            button = layout.operator(
+                ApplyPreset.bl_idname, text="Adjust Default Features", icon="OPTIONS"
+            )
             button.kind, button.filepath = "features", "default"
             return
         if performing.current and not performing.current.plays_features:
-            told(layout, context, "Other features than those that are played: start again to use them", "INFO")
+            told(
+                layout,
+                context,
+                "Other features than those that are played: start again to use them",
+                "INFO",
+            )
         row = layout.row()
-        row.template_list("MOTION_MATCHING_UL_features", "", features, "items", features, "index", rows=5)
+        row.template_list(
+            "MOTION_MATCHING_UL_features", "", features, "items", features, "index", rows=5
+        )
         side = row.column(align=True)
         side.menu(AddMenu.__name__, text="", icon="ADD")
         side.operator(RemoveFeature.bl_idname, text="", icon="REMOVE")

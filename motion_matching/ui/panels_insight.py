@@ -38,7 +38,11 @@ class MOTION_MATCHING_PT_insight(ArmaturePanel, bpy.types.Panel):
             header(self, "FILE_REFRESH", "Stale")
         else:
             count = len(found.to_capture)
-            header(self, "INFO" if count else "CHECKMARK", f"{count} to Capture" if count else "Covered")
+            header(
+                self,
+                "INFO" if count else "CHECKMARK",
+                f"{count} to Capture" if count else "Covered",
+            )
 
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.operator_context = "INVOKE_DEFAULT"
@@ -76,8 +80,10 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         for line in found.summary:
             lines.label(text=line)
         box = layout.box()
-        box.label(text="What to Capture Next" if found.to_capture else "Nothing Asked For Is Missing",
-                  icon="OUTLINER_DATA_ARMATURE" if found.to_capture else "CHECKMARK")
+        box.label(
+            text="What to Capture Next" if found.to_capture else "Nothing Asked For Is Missing",
+            icon="OUTLINER_DATA_ARMATURE" if found.to_capture else "CHECKMARK",
+        )
         for text in found.to_capture[:_MOST_TOLD]:
             told(box, context, text, "DOT")
         if len(found.to_capture) > _MOST_TOLD:
@@ -137,8 +143,13 @@ def _costs(layout: bpy.types.UILayout, found: FrameInspection) -> None:
     other = found.candidates[0] if found.candidates else None
     table = layout.box().column(align=True)
     table.scale_y = 0.8
-    rows = [(_words(feature.label), *_pair(found.continuing.by_feature[k], other.by_feature[k] if other else None))
-            for k, feature in enumerate(found.features)]
+    rows = [
+        (
+            _words(feature.label),
+            *_pair(found.continuing.by_feature[k], other.by_feature[k] if other else None),
+        )
+        for k, feature in enumerate(found.features)
+    ]
     total = ("Cost", *_pair(found.continuing.cost, other.cost if other else None))
     for label, *values in (("", "Here", "Best"), *rows, total):
         row = table.split(factor=0.54)
@@ -163,12 +174,24 @@ def _words(label: str) -> str:
 
 
 def _others(
-    layout: bpy.types.UILayout, context: bpy.types.Context, seen: inspector.Inspector, found: FrameInspection
+    layout: bpy.types.UILayout,
+    context: bpy.types.Context,
+    seen: inspector.Inspector,
+    found: FrameInspection,
 ) -> None:
     """The frame itself and the best others, each with what becomes of it."""
     box = layout.box()
-    icons: Any = {"played on": "PLAY", "entered": "FORWARD", "left": "FORWARD", "barred": "CANCEL", "lost": "REMOVE"}
-    for name, weighed in (("Playing On", found.continuing), *((_named(seen, c.frame), c) for c in found.candidates)):
+    icons: Any = {
+        "played on": "PLAY",
+        "entered": "FORWARD",
+        "left": "FORWARD",
+        "barred": "CANCEL",
+        "lost": "REMOVE",
+    }
+    for name, weighed in (
+        ("Playing On", found.continuing),
+        *((_named(seen, c.frame), c) for c in found.candidates),
+    ):
         kind = weighed.verdict.partition(":")[0]
         lines = box.column(align=True)
         row = lines.row()
@@ -185,7 +208,10 @@ def _actions(layout: bpy.types.UILayout, seen: inspector.Inspector, choice: Choi
     best = choice.scores[choice.chosen]
     for k in (-choice.scores).argsort(kind="stable"):
         row = lines.row()
-        row.label(text=_named(seen, int(choice.frames[k])), icon="FORWARD" if k == choice.chosen else "REMOVE")
+        row.label(
+            text=_named(seen, int(choice.frames[k])),
+            icon="FORWARD" if k == choice.chosen else "REMOVE",
+        )
         worth = row.row()
         worth.alignment = "RIGHT"
         worth.label(text="Chosen" if k == choice.chosen else f"{choice.scores[k] - best:+.3f}")

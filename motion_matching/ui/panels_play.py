@@ -44,8 +44,12 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
             layout.operator(Tune.bl_idname, icon="EMPTY_ARROWS")
         else:
             recording = live.session.is_recording
-            button.operator(Record.bl_idname, text="Stop Recording" if recording else "Record", depress=recording,
-                            icon="SNAP_FACE" if recording else "RADIOBUT_ON")
+            button.operator(
+                Record.bl_idname,
+                text="Stop Recording" if recording else "Record",
+                depress=recording,
+                icon="SNAP_FACE" if recording else "RADIOBUT_ON",
+            )
             button.operator(Stop.bl_idname, icon="CANCEL")
         if work.running:
             progress(layout)
@@ -94,7 +98,12 @@ def _asked(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 def _left(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     box = layout.box()
     count = len(recordings.left)
-    told(box, context, "A recording was cut off" if count == 1 else f"{count} recordings were cut off", "RECOVER_LAST")
+    told(
+        box,
+        context,
+        "A recording was cut off" if count == 1 else f"{count} recordings were cut off",
+        "RECOVER_LAST",
+    )
     row = box.row(align=True)
     row.operator(RecoverTake.bl_idname)
     row.operator(DiscardRecording.bl_idname, text="Discard")

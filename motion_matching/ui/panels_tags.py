@@ -19,15 +19,26 @@ from .properties_tags import KINDS
 from .request import armature_of
 
 _LABELS: Any = {identifier: (name, icon) for identifier, name, _, icon, _ in KINDS}
-_ADDED: Any = ("Tag Selected Keys", "KEYFRAME_HLT", "KEYS"), ("Tag from Playhead", "ADD", "PLAYHEAD")
+_ADDED: Any = (
+    ("Tag Selected Keys", "KEYFRAME_HLT", "KEYS"),
+    ("Tag from Playhead", "ADD", "PLAYHEAD"),
+)
 
 
 class MOTION_MATCHING_UL_tags(bpy.types.UIList):
     """Ranges of a source's frames"""
 
     def draw_item(
-        self, context: bpy.types.Context, layout: bpy.types.UILayout, data: Any, item: Any, icon: int | None,
-        active_data: Any, active_property: str | None, index: int | None = 0, flt_flag: int | None = 0,
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: int | None,
+        active_data: Any,
+        active_property: str | None,
+        index: int | None = 0,
+        flt_flag: int | None = 0,
     ) -> None:
         label, symbol = _LABELS[item.kind]
         row = layout.row(align=True)
@@ -56,7 +67,9 @@ class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         source, layout = active_source(context), self.layout
         row = layout.row()
-        row.template_list("MOTION_MATCHING_UL_tags", "", source, "tag_ranges", source, "tag_index", rows=3)
+        row.template_list(
+            "MOTION_MATCHING_UL_tags", "", source, "tag_ranges", source, "tag_index", rows=3
+        )
         side = row.column(align=True)
         side.operator(AddTag.bl_idname, text="", icon="ADD").frames = "PLAYHEAD"
         side.operator(AddTag.bl_idname, text="", icon="KEYFRAME_HLT").frames = "KEYS"
@@ -102,12 +115,23 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         for text, icon, frames in _ADDED:
-            layout.operator_menu_enum(AddTag.bl_idname, "kind", text=text, icon=icon).frames = frames
-        layout.operator(TagAtPlayhead.bl_idname, text="Start Range at Playhead", icon="TIME").end = False
-        layout.operator(TagAtPlayhead.bl_idname, text="End Range at Playhead", icon="TIME").end = True
+            layout.operator_menu_enum(
+                AddTag.bl_idname, "kind", text=text, icon=icon
+            ).frames = frames
+        layout.operator(
+            TagAtPlayhead.bl_idname, text="Start Range at Playhead", icon="TIME"
+        ).end = False
+        layout.operator(
+            TagAtPlayhead.bl_idname, text="End Range at Playhead", icon="TIME"
+        ).end = True
         layout.separator()
         layout.operator(TagsToMarkers.bl_idname, text="Ranges to Pose Markers", icon="PMARKER_ACT")
         layout.operator(MarkersToTags.bl_idname, text="Ranges from Pose Markers", icon="PMARKER")
 
 
-CLASSES = (MOTION_MATCHING_MT_tags, MOTION_MATCHING_UL_tags, MOTION_MATCHING_PT_tags, MOTION_MATCHING_PT_thresholds)
+CLASSES = (
+    MOTION_MATCHING_MT_tags,
+    MOTION_MATCHING_UL_tags,
+    MOTION_MATCHING_PT_tags,
+    MOTION_MATCHING_PT_thresholds,
+)

@@ -45,7 +45,9 @@ class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
         progress(layout)
         if settings.takes:
             row = layout.row()
-            row.template_list("MOTION_MATCHING_UL_takes", "", settings, "takes", settings, "take_index", rows=5)
+            row.template_list(
+                "MOTION_MATCHING_UL_takes", "", settings, "takes", settings, "take_index", rows=5
+            )
             side = row.column(align=True)
             side.operator(PlayTake.bl_idname, text="", icon="PLAY")
             side.operator(BakeAgain.bl_idname, text="", icon="FILE_REFRESH")

@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..engine.errors import MotionMatchingError, SettingsError
-from . import asking, fields, hud, layers, preferences, recordings, request, standpoint, status, timeline, trail
+from . import (
+    asking,
+    fields,
+    hud,
+    layers,
+    preferences,
+    recordings,
+    request,
+    standpoint,
+    status,
+    timeline,
+    trail,
+)
 from .alerts import Alerts
 from .changes import Changes
 from .live_takes import LiveTakes
@@ -48,8 +60,14 @@ class Live:
 
     take_name = "Live Take"
 
-    def __init__(self, obj: bpy.types.Object, session: Session, keyboard: Keyboard, database: Database | None,
-                 walls: tuple[Wall, ...] = ()) -> None:
+    def __init__(
+        self,
+        obj: bpy.types.Object,
+        session: Session,
+        keyboard: Keyboard,
+        database: Database | None,
+        walls: tuple[Wall, ...] = (),
+    ) -> None:
         """Of an armature with its settings; what is shown is the session's."""
         from ..engine.control.performer import Placement
         from ..scene.handle import Handle
@@ -73,7 +91,9 @@ class Live:
         self._walls, self._character = walls, Placement(*start)
         self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
         self._along = timeline.Along()
-        self._recordings = LiveTakes(self.take_name, session, self.armature, self._along, self._list)
+        self._recordings = LiveTakes(
+            self.take_name, session, self.armature, self._along, self._list
+        )
         self._trouble = ""  # why it has to end
         self._commands: list[str] = []  # what the input has asked for
 
@@ -138,8 +158,12 @@ class Live:
     def _advance(self, now: float) -> None:
         """Make the ticks that are due at a time of the clock or of the timeline."""
         began = time.perf_counter()
-        if self._asking and (obj := self.armature.find()):  # the session says it best where it is gone
-            self.session.tags = self._asking.of(obj.motion_matching.play.tags, self.session.performer.settings.end_guard)
+        if self._asking and (
+            obj := self.armature.find()
+        ):  # the session says it best where it is gone
+            self.session.tags = self._asking.of(
+                obj.motion_matching.play.tags, self.session.performer.settings.end_guard
+            )
         report = self.session.tick(now, self._heading, in_frame_change=self._along.is_on)
         self.pace.note(self._now, report.ticks, time.perf_counter() - began)
         self.said += report.messages
@@ -153,9 +177,16 @@ class Live:
             trail.follow(self.armature.uid, frame.character, self._built, frame.frame, around)
         obj = self.armature.find()
         if self._alerts and self._asking:
-            self.warnings = self._asking.warnings + self._not_trained() + self._alerts.of(
-                report.frame, obj.motion_matching.controller.speeds_from_data, self.pace.slowest,
-                preferences.tick_budget())
+            self.warnings = (
+                self._asking.warnings
+                + self._not_trained()
+                + self._alerts.of(
+                    report.frame,
+                    obj.motion_matching.controller.speeds_from_data,
+                    self.pace.slowest,
+                    preferences.tick_budget(),
+                )
+            )
         hud.show(hud.snapshot(self, obj, frame))
         if report.is_finished:
             self._trouble = "The input has no more to give."
@@ -169,7 +200,11 @@ class Live:
     def _not_trained(self) -> tuple[str, ...]:
         """What to say of tags that are asked for and that the field was not trained for."""
         unknown = self.field.not_trained(self.session.tags) if self.field else ()
-        return (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",) if unknown else ()
+        return (
+            (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",)
+            if unknown
+            else ()
+        )
 
     def _settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return request.performer_settings(obj, self.database)
@@ -214,8 +249,11 @@ class Live:
         wanted = obj is not None and obj.motion_matching.play.timeline and timeline.is_playing()
         if self.session.is_recording:
             if along.is_on and (along.has_leapt or not wanted):
-                self.said.append("The timeline has leapt, which ends the recording." if along.has_leapt else
-                                 "The timeline has stopped, which ends the recording.")
+                self.said.append(
+                    "The timeline has leapt, which ends the recording."
+                    if along.has_leapt
+                    else "The timeline has stopped, which ends the recording."
+                )
                 self.toggle_recording()
             return
         if wanted and not along.is_on:
@@ -234,7 +272,11 @@ class Live:
         """What has become of the armature that it cannot go on, or nothing."""
         obj = self.armature.find()
         # the session says it best where it is gone
-        return self._changes.of_armature(obj, self.session) if obj is not None and obj.type == "ARMATURE" else ""
+        return (
+            self._changes.of_armature(obj, self.session)
+            if obj is not None and obj.type == "ARMATURE"
+            else ""
+        )
 
     def _look(self) -> None:
         """Take over settings that were changed meanwhile."""
@@ -259,7 +301,9 @@ class Live:
     def toggle_recording(self) -> None:
         """Begin a recording, or end it as a take; what cannot be is said."""
         try:
-            self._say(self._recordings.end() if self.session.is_recording else self._recordings.begin())
+            self._say(
+                self._recordings.end() if self.session.is_recording else self._recordings.begin()
+            )
         except MotionMatchingError as error:
             self._say(_sentence(error))
         status.redraw()
@@ -315,7 +359,11 @@ class Live:
     def _look_where_it_is(self) -> None:
         """Note where the character is when what it had is given back, or plays its take."""
         obj = self.armature.find()
-        hips = obj.pose.bones.get(self.database.role_names["hips"]) if self.database and obj and obj.pose else None
+        hips = (
+            obj.pose.bones.get(self.database.role_names["hips"])
+            if self.database and obj and obj.pose
+            else None
+        )
         if hips:
             self.place = tuple((obj.matrix_world @ hips.head)[:2])
 
@@ -330,14 +378,24 @@ def prepared(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSe
     shown = request.held(uid).motion_matching
     if shown.play.show_map:
         yield from map_database(uid, shown.built_key, database)
-    settings, chosen = request.performer_settings(request.held(uid), database), fields.Chosen.of(request.held(uid))
-    method = yield from in_background(lambda tell: chosen.controller(database)(database, settings), "Preparing")
+    settings, chosen = (
+        request.performer_settings(request.held(uid), database),
+        fields.Chosen.of(request.held(uid)),
+    )
+    method = yield from in_background(
+        lambda tell: chosen.controller(database)(database, settings), "Preparing"
+    )
     return database, method, settings
 
 
 def start(
-    obj: bpy.types.Object, database: Database, method: Method, settings: PerformerSettings, keyboard: Keyboard,
-    source: Source, now: float,
+    obj: bpy.types.Object,
+    database: Database,
+    method: Method,
+    settings: PerformerSettings,
+    keyboard: Keyboard,
+    source: Source,
+    now: float,
 ) -> Live:
     """Begin a session on an armature that an input steers, or one for its ground; one that runs is ended before.
 
@@ -359,7 +417,11 @@ def begin(obj: bpy.types.Object, make: Callable[[], Live], now: float) -> Live:
 
 
 def _performed(
-    obj: bpy.types.Object, database: Database, method: Method, settings: PerformerSettings, keyboard: Keyboard,
+    obj: bpy.types.Object,
+    database: Database,
+    method: Method,
+    settings: PerformerSettings,
+    keyboard: Keyboard,
     source: Source,
 ) -> Live:
     """A session that poses an armature."""
@@ -371,8 +433,14 @@ def _performed(
 
     root, root_bone = request.root_of(obj)
     place = request.on_ground_of(obj, Performance("", method.fps, ()))
-    writer = PoseWriter(obj, database.skeleton, root=root, root_bone=root_bone, hips=database.role_names["hips"],
-                        collection=obj.motion_matching.play.collection)
+    writer = PoseWriter(
+        obj,
+        database.skeleton,
+        root=root,
+        root_bone=root_bone,
+        hips=database.role_names["hips"],
+        collection=obj.motion_matching.play.collection,
+    )
     led_by = source(place.ground) if callable(source) else source
     session = Session(Performer(method, settings, place.ground), led_by, writer, walls=place.walls)
     live = Live(obj, session, keyboard, database, place.walls)

@@ -42,7 +42,9 @@ def _has_own_armature(cls: Any, context: bpy.types.Context) -> bool:
         cls.poll_message_set(SELECT)
         return False
     if obj.library and not obj.override_library:
-        cls.poll_message_set("This armature is linked from another file: make a library override first")
+        cls.poll_message_set(
+            "This armature is linked from another file: make a library override first"
+        )
         return False
     if obj.mode == "EDIT":
         cls.poll_message_set("Leave Edit Mode first")

@@ -25,38 +25,73 @@ TICK_BUDGET = 0.01  # seconds
 
 # by action: what it is called, the keys that it has, as Blender's events name them, and the button, as SDL does
 ACTIONS = {
-    "ahead": ("Ahead", "W, UP_ARROW", ""), "back": ("Back", "S, DOWN_ARROW", ""), "left": ("Left", "A, LEFT_ARROW", ""),
-    "right": ("Right", "D, RIGHT_ARROW", ""), "run": ("Run", "R", "rightshoulder"),
-    "strafe": ("Keep Facing", "F", "leftshoulder"), "push": ("Push", "E", "x"), "tag": ("Next Tag", "C", "y"),
+    "ahead": ("Ahead", "W, UP_ARROW", ""),
+    "back": ("Back", "S, DOWN_ARROW", ""),
+    "left": ("Left", "A, LEFT_ARROW", ""),
+    "right": ("Right", "D, RIGHT_ARROW", ""),
+    "run": ("Run", "R", "rightshoulder"),
+    "strafe": ("Keep Facing", "F", "leftshoulder"),
+    "push": ("Push", "E", "x"),
+    "tag": ("Next Tag", "C", "y"),
     "record": ("Record", "SPACE", "start"),
 }
 BUTTONS = [
-    ("a", "A", "The lower one of four, a cross on some pads"), ("b", "B", "The right one of four, a circle on some pads"),
-    ("x", "X", "The left one of four, a square on some pads"), ("y", "Y", "The upper one of four, a triangle on some pads"),
+    ("a", "A", "The lower one of four, a cross on some pads"),
+    ("b", "B", "The right one of four, a circle on some pads"),
+    ("x", "X", "The left one of four, a square on some pads"),
+    ("y", "Y", "The upper one of four, a triangle on some pads"),
     ("leftshoulder", "Left Shoulder", "The button above the left trigger"),
     ("rightshoulder", "Right Shoulder", "The button above the right trigger"),
-    ("back", "Back", "The small one to the left of the middle"), ("start", "Start", "The small one to the right of it"),
-    ("leftstick", "Left Stick", "Pressing the left stick"), ("rightstick", "Right Stick", "Pressing the right stick"),
-    ("dpup", "Pad Up", "Up on the directional pad"), ("dpdown", "Pad Down", "Down on the directional pad"),
-    ("dpleft", "Pad Left", "Left on the directional pad"), ("dpright", "Pad Right", "Right on the directional pad"),
+    ("back", "Back", "The small one to the left of the middle"),
+    ("start", "Start", "The small one to the right of it"),
+    ("leftstick", "Left Stick", "Pressing the left stick"),
+    ("rightstick", "Right Stick", "Pressing the right stick"),
+    ("dpup", "Pad Up", "Up on the directional pad"),
+    ("dpdown", "Pad Down", "Down on the directional pad"),
+    ("dpleft", "Pad Left", "Left on the directional pad"),
+    ("dpright", "Pad Right", "Right on the directional pad"),
 ]
 _HERE = "in the preferences of the extension"
 # events that are no keys, or that move the view
-_NO_KEYS = ("NONE", "TIMER", "MOUSE", "LEFTMOUSE", "MIDDLEMOUSE", "RIGHTMOUSE", "PEN", "ERASER", "INBETWEEN", "EVT_",
-            "WHEEL", "TRACKPAD", "WINDOW_", "ACTIONZONE", "XR_", "TEXTINPUT", "NDOF_MOTION")
+_NO_KEYS = (
+    "NONE",
+    "TIMER",
+    "MOUSE",
+    "LEFTMOUSE",
+    "MIDDLEMOUSE",
+    "RIGHTMOUSE",
+    "PEN",
+    "ERASER",
+    "INBETWEEN",
+    "EVT_",
+    "WHEEL",
+    "TRACKPAD",
+    "WINDOW_",
+    "ACTIONZONE",
+    "XR_",
+    "TEXTINPUT",
+    "NDOF_MOTION",
+)
 
 
 def _keys(action: str) -> Any:
     name, default, _ = ACTIONS[action]
     return StringProperty(
-        name=name, default=default, description="Keys that do this, by Blender's names and separated by commas, such as "
-                                                "W, UP_ARROW or LEFT_SHIFT")
+        name=name,
+        default=default,
+        description="Keys that do this, by Blender's names and separated by commas, such as "
+        "W, UP_ARROW or LEFT_SHIFT",
+    )
 
 
 def _button(action: str) -> Any:
     name, _, default = ACTIONS[action]
     return EnumProperty(
-        name=f"{name} Button", default=default, items=BUTTONS, description="Button of the gamepad that does this")
+        name=f"{name} Button",
+        default=default,
+        items=BUTTONS,
+        description="Button of the gamepad that does this",
+    )
 
 
 def _location(preferences: Any) -> str:
@@ -71,27 +106,54 @@ class MotionMatchingPreferences(bpy.types.AddonPreferences):
     bl_idname = ROOT
 
     limit: FloatProperty(
-        name="Cache Limit (GB)", default=4.0, min=0.05, soft_max=100.0, precision=1,
+        name="Cache Limit (GB)",
+        default=4.0,
+        min=0.05,
+        soft_max=100.0,
+        precision=1,
         description="Room on the disk for databases and what is trained on them; beyond it what was used longest ago is "
-                    "deleted, and databases are built again when they are needed")
+        "deleted, and databases are built again when they are needed",
+    )
     location: StringProperty(
-        name="Location", get=_location,
-        description="Folder of the databases, which can be built again at any time")
+        name="Location",
+        get=_location,
+        description="Folder of the databases, which can be built again at any time",
+    )
 
     use_gamepad: BoolProperty(
-        name="Gamepad", default=True, description="Let gamepads steer beside the keyboard; the one touched last does")
+        name="Gamepad",
+        default=True,
+        description="Let gamepads steer beside the keyboard; the one touched last does",
+    )
     dead_zone: FloatProperty(
-        name="Dead Zone", default=0.15, min=0.0, max=0.85, soft_max=0.5, subtype="FACTOR",
-        description="Part of a stick's way in which it counts as released; higher where it drifts on its own")
+        name="Dead Zone",
+        default=0.15,
+        min=0.0,
+        max=0.85,
+        soft_max=0.5,
+        subtype="FACTOR",
+        description="Part of a stick's way in which it counts as released; higher where it drifts on its own",
+    )
     curve: FloatProperty(
-        name="Response", default=1.5, min=0.1, max=10.0, soft_min=0.5, soft_max=3.0, subtype="FACTOR",
-        description="Power of a stick's way; higher: finer control of slow movement")
+        name="Response",
+        default=1.5,
+        min=0.1,
+        max=10.0,
+        soft_min=0.5,
+        soft_max=3.0,
+        subtype="FACTOR",
+        description="Power of a stick's way; higher: finer control of slow movement",
+    )
     hold_run: BoolProperty(
-        name="Hold to Run", default=False,
-        description="Run while the key or button is held, rather than until the next press")
+        name="Hold to Run",
+        default=False,
+        description="Run while the key or button is held, rather than until the next press",
+    )
     hold_strafe: BoolProperty(
-        name="Hold to Keep Facing", default=False,
-        description="Keep facing while the key or button is held, rather than until the next press")
+        name="Hold to Keep Facing",
+        default=False,
+        description="Keep facing while the key or button is held, rather than until the next press",
+    )
     key_ahead: _keys("ahead")
     key_back: _keys("back")
     key_left: _keys("left")
@@ -117,9 +179,18 @@ class MotionMatchingPreferences(bpy.types.AddonPreferences):
     show_ghosts: layers.toggle("ghosts")
     show_text: layers.toggle("text")
     tick_budget: FloatProperty(
-        name="Tick Budget", default=TICK_BUDGET, min=1e-5, max=10.0, soft_min=0.001, soft_max=0.05, precision=3, step=0.1,
-        subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
-        description="Time that a tick may take before the view and the panel warn of it; higher warns later")
+        name="Tick Budget",
+        default=TICK_BUDGET,
+        min=1e-5,
+        max=10.0,
+        soft_min=0.001,
+        soft_max=0.05,
+        precision=3,
+        step=0.1,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        description="Time that a tick may take before the view and the panel warn of it; higher warns later",
+    )
 
     def draw(self, context: bpy.types.Context) -> None:
         self._draw_devices(self.layout.column(heading="Steering"))
@@ -172,12 +243,16 @@ def devices() -> tuple[Keyboard, Gamepad | None]:
     from ..live.inputs.keyboard import Keyboard
 
     settings = chosen()
-    hold = tuple(action for action in ("run", "strafe") if settings and getattr(settings, f"hold_{action}"))
+    hold = tuple(
+        action for action in ("run", "strafe") if settings and getattr(settings, f"hold_{action}")
+    )
     keyboard = Keyboard(_checked_keys(), hold)
     if settings and not settings.use_gamepad:
         return keyboard, None
     pad = PadSettings(buttons=_checked_buttons(), hold=hold)
-    return keyboard, Gamepad(replace(pad, dead_zone=settings.dead_zone, curve=settings.curve) if settings else pad)
+    return keyboard, Gamepad(
+        replace(pad, dead_zone=settings.dead_zone, curve=settings.curve) if settings else pad
+    )
 
 
 def problem() -> str:
@@ -200,10 +275,14 @@ def _checked_keys() -> dict[str, list[str]]:
         label = ACTIONS[action][0]
         for name in names:
             if name not in known or name.startswith(_NO_KEYS):
-                raise SettingsError(f"There is no key '{name}' for '{label}'; write one such as W, UP_ARROW or LEFT_SHIFT "
-                                    f"{_HERE}.")
+                raise SettingsError(
+                    f"There is no key '{name}' for '{label}'; write one such as W, UP_ARROW or LEFT_SHIFT "
+                    f"{_HERE}."
+                )
             if name == "ESC":
-                raise SettingsError(f"The key ESC cannot do '{label}', as it stops the session; choose another {_HERE}.")
+                raise SettingsError(
+                    f"The key ESC cannot do '{label}', as it stops the session; choose another {_HERE}."
+                )
     _check_tasks("key", keys)
     return keys
 
@@ -211,8 +290,11 @@ def _checked_keys() -> dict[str, list[str]]:
 def _checked_buttons() -> dict[str, str]:
     """The button of each action that can have one. SettingsError where one has two tasks."""
     settings, labels = chosen(), {name: label for name, label, _ in BUTTONS}
-    buttons = {action: getattr(settings, f"pad_{action}") if settings else button
-               for action, (_, _, button) in ACTIONS.items() if button}
+    buttons = {
+        action: getattr(settings, f"pad_{action}") if settings else button
+        for action, (_, _, button) in ACTIONS.items()
+        if button
+    }
     _check_tasks("button", {action: [labels[button]] for action, button in buttons.items()})
     return buttons
 
@@ -223,10 +305,14 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
         for name in names:
             label = ACTIONS[action][0]
             if tasks.get(name) == label:
-                raise SettingsError(f"The {what} {name} is given twice for '{label}'; take one away {_HERE}.")
+                raise SettingsError(
+                    f"The {what} {name} is given twice for '{label}'; take one away {_HERE}."
+                )
             if name in tasks:
-                raise SettingsError(f"The {what} {name} is to do both '{tasks[name]}' and '{label}'; choose another for one "
-                                    f"of them {_HERE}.")
+                raise SettingsError(
+                    f"The {what} {name} is to do both '{tasks[name]}' and '{label}'; choose another for one "
+                    f"of them {_HERE}."
+                )
             tasks[name] = label
 
 
@@ -248,17 +334,26 @@ def tick_budget() -> float:
 def keys_in_words() -> str:
     """Which keys do what, in a line."""
     settings = chosen()
-    return _in_words(*(getattr(settings, f"key_{action}") if settings else keys for action, (_, keys, _) in ACTIONS.items()))
+    return _in_words(
+        *(
+            getattr(settings, f"key_{action}") if settings else keys
+            for action, (_, keys, _) in ACTIONS.items()
+        )
+    )
 
 
 @cache
 def _in_words(*keys: str) -> str:
     """The line for the keys of each action; panels show it at every redraw."""
-    first = {action: (_names_in(text) or ["-"])[0].replace("_", " ").title()
-             for action, text in zip(ACTIONS, keys, strict=True)}
+    first = {
+        action: (_names_in(text) or ["-"])[0].replace("_", " ").title()
+        for action, text in zip(ACTIONS, keys, strict=True)
+    }
     steer = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
-    return (f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} pushes,  "
-            f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops")
+    return (
+        f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} pushes,  "
+        f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
+    )
 
 
 def library() -> Library:

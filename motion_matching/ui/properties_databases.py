@@ -18,7 +18,10 @@ class MotionMatchingDatabase(bpy.types.PropertyGroup):
     """A list of sources that are built from together"""
 
     label: StringProperty(name="Name", description="What this database is called", **OVERRIDE)
-    sources: _hidden("Sources", "Names of the sources that it is built from, kept while another database is shown")
+    sources: _hidden(
+        "Sources",
+        "Names of the sources that it is built from, kept while another database is shown",
+    )
     built_key: _hidden("Built Key", "Content that it was built from last")
     built_of: _hidden("Built Of", "What it was built from last, to tell what changed since")
     built_notes: _hidden("Build Notes", "What there was to say about its last build")

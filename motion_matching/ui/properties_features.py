@@ -43,7 +43,13 @@ KINDS: Any = [
     ("bone_position", "Position", "Where a bone is, seen from the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and where to", "FORCE_WIND", 1),
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
-    ("trajectory_direction", "Facing", "Where the character will face, or did", "ORIENTATION_GIMBAL", 3),
+    (
+        "trajectory_direction",
+        "Facing",
+        "Where the character will face, or did",
+        "ORIENTATION_GIMBAL",
+        3,
+    ),
     ("trajectory_velocity", "Speed", "How fast the character will move, or did", "DRIVER", 4),
 ]
 ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
@@ -54,21 +60,49 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
     """Something that frames are compared by, and how much it counts"""
 
     kind: EnumProperty(
-        name="Kind", default="bone_position", items=KINDS, update=_turned, description="What is compared", **OVERRIDE)
+        name="Kind",
+        default="bone_position",
+        items=KINDS,
+        update=_turned,
+        description="What is compared",
+        **OVERRIDE,
+    )
     bone: StringProperty(
-        name="Bone", update=_tuned, description="Role such as left_foot, or the name of a bone",
-        **suggesting(_bones), **OVERRIDE)
+        name="Bone",
+        update=_tuned,
+        description="Role such as left_foot, or the name of a bone",
+        **suggesting(_bones),
+        **OVERRIDE,
+    )
     times: StringProperty(
-        name="Times", update=_tuned, **OVERRIDE,
-        description="Seconds from now, separated by commas; further ahead turns in earlier, negative ones look back")
+        name="Times",
+        update=_tuned,
+        **OVERRIDE,
+        description="Seconds from now, separated by commas; further ahead turns in earlier, negative ones look back",
+    )
     axes: EnumProperty(
-        name="Axes", default="xyz", update=_tuned, description="What of the place is compared", **OVERRIDE,
-        items=[("xyz", "All", "All three directions"), ("xy", "Ground", "The ground alone, not the height")])
+        name="Axes",
+        default="xyz",
+        update=_tuned,
+        description="What of the place is compared",
+        **OVERRIDE,
+        items=[
+            ("xyz", "All", "All three directions"),
+            ("xy", "Ground", "The ground alone, not the height"),
+        ],
+    )
     weight: FloatProperty(
-        name="Weight", default=1.0, min=0.0, soft_max=5.0, max=1000.0, precision=2, **OVERRIDE,
+        name="Weight",
+        default=1.0,
+        min=0.0,
+        soft_max=5.0,
+        max=1000.0,
+        precision=2,
+        **OVERRIDE,
         update=_tuned,
         description="How much this counts in the choice of the next frame; higher matches it more closely, at "
-                                   "the cost of all others")
+        "the cost of all others",
+    )
 
 
 def is_trajectory(feature: Any) -> bool:
@@ -96,24 +130,65 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
     """What frames are compared by"""
 
     items: CollectionProperty(
-        name="Features", type=MotionMatchingFeature, description="What frames are compared by", **MANY)
-    index: IntProperty(name="Active Feature", description="Feature whose details are shown", **OVERRIDE)
+        name="Features",
+        type=MotionMatchingFeature,
+        description="What frames are compared by",
+        **MANY,
+    )
+    index: IntProperty(
+        name="Active Feature", description="Feature whose details are shown", **OVERRIDE
+    )
     normalization: EnumProperty(
-        name="Normalize", default="feature", update=_tuned, description="How features are made comparable", **OVERRIDE,
-        items=[("feature", "By Feature", "All numbers of a feature by their averaged deviation"),
-               ("dimension", "By Number", "Every number by its own deviation")])
+        name="Normalize",
+        default="feature",
+        update=_tuned,
+        description="How features are made comparable",
+        **OVERRIDE,
+        items=[
+            ("feature", "By Feature", "All numbers of a feature by their averaged deviation"),
+            ("dimension", "By Number", "Every number by its own deviation"),
+        ],
+    )
     beyond_range: EnumProperty(
-        name="Beyond End", default="extrapolate", update=_tuned, **OVERRIDE,
+        name="Beyond End",
+        default="extrapolate",
+        update=_tuned,
+        **OVERRIDE,
         description="Where a path leads that ends with its clip",
-        items=[("extrapolate", "Goes On", "As the clip ended, so one cut off in full stride is still one that goes on"),
-               ("hold", "Stays", "At the last frame")])
+        items=[
+            (
+                "extrapolate",
+                "Goes On",
+                "As the clip ended, so one cut off in full stride is still one that goes on",
+            ),
+            ("hold", "Stays", "At the last frame"),
+        ],
+    )
     responsiveness: FloatProperty(
-        name="Responsiveness", default=1.0, min=0.0, max=10.0, soft_min=0.2, soft_max=3.0, precision=2, **OVERRIDE,
-        description="Multiplies the weights of the path; higher: turns and stops sooner, poses fit less well")
+        name="Responsiveness",
+        default=1.0,
+        min=0.0,
+        max=10.0,
+        soft_min=0.2,
+        soft_max=3.0,
+        precision=2,
+        **OVERRIDE,
+        description="Multiplies the weights of the path; higher: turns and stops sooner, poses fit less well",
+    )
     continuity: FloatProperty(
-        name="Continuity", default=1.0, min=0.0, max=10.0, soft_min=0.2, soft_max=3.0, precision=2, **OVERRIDE,
-        description="Multiplies the weights of the pose; higher: moves more smoothly, answers later")
-    preset: StringProperty(name="Preset", description="Preset that these features come from", **OVERRIDE)
+        name="Continuity",
+        default=1.0,
+        min=0.0,
+        max=10.0,
+        soft_min=0.2,
+        soft_max=3.0,
+        precision=2,
+        **OVERRIDE,
+        description="Multiplies the weights of the pose; higher: moves more smoothly, answers later",
+    )
+    preset: StringProperty(
+        name="Preset", description="Preset that these features come from", **OVERRIDE
+    )
 
 
 CLASSES = (MotionMatchingFeature, MotionMatchingFeatures)

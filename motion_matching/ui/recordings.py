@@ -43,7 +43,10 @@ def foremost() -> Path:
 
     origins = [(path, recovery.origin_of(path)) for path in reversed(left)]
     here = [(path, origin) for path, origin in origins if origin and _is_here(origin)]
-    return next((path for path, origin in here if origin.file == bpy.data.filepath), here[0][0] if here else left[0])
+    return next(
+        (path for path, origin in here if origin.file == bpy.data.filepath),
+        here[0][0] if here else left[0],
+    )
 
 
 def recover(path: Path) -> bpy.types.Action:
@@ -67,8 +70,10 @@ def recover(path: Path) -> bpy.types.Action:
         obj = _armature(origin.armature)
         if obj is None:
             file = f"the file '{origin.file}'" if origin.file else "its file"
-            raise MotionMatchingError(f"The recording was made with armature '{origin.armature}', which is not in this "
-                                      f"file; open {file} first.")
+            raise MotionMatchingError(
+                f"The recording was made with armature '{origin.armature}', which is not in this "
+                f"file; open {file} first."
+            )
         action = recording.write_take(obj, ticks)
         list_take(obj, action)
     path.unlink(missing_ok=True)
@@ -78,7 +83,9 @@ def recover(path: Path) -> bpy.types.Action:
 
 def _is_here(origin: Origin) -> bool:
     """Whether what a recording was made with is in this file."""
-    return origin.file == bpy.data.filepath if origin.alone else _armature(origin.armature) is not None
+    return (
+        origin.file == bpy.data.filepath if origin.alone else _armature(origin.armature) is not None
+    )
 
 
 def _armature(name: str) -> bpy.types.Object | None:
@@ -87,14 +94,22 @@ def _armature(name: str) -> bpy.types.Object | None:
     return obj if obj is not None and obj.type == "ARMATURE" else None
 
 
-def list_take(obj: bpy.types.Object, action: bpy.types.Action, seconds: float | None = None) -> None:
+def list_take(
+    obj: bpy.types.Object, action: bpy.types.Action, seconds: float | None = None
+) -> None:
     """List a take of a character, or note its new length, which is that of its keys unless given."""
     settings, scene = obj.motion_matching, bpy.context.scene
-    place = next((place for place, take in enumerate(settings.takes) if take.action == action), None)
+    place = next(
+        (place for place, take in enumerate(settings.takes) if take.action == action), None
+    )
     listed = items.added(settings.takes, action.name) if place is None else settings.takes[place]
     start, stop = action.frame_range[0], action.frame_range[1]
     listed.action = action
-    listed.seconds = (stop - start + 1.0) * scene.render.fps_base / scene.render.fps if seconds is None else seconds
+    listed.seconds = (
+        (stop - start + 1.0) * scene.render.fps_base / scene.render.fps
+        if seconds is None
+        else seconds
+    )
     settings.take_index = len(settings.takes) - 1 if place is None else place
     status.redraw()
 

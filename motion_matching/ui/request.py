@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 _OF_THE_MOMENT = ("favour",)  # settings that no preset keeps
 # settings of a performer that are taken over one by one
-_TAKEN_OVER = tuple(f.name for f in fields(PerformerSettings) if f.name not in ("walk", "run", "turn_limit", "weights"))
+_TAKEN_OVER = tuple(
+    f.name
+    for f in fields(PerformerSettings)
+    if f.name not in ("walk", "run", "turn_limit", "weights")
+)
 
 
 def armature_of(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -57,9 +61,15 @@ def held(uid: int) -> bpy.types.Object:
 
 def enabled_places(obj: bpy.types.Object) -> list[int]:
     """The places of the sources to build from: those that are on and have something to read. SettingsError without any."""
-    enabled = [(place, source) for place, source in enumerate(obj.motion_matching.sources) if source.enabled]
+    enabled = [
+        (place, source)
+        for place, source in enumerate(obj.motion_matching.sources)
+        if source.enabled
+    ]
     if not enabled:
-        raise SettingsError(f"Armature '{obj.name}' has no source to build from; add actions or files.")
+        raise SettingsError(
+            f"Armature '{obj.name}' has no source to build from; add actions or files."
+        )
     whole = [place for place, source in enabled if not problem_of(source)]
     if not whole:
         check_source(obj, enabled[0][1])
@@ -82,11 +92,15 @@ def problem_of(source: Any) -> str:
         return "has no file; choose one, or remove the source"
     file = file_of(source)
     if file and not file.is_file():
-        return f"is to be read from {file}, which is not there; correct its path, or remove the source"
+        return (
+            f"is to be read from {file}, which is not there; correct its path, or remove the source"
+        )
     if source.use_range and source.frame_end <= source.frame_start:
         return "ends before it starts; correct its range"
     if source.use_path and not path_is_there(source):
-        return "has lost the path that was edited by hand; undo that, or go back to the computed path"
+        return (
+            "has lost the path that was edited by hand; undo that, or go back to the computed path"
+        )
     return ""
 
 
@@ -119,7 +133,9 @@ def tags_of(source: Any, first: int = 0) -> tuple[TagRange, ...]:
             raise SettingsError(f"{what} ends before it starts; correct it.")
         if tag.frame_end >= first:  # what lies before the clip is on none of its frames
             bias = plain(tag.bias) if name == PREFER else None
-            tags.append(TagRange(name, max(tag.frame_start - first, 0), tag.frame_end + 1 - first, bias))
+            tags.append(
+                TagRange(name, max(tag.frame_start - first, 0), tag.frame_end + 1 - first, bias)
+            )
     return tuple(tags)
 
 
@@ -162,7 +178,13 @@ def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
     limits = [source.frame_start, source.frame_end] if source.use_range else None
     if source.tag_ranges:
         use["tag_ranges"] = [
-            [tag.kind, tag.label if tag.kind == "FREE" else "", tag.frame_start, tag.frame_end, plain(tag.bias)]
+            [
+                tag.kind,
+                tag.label if tag.kind == "FREE" else "",
+                tag.frame_start,
+                tag.frame_end,
+                plain(tag.bias),
+            ]
             for tag in source.tag_ranges
         ]
     if source.use_path:
@@ -175,17 +197,32 @@ def _use(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
 def _build_choices(obj: bpy.types.Object) -> dict[str, Any]:
     """What of the settings makes a difference to the database; weights and the order of features make none."""
     settings = obj.motion_matching
-    chosen = {name: plain(getattr(settings, name)) for name in ("bones", "speed", "contact_speed", "auto_tags")}
+    chosen = {
+        name: plain(getattr(settings, name))
+        for name in ("bones", "speed", "contact_speed", "auto_tags")
+    }
     if settings.auto_tags:
         chosen["thresholds"] = asdict(thresholds_of(settings.thresholds))
     if any(source.kind == "FILE" for source in settings.sources):
         chosen |= {name: plain(getattr(settings, name)) for name in ("up", "forward", "file_scale")}
     schema = feature_list.compared_by(feature_list.schema_of(settings.features))
-    return chosen | {"simulation_bone": _simulation_bone(settings), "roles": roles_of(settings), "schema": schema}
+    return chosen | {
+        "simulation_bone": _simulation_bone(settings),
+        "roles": roles_of(settings),
+        "schema": schema,
+    }
 
 
 def _simulation_bone(settings: Any) -> dict[str, Any]:
-    names = ("source", "position_window", "position_order", "direction_window", "direction_order", "heading", "standing")
+    names = (
+        "source",
+        "position_window",
+        "position_order",
+        "direction_window",
+        "direction_order",
+        "heading",
+        "standing",
+    )
     return {name: plain(getattr(settings.simulation_bone, name)) for name in names}
 
 
@@ -213,26 +250,44 @@ def roles_in(obj: bpy.types.Object, data: Mapping[str, Any], preset: str) -> dic
     from .properties_sources import ROLES
 
     names = data.get("roles")
-    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
-        raise SettingsError(f"The preset '{preset}' has no 'roles'; give an object of bones by role.")
-    prefix = _prefix(set(obj.data.bones.keys()), {name.rpartition(":")[2] for name in names.values()})
+    if (
+        not isinstance(names, dict)
+        or not names
+        or not all(isinstance(name, str) for name in names.values())
+    ):
+        raise SettingsError(
+            f"The preset '{preset}' has no 'roles'; give an object of bones by role."
+        )
+    prefix = _prefix(
+        set(obj.data.bones.keys()), {name.rpartition(":")[2] for name in names.values()}
+    )
     result = {}
     for role, name in names.items():
         if role not in ROLES:
-            raise SettingsError(f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}.")
+            raise SettingsError(
+                f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}."
+            )
         bone = name if name in obj.data.bones else prefix + name.rpartition(":")[2]
         if bone in obj.data.bones:
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
-            raise SettingsError(f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names for "
-                                f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found.")
+            raise SettingsError(
+                f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names for "
+                f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found."
+            )
     return result
 
 
 def _prefix(bones: Set[str], names: Set[str]) -> str:
     """What is written before most of these names among those of bones, as for a namespace; the shortest of several."""
-    prefixes = {bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)}
-    return max(sorted(prefixes, key=len), key=lambda prefix: sum(prefix + name in bones for name in names), default="")
+    prefixes = {
+        bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)
+    }
+    return max(
+        sorted(prefixes, key=len),
+        key=lambda prefix: sum(prefix + name in bones for name in names),
+        default="",
+    )
 
 
 def scene_rate() -> float:
@@ -265,7 +320,9 @@ def build_settings(obj: bpy.types.Object) -> BuildSettings:
 
 def thresholds_of(thresholds: Any) -> AutoTagSettings:
     """From when on motion is tagged as what. SettingsError for thresholds that make no sense."""
-    return AutoTagSettings(**{field.name: plain(getattr(thresholds, field.name)) for field in fields(AutoTagSettings)})
+    return AutoTagSettings(
+        **{field.name: plain(getattr(thresholds, field.name)) for field in fields(AutoTagSettings)}
+    )
 
 
 def simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:
@@ -290,19 +347,25 @@ def performer_settings(obj: bpy.types.Object, database: Database | None) -> Perf
     if database and controller.speeds_from_data:
         return takes.default_settings(database).changed(changes)
     walk, run = (Speeds(*(plain(v) for v in getattr(controller, gait))) for gait in ("walk", "run"))
-    return PerformerSettings(walk=walk, run=run, turn_limit=plain(controller.turn_limit)).changed(changes)
+    return PerformerSettings(walk=walk, run=run, turn_limit=plain(controller.turn_limit)).changed(
+        changes
+    )
 
 
 def controller_data(controller: Any) -> dict[str, Any]:
     """What a preset keeps of the controller, all but speeds and what is of the moment, by the engine's names."""
-    return {name: plain(getattr(controller, name)) for name in _TAKEN_OVER if name not in _OF_THE_MOMENT}
+    return {
+        name: plain(getattr(controller, name)) for name in _TAKEN_OVER if name not in _OF_THE_MOMENT
+    }
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:
     """Take over a preset's settings; what it does not name gets its default, speeds stay. SettingsError, with nothing
     changed, where one is wrong."""
     if not isinstance(changes, dict):
-        raise SettingsError(f"The preset '{preset}' has no 'settings'; give an object of settings by name.")
+        raise SettingsError(
+            f"The preset '{preset}' has no 'settings'; give an object of settings by name."
+        )
     wanted = PerformerSettings().changed(changes).to_dict()
     for name in controller_data(controller):
         setattr(controller, name, wanted[name])
@@ -319,9 +382,16 @@ def tuning(obj: bpy.types.Object) -> tuple[Any, ...]:
     """All that `performer_settings` looks at, to see cheaply whether it has changed."""
     settings = obj.motion_matching
     features = settings.features
-    return (state_of(settings.controller), features.responsiveness, features.continuity,
-            tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in features.items),
-            features.normalization, features.beyond_range)
+    return (
+        state_of(settings.controller),
+        features.responsiveness,
+        features.continuity,
+        tuple(
+            (item.weight, item.kind, item.bone, item.times, item.axes) for item in features.items
+        ),
+        features.normalization,
+        features.beyond_range,
+    )
 
 
 def standing_place(obj: bpy.types.Object) -> Placement:

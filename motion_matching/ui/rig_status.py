@@ -11,7 +11,9 @@ from . import callbacks, ground_paths, status
 if TYPE_CHECKING:
     from ..scene.rig_check import RigState
 
-_found: dict[int, tuple[tuple[Any, ...], RigState]] = {}  # by the armature's session_uid: what it was found for, and it
+_found: dict[
+    int, tuple[tuple[Any, ...], RigState]
+] = {}  # by the armature's session_uid: what it was found for, and it
 _wanted: set[int] = set()
 
 
@@ -42,15 +44,27 @@ def _state(obj: bpy.types.Object) -> tuple[Any, ...]:
     settings = obj.motion_matching
     # a turn about Z is where a character faces, not what it is
     shape = (round(value, 4) for value in (*obj.scale, *obj.matrix_basis[2][:3]))
-    bones = tuple((bone.name, bone.parent and bone.parent.name, bone.use_deform) for bone in obj.data.bones)
-    return (settings.bones, tuple(request.roles_of(settings).items()), bones, ground_paths.rest_of(obj), obj.data.users,
-            obj.parent and obj.parent.session_uid, *shape)
+    bones = tuple(
+        (bone.name, bone.parent and bone.parent.name, bone.use_deform) for bone in obj.data.bones
+    )
+    return (
+        settings.bones,
+        tuple(request.roles_of(settings).items()),
+        bones,
+        ground_paths.rest_of(obj),
+        obj.data.users,
+        obj.parent and obj.parent.session_uid,
+        *shape,
+    )
 
 
 def _refresh_wanted() -> None:
     # in Edit Mode nothing is found out
-    there = [obj for obj in bpy.data.objects
-             if obj.session_uid in _wanted and obj.type == "ARMATURE" and obj.mode != "EDIT"]
+    there = [
+        obj
+        for obj in bpy.data.objects
+        if obj.session_uid in _wanted and obj.type == "ARMATURE" and obj.mode != "EDIT"
+    ]
     _wanted.clear()
     changed = [obj for obj in there if _found.get(obj.session_uid, (None,))[0] != _state(obj)]
     for obj in changed:

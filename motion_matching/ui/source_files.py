@@ -23,7 +23,9 @@ def file_of(source: Any) -> Path | None:
         return None
     path = _whole(source, source.filepath)
     if source.beside and not path.is_file():
-        moved = _whole(source, bpy.path.native_pathsep(source.beside))  # other systems write it in their own way
+        moved = _whole(
+            source, bpy.path.native_pathsep(source.beside)
+        )  # other systems write it in their own way
         if moved.is_file():
             return moved
     return path

@@ -40,7 +40,9 @@ def of(session: Session, character: Placement) -> Standpoint:
         x, y, yaw = session.writer.start
         turn = yaw - character.yaw
         c, s = math.cos(turn), math.sin(turn)
-        return Standpoint(x - c * character.x + s * character.y, y - s * character.x - c * character.y, turn)
+        return Standpoint(
+            x - c * character.x + s * character.y, y - s * character.x - c * character.y, turn
+        )
     if session.spot is None:
         return Standpoint()
     return Standpoint(session.spot[0] - character.x, session.spot[1] - character.y)
@@ -48,18 +50,24 @@ def of(session: Session, character: Placement) -> Standpoint:
 
 def seen(frame: Frame, standpoint: Standpoint) -> Frame:
     """A tick with character and simulation object where they are seen."""
-    return frame._replace(character=standpoint.place(frame.character),
-                          simulation_object=standpoint.place(frame.simulation_object))
+    return frame._replace(
+        character=standpoint.place(frame.character),
+        simulation_object=standpoint.place(frame.simulation_object),
+    )
 
 
-def ground(character: Placement, standpoint: Standpoint, walls: Sequence[Wall]) -> list[list[tuple[float, float]]]:
+def ground(
+    character: Placement, standpoint: Standpoint, walls: Sequence[Wall]
+) -> list[list[tuple[float, float]]]:
     """Lines on the ground around a character, where they are seen: a grid of metres in two windings, and walls."""
     lines = []
     for turned in (False, True):
         across, along = (character.y, character.x) if turned else (character.x, character.y)
         winding: list[tuple[float, float]] = []
         low = _REACH
-        for k in range(math.ceil((across - _REACH) / _GRID), math.floor((across + _REACH) / _GRID) + 1):
+        for k in range(
+            math.ceil((across - _REACH) / _GRID), math.floor((across + _REACH) / _GRID) + 1
+        ):
             ends = [(k * _GRID, along - low), (k * _GRID, along + low)]
             winding += [(b, a) if turned else (a, b) for a, b in ends]
             low = -low

@@ -41,13 +41,17 @@ class Status:
 
 
 UNKNOWN = Status()
-_found: dict[int, Status] = {}  # by the armature's session_uid, also those that are to be looked at again
+_found: dict[
+    int, Status
+] = {}  # by the armature's session_uid, also those that are to be looked at again
 _databases: dict[str, Status] = {}  # by the key of what is there
 _editions: dict[str, int] = {}  # by key, how often it was built while Blender runs
 _old: set[int] = set()
 listeners: list[Callable[[], None]] = []  # told of every change that is noticed here
 changes = 0  # how many were, jumps such as undo among them
-_looking: tuple[int, Generator[tuple[str, float], None, Status]] | None = None  # the look that goes on, with its uid
+_looking: tuple[int, Generator[tuple[str, float], None, Status]] | None = (
+    None  # the look that goes on, with its uid
+)
 _watched: set[int] = set()  # session_uids of what the databases that were looked at are made of
 
 
@@ -134,7 +138,9 @@ def _look(uid: int) -> Generator[tuple[str, float], None, Status]:
 
 def describe(key: str, database: Any) -> None:
     """Have what panels show of a new database known before they do: it takes a while, and may run in a thread."""
-    _databases[key] = _of_database(database, key)  # one of this key may have held other motion of what constraints follow
+    _databases[key] = _of_database(
+        database, key
+    )  # one of this key may have held other motion of what constraints follow
     _editions[key] = edition(key) + 1
 
 
@@ -152,9 +158,19 @@ def _of(key: str, database: Callable[[], Any]) -> Status:
 
 def _of_database(database: Any, key: str) -> Status:
     return Status(
-        "fresh", "", database.frame_count, database.seconds, database.fps, sum(not r.mirrored for r in database.ranges),
-        database.skeleton.bone_count, database.schema.dimensions, database.role_names, database.free_tags, key,
-        megabytes(database), coverage(database),
+        "fresh",
+        "",
+        database.frame_count,
+        database.seconds,
+        database.fps,
+        sum(not r.mirrored for r in database.ranges),
+        database.skeleton.bone_count,
+        database.schema.dimensions,
+        database.role_names,
+        database.free_tags,
+        key,
+        megabytes(database),
+        coverage(database),
     )
 
 
@@ -174,8 +190,10 @@ def coverage(database: Any) -> str:
 def summary(database: Any) -> str:
     """What a database holds, in words: frames, time, memory, and how fast it goes in each direction."""
     minutes, seconds = divmod(round(database.seconds), 60)
-    return (f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps, "
-            f"{megabytes(database):.0f} MB, {coverage(database).lower()}")
+    return (
+        f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps, "
+        f"{megabytes(database):.0f} MB, {coverage(database).lower()}"
+    )
 
 
 # ---------------------------------------------------------------- when

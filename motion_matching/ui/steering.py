@@ -34,7 +34,12 @@ def check(play: Any) -> None:
 
 
 def source(
-    play: Any, keyboard: Keyboard, gamepad: Gamepad | None, settings: PerformerSettings, fps: float, ground: Ground,
+    play: Any,
+    keyboard: Keyboard,
+    gamepad: Gamepad | None,
+    settings: PerformerSettings,
+    fps: float,
+    ground: Ground,
 ) -> Input:
     """The input that the panel asks for. Errors as in `check`, and those of curves and recordings that make no sense."""
     from ..live.inputs.controls import PUSH_SPEED
@@ -69,11 +74,15 @@ def _leader(play: Any, settings: PerformerSettings, fps: float, ground: Ground) 
         return Path(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=gait)
     if play.steer == "target":
         target = Handle.of(play.target, "objects")
-        return Target(lambda: places.place_of_object(target), settings, gait=gait, turns=True, ground=ground)
+        return Target(
+            lambda: places.place_of_object(target), settings, gait=gait, turns=True, ground=ground
+        )
     return Replay(*_recorded(play.take, settings.weights, fps))
 
 
-def _recorded(take: bpy.types.Action, weights: tuple[float, ...] | None, fps: float) -> tuple[Performance, float, int]:
+def _recorded(
+    take: bpy.types.Action, weights: tuple[float, ...] | None, fps: float
+) -> tuple[Performance, float, int]:
     """All that was wanted in a recording, with what was recorded into it later, at `fps`, and the ticks that lead in."""
     from ..engine.control import performance
 
@@ -84,17 +93,36 @@ def _recorded(take: bpy.types.Action, weights: tuple[float, ...] | None, fps: fl
     for part in later:
         place = lead_in + round((part.frame - first.frame) * fps / rate)
         left_out = max(lead_in - place, 0)  # it begins where the first one does
-        leads, wanted = round(part.lead_in * fps / part.wanted.fps) + left_out, _for_features(part.wanted, weights)
+        leads, wanted = (
+            round(part.lead_in * fps / part.wanted.fps) + left_out,
+            _for_features(part.wanted, weights),
+        )
         if leads < wanted.seconds * fps:
             parts.append((place + left_out, wanted, leads))
-    return performance.laid_over(_for_features(first.wanted, weights).at_rate(fps), parts), fps, lead_in
+    return (
+        performance.laid_over(_for_features(first.wanted, weights).at_rate(fps), parts),
+        fps,
+        lead_in,
+    )
 
 
 def _for_features(wanted: Performance, weights: tuple[float, ...] | None) -> Performance:
     """A performance without the weights of other features than those of a character, which has these `weights`."""
-    def fitting(change: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in change.items()
-                if not (name == "weights" and weights and isinstance(value, list) and len(value) != len(weights))}
 
-    return replace(wanted, settings=fitting(wanted.settings),
-                   changes=tuple((tick, fitting(change)) for tick, change in wanted.changes))
+    def fitting(change: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in change.items()
+            if not (
+                name == "weights"
+                and weights
+                and isinstance(value, list)
+                and len(value) != len(weights)
+            )
+        }
+
+    return replace(
+        wanted,
+        settings=fitting(wanted.settings),
+        changes=tuple((tick, fitting(change)) for tick, change in wanted.changes),
+    )

@@ -54,7 +54,9 @@ def lanes_of(firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
     lanes = [0] * len(firsts)
     free_from: list[int] = []  # of each lane, the frame
     for number in sorted(range(len(firsts)), key=lambda n: (firsts[n], -lasts[n])):
-        lane = next((k for k, frame in enumerate(free_from) if frame <= firsts[number]), len(free_from))
+        lane = next(
+            (k for k, frame in enumerate(free_from) if frame <= firsts[number]), len(free_from)
+        )
         free_from[lane : lane + 1] = [lasts[number] + 1]
         lanes[number] = lane
     return lanes
@@ -67,8 +69,11 @@ def bands_of(ranges: Any, first: float, last: float) -> tuple[list[Band], int]:
     ranges.foreach_get("frame_end", ends[1])
     firsts, lasts = ends[0].tolist(), np.maximum(ends[0], ends[1]).tolist()
     lanes = lanes_of(firsts, lasts)
-    seen = [Band(*band) for band in zip(itertools.count(), firsts, lasts, lanes, strict=False)
-            if band[1] <= last and band[2] >= first]
+    seen = [
+        Band(*band)
+        for band in zip(itertools.count(), firsts, lasts, lanes, strict=False)
+        if band[1] <= last and band[2] >= first
+    ]
     return seen, max(lanes, default=-1) + 1
 
 
@@ -95,16 +100,29 @@ def _draw() -> None:
     region, scale = context.region, context.preferences.system.ui_scale
     to_frame, to_pixel = region.view2d.region_to_view, region.view2d.view_to_region
     bands, lanes = bands_of(source.tag_ranges, to_frame(0, 0)[0], to_frame(region.width, 0)[0])
-    bottom, height = _room(region.height / scale, lanes, _MARKERS if _shows_markers(context) else _MARGIN)
+    bottom, height = _room(
+        region.height / scale, lanes, _MARKERS if _shows_markers(context) else _MARGIN
+    )
     bottom, height = bottom * scale, height * scale
     boxes = []
     for band in bands:
-        left, right = (to_pixel(frame, 0.0, clip=False)[0] for frame in (band.first - 0.5, band.last + 0.5))
-        boxes.append((left, bottom + band.lane * height, max(right, left + 2), bottom + (band.lane + 1) * height - 1))
+        left, right = (
+            to_pixel(frame, 0.0, clip=False)[0] for frame in (band.first - 0.5, band.last + 0.5)
+        )
+        boxes.append(
+            (
+                left,
+                bottom + band.lane * height,
+                max(right, left + 2),
+                bottom + (band.lane + 1) * height - 1,
+            )
+        )
     if boxes:
         tags = [source.tag_ranges[band.number] for band in bands]
-        colours = [(*tag.color, _CHOSEN if band.number == source.tag_index else _FILL)
-                   for band, tag in zip(bands, tags, strict=True)]
+        colours = [
+            (*tag.color, _CHOSEN if band.number == source.tag_index else _FILL)
+            for band, tag in zip(bands, tags, strict=True)
+        ]
         drawing.fill(drawing.boxes(np.array(boxes), np.array(colours)))
         if height >= _NAMED * scale:
             _write(context, boxes, [name_of(tag) for tag in tags], scale)
@@ -118,12 +136,19 @@ def _room(height: float, lanes: int, margin: float) -> tuple[float, float]:
 
 def _shows_markers(context: bpy.types.Context) -> bool:
     space: Any = context.space_data
-    action = _action_shown(armature_of(context), space) if space.mode == "ACTION" and space.show_pose_markers else None
+    action = (
+        _action_shown(armature_of(context), space)
+        if space.mode == "ACTION" and space.show_pose_markers
+        else None
+    )
     return bool(context.scene.timeline_markers or (action and action.pose_markers))
 
 
 def _write(
-    context: bpy.types.Context, boxes: Sequence[tuple[float, ...]], names: Sequence[str], scale: float
+    context: bpy.types.Context,
+    boxes: Sequence[tuple[float, ...]],
+    names: Sequence[str],
+    scale: float,
 ) -> None:
     """Names into boxes, as much of them as fits."""
     import blf

@@ -60,5 +60,7 @@ class Along:
 
 
 def _toggle() -> None:
-    with bpy.context.temp_override(window=bpy.context.window or bpy.context.window_manager.windows[0]):
+    with bpy.context.temp_override(
+        window=bpy.context.window or bpy.context.window_manager.windows[0]
+    ):
         bpy.ops.screen.animation_play()

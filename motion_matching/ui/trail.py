@@ -25,7 +25,9 @@ frames: deque[int] = deque(maxlen=_FRAMES)  # of the database
 around: Sequence[int] = ()  # frames of the neighbours that a motion field has blended last
 
 
-def follow(uid: int, place: Placement, key: str, frame: int, neighbours: Sequence[int] = ()) -> None:
+def follow(
+    uid: int, place: Placement, key: str, frame: int, neighbours: Sequence[int] = ()
+) -> None:
     """A live session shows its character at a place, with a frame of the data that has a key and those blended in it."""
     global live, around
     live, around = Seen(uid, place, key), neighbours

@@ -51,9 +51,13 @@ def _tuning(obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None) 
     fps, database = scene_fps(bpy.context.scene), _built(obj)
     settings = request.performer_settings(obj, database)
     place = request.on_ground_of(obj, Performance("", fps, ()))
-    source = steering.source(obj.motion_matching.play, keyboard, gamepad, settings, fps, place.ground)
+    source = steering.source(
+        obj.motion_matching.play, keyboard, gamepad, settings, fps, place.ground
+    )
     writer = MarkerWriter(Tuning.take_name, request.standing_place(obj))
-    session = Session(Performer(Ideal(fps), settings, place.ground), source, writer, walls=place.walls)
+    session = Session(
+        Performer(Ideal(fps), settings, place.ground), source, writer, walls=place.walls
+    )
     live = Tuning(obj, session, keyboard, None, place.walls)
     live.speeds_of = database
     return live

@@ -27,7 +27,9 @@ _LEAST_KNOWN = 0.5  # seconds that a stage has to last before its end is foretol
 _GLANCE = 0.005  # seconds that a step waits for the thread
 
 running: tuple[str, float] | None = None  # what panels show of the work that is going on
-_sliced: tuple[Steps[str], Callable[[], None]] | None = None  # work between redraws, and what ends its timer
+_sliced: tuple[Steps[str], Callable[[], None]] | None = (
+    None  # work between redraws, and what ends its timer
+)
 
 
 class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
@@ -168,7 +170,9 @@ class Working:
     def _show_progress(self: Any, context: bpy.types.Context, text: str, part: float) -> None:
         context.window_manager.progress_update(part)
         left = self._left.of(part, time.perf_counter())
-        context.workspace.status_text_set("    ".join(filter(None, (f"{text} {part:.0%}", left, "Esc: Cancel"))))
+        context.workspace.status_text_set(
+            "    ".join(filter(None, (f"{text} {part:.0%}", left, "Esc: Cancel")))
+        )
         _show((f"{text}, {left}" if left else text, part))
         status.redraw()
         self._shown = time.perf_counter()
@@ -198,7 +202,9 @@ class TimeLeft:
         if spent < _LEAST_KNOWN or done <= 0.0:
             return ""
         seconds = round(spent * (1.0 - part) / done)
-        return f"{seconds // 60} min {seconds % 60} s left" if seconds >= 60 else f"{seconds} s left"
+        return (
+            f"{seconds // 60} min {seconds % 60} s left" if seconds >= 60 else f"{seconds} s left"
+        )
 
 
 def _show(told: tuple[str, float] | None) -> Any:

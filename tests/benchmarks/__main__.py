@@ -48,7 +48,8 @@ def search(recordings: Recordings, quick: bool) -> Section:
         "scipy's, with leaves of 32, bounded by the cost of playing on; *full scan* is `((X-q)**2).sum(1)`. *build* makes "
         "the index, *reweight* takes it over to other weights. On large databases cKDTree and full scan answer only the "
         "first of the queries.\n\n"
-        f"Features are Holden's 27 floats of {recordings.title}, ranges drawn at random from:\n\n" + "\n".join(made_of)
+        f"Features are Holden's 27 floats of {recordings.title}, ranges drawn at random from:\n\n"
+        + "\n".join(made_of)
     )
     return Section("Search", text, rows)
 
@@ -89,8 +90,13 @@ def training(recordings: Recordings, quick: bool) -> Section:
         "*planning tick* is `Performer.step` with the values, springs and feet included."
     )
     size = bench_training.QUICK_SIZE if quick else bench_training.SIZE
-    return Section("Training of motion fields", text, bench_training.run(
-        bench_field.database_of(recordings, size), recordings.database(RECIPES[1]), quick))
+    return Section(
+        "Training of motion fields",
+        text,
+        bench_training.run(
+            bench_field.database_of(recordings, size), recordings.database(RECIPES[1]), quick
+        ),
+    )
 
 
 def scene(recordings: Recordings, quick: bool) -> Section:
@@ -116,7 +122,9 @@ def live(recordings: Recordings, quick: bool) -> Section:
         f"{'a minute is' if quick else 'ten minutes are'} recorded at {bench_live.RATE} ticks a second, *flush* writes keys "
         "of a quarter of the curves; its cost in the last minute stands beside that in the first."
     )
-    rows = bench_live.run(recordings, quick) + bench_hud.run(bench_live.database_of(recordings), quick)
+    rows = bench_live.run(recordings, quick) + bench_hud.run(
+        bench_live.database_of(recordings), quick
+    )
     return Section("Live", text, rows)
 
 
@@ -143,8 +151,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """0 where all answers are right and all ratios reached, else 1."""
     text = "Measure building, searching, the tick, the way to and from Blender's data, and live sessions."
     parser = argparse.ArgumentParser(prog="build.py bench", description=text)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones, of {', '.join(BENCHES)}; all by default")
-    parser.add_argument("--quick", action="store_true", help="little data and few repeats, to see that everything runs")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"which ones, of {', '.join(BENCHES)}; all by default",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="little data and few repeats, to see that everything runs",
+    )
     chosen = parser.parse_args(arguments)
     unknown = sorted(set(chosen.names) - set(BENCHES))
     if unknown:

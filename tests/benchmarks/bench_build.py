@@ -26,7 +26,9 @@ LOADED_FRAMES = 400_000
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        return _building(recordings, Path(folder), quick) + _storing(recordings, Path(folder), quick)
+        return _building(recordings, Path(folder), quick) + _storing(
+            recordings, Path(folder), quick
+        )
 
 
 def _building(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:

@@ -96,7 +96,9 @@ def _played(database: Database, seconds: float) -> _Played:
     Neighbours.nearest = recorded  # type: ignore[method-assign]
     try:
         for script in SCRIPTS:
-            for intent in takes.performance_for(database, settings, script, gait="walk", seconds=seconds, seed=1).intents:
+            for intent in takes.performance_for(
+                database, settings, script, gait="walk", seconds=seconds, seed=1
+            ).intents:
                 performer.step(intent)
     finally:
         Neighbours.nearest = nearest  # type: ignore[method-assign]
@@ -104,11 +106,15 @@ def _played(database: Database, seconds: float) -> _Played:
     neighbours = Neighbours(features)
     # the pose that a tick begins at is that of the tick before
     queries = asked[1:]
-    results = [_led(field, neighbours, pose, query) for pose, query in zip(poses, queries, strict=False)]
+    results = [
+        _led(field, neighbours, pose, query) for pose, query in zip(poses, queries, strict=False)
+    ]
     return _Played(features, spent, queries, results)
 
 
-def _led(field: MotionField, neighbours: Neighbours, pose: np.ndarray, query: np.ndarray) -> np.ndarray:
+def _led(
+    field: MotionField, neighbours: Neighbours, pose: np.ndarray, query: np.ndarray
+) -> np.ndarray:
     """Features (k, F) of what all actions among the nearest lead to from a pose with such features (1, F)."""
     around, distances = (found[0] for found in neighbours.nearest(query, K))
     led = step(field.states, pose, around, action_weights(similarity_weights(distances)), 0.1)
@@ -145,11 +151,14 @@ def _neighbours(name: str, played: _Played, single: float, together: float) -> l
     return [
         replace(one, other=full.item, ratio=one.median / full.median, limit=LIMIT),
         _row(name, states, f"{K} neighbours, unrelated", unrelated, None),
-        _row(name, states, f"{K} neighbours of {K} results", alls, together), full,
+        _row(name, states, f"{K} neighbours of {K} results", alls, together),
+        full,
     ]
 
 
-def _timed(work: Callable[[], tuple[np.ndarray, np.ndarray]]) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
+def _timed(
+    work: Callable[[], tuple[np.ndarray, np.ndarray]],
+) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
     start = time.perf_counter()
     result = work()
     return (time.perf_counter() - start) * 1e6, result

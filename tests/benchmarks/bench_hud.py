@@ -35,7 +35,16 @@ def run(database: Database, quick: bool) -> list[Row]:
         finally:
             motion_matching.unregister()
         bones = f"{database.skeleton.bone_count} bones"
-        rows.append(Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), REACH))
+        rows.append(
+            Row(
+                bones,
+                database.frame_count,
+                item,
+                float(np.median(spent)),
+                float(np.percentile(spent, 99)),
+                REACH,
+            )
+        )
     return rows
 
 

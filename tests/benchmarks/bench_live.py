@@ -38,17 +38,24 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     stage = _Stage(database)
     try:
         ticks, poses = stage.ticks(300 if quick else 3_000)
-        rows = [_row(database, "tick", ticks, TICK_REACH), _row(database, "pose", poses, POSE_REACH)]
+        rows = [
+            _row(database, "tick", ticks, TICK_REACH),
+            _row(database, "pose", poses, POSE_REACH),
+        ]
         minutes = 1 if quick else MINUTES
         flushes, ticks = stage.recording(minutes)
         part = len(flushes) // minutes
         first, last = flushes[:part], flushes[-part:]
         row = _row(database, f"flush, minute {minutes}", last, FLUSH_REACH)
-        rows += [replace(row, other="flush, minute 1", ratio=_ratio(last, first), limit=GROWTH),
-                 _row(database, "flush, minute 1", first, FLUSH_REACH)]
+        rows += [
+            replace(row, other="flush, minute 1", ratio=_ratio(last, first), limit=GROWTH),
+            _row(database, "flush, minute 1", first, FLUSH_REACH),
+        ]
         part = len(ticks) // minutes
         row = _row(database, f"tick that is recorded, minute {minutes}", ticks[-part:], None)
-        rows.append(replace(row, other="minute 1", ratio=_ratio(ticks[-part:], ticks[:part]), limit=GROWTH))
+        rows.append(
+            replace(row, other="minute 1", ratio=_ratio(ticks[-part:], ticks[:part]), limit=GROWTH)
+        )
     finally:
         stage.session.stop()
     return rows
@@ -66,7 +73,9 @@ class _Stage:
         settings = takes.default_settings(database)
         performer = Performer(MotionMatching(database, settings), settings)
         obj = create_armature(database.skeleton, "Bench")
-        writer = PoseWriter(obj, database.skeleton, root=RootTarget.OBJECT, hips=database.role_names["hips"])
+        writer = PoseWriter(
+            obj, database.skeleton, root=RootTarget.OBJECT, hips=database.role_names["hips"]
+        )
         self.keyboard, self.dt = Keyboard(), 1.0 / database.fps
         self.session = Session(performer, Steering(self.keyboard), writer)
         self._count = 0
@@ -78,7 +87,9 @@ class _Stage:
             self.keyboard.release_all()
             self.keyboard.handle(_KEYS[self._count // RATE % len(_KEYS)], "PRESS")
         self._count += 1
-        now = (self._count + 0.5) * self.dt  # between two ticks, so that no rounding adds one or takes one away
+        now = (
+            self._count + 0.5
+        ) * self.dt  # between two ticks, so that no rounding adds one or takes one away
         start = time.perf_counter()
         report = self.session.tick(now)
         spent = 1e6 * (time.perf_counter() - start)
@@ -123,4 +134,11 @@ def _ratio(last: list[float], first: list[float]) -> float:
 
 def _row(database: Database, item: str, spent: list[float], reach: float | None) -> Row:
     bones = f"{database.skeleton.bone_count} bones"
-    return Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)
+    return Row(
+        bones,
+        database.frame_count,
+        item,
+        float(np.median(spent)),
+        float(np.percentile(spent, 99)),
+        reach,
+    )

@@ -30,10 +30,25 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 def run(quick: bool) -> list[Row]:
     """Rows of a redraw: of the panels as they open and of all, with the sources as they are and searched."""
     rows = []
-    wanted = (("as they open", "", False), ("all panels", "", True), ("all panels, searching", "7", True))
+    wanted = (
+        ("as they open", "", False),
+        ("all panels", "", True),
+        ("all panels, searching", "7", True),
+    )
     for item, search, closed in wanted:
-        spent = [seconds for _ in range(1 if quick else 5) for seconds in _drawn(20, search, closed)]
-        rows.append(Row(f"{SOURCES} sources", TAGGED, item, float(np.median(spent)), float(np.percentile(spent, 99)), REACH))
+        spent = [
+            seconds for _ in range(1 if quick else 5) for seconds in _drawn(20, search, closed)
+        ]
+        rows.append(
+            Row(
+                f"{SOURCES} sources",
+                TAGGED,
+                item,
+                float(np.median(spent)),
+                float(np.percentile(spent, 99)),
+                REACH,
+            )
+        )
     return rows
 
 
@@ -41,10 +56,27 @@ def _drawn(repeats: int, search: str, closed: bool) -> list[float]:
     """Microseconds of each redraw. AssertionError where nothing was drawn."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "spent.json"
-        command = [sys.executable, "-m", __spec__.name, str(results), str(repeats), search, str(int(closed))]
+        command = [
+            sys.executable,
+            "-m",
+            __spec__.name,
+            str(results),
+            str(repeats),
+            search,
+            str(int(closed)),
+        ]
         environment = {**os.environ, "BLENDER_USER_RESOURCES": folder}
-        done = subprocess.run(command, cwd=_CHECKOUT, env=environment, stdin=subprocess.DEVNULL, timeout=300,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+        done = subprocess.run(
+            command,
+            cwd=_CHECKOUT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=300,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
         if not results.exists():
             raise AssertionError(f"The panels were not drawn:\n{done.stderr[-2000:]}")
         return [float(value) for value in json.loads(results.read_text())]
@@ -68,7 +100,9 @@ def redraw(panels: list[Any], context: Any, closed: bool) -> float:
     """Draw all panels once, of those that are closed at first the headers alone unless `closed`; returns seconds of
     this thread, whoever else is at work."""
     begin = context.window_manager.popover_begin__internal
-    drawn = [Drawn(panel, begin(ui_units_x=12, from_active_button=False).layout) for panel in panels]
+    drawn = [
+        Drawn(panel, begin(ui_units_x=12, from_active_button=False).layout) for panel in panels
+    ]
     start = time.thread_time()  # one look at it takes as long as a panel does
     for one in drawn:
         if one.panel.poll(context):
@@ -86,7 +120,11 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
     from motion_matching.ui import classes
 
     motion_matching.register()
-    ours = [cls for cls in classes.ALL if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
+    ours = [
+        cls
+        for cls in classes.ALL
+        if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"
+    ]
     character(search)
 
     class BENCH_PT_all(bpy.types.Panel):  # noqa: N801  # Blender names panels so
@@ -102,7 +140,9 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
 
     bpy.utils.register_class(BENCH_PT_all)
     told = os.dup(2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a Blender without a window says of every icon that there is none
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # a Blender without a window says of every icon that there is none
     os.dup2(1, 2)
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")

@@ -40,8 +40,20 @@ def run(clip: Clip, repeats: int) -> list[Row]:
             moved.append(_refreshed())
     finally:
         motion_matching.unregister()
-    return [Row(f"{clip.skeleton.bone_count} bones", clip.frame_count, item, float(np.median(spent)), max(spent), REACH)
-            for item, spent in (("path as a slider moves", slider), ("path as the armature moves", moved))]
+    return [
+        Row(
+            f"{clip.skeleton.bone_count} bones",
+            clip.frame_count,
+            item,
+            float(np.median(spent)),
+            max(spent),
+            REACH,
+        )
+        for item, spent in (
+            ("path as a slider moves", slider),
+            ("path as the armature moves", moved),
+        )
+    ]
 
 
 def _refreshed() -> float:

@@ -46,7 +46,9 @@ def many_bones(recordings: Recordings, frames: int) -> Clip:
     database = with_fingers(recordings.database(recordings.recipe(frames)), BONES)
     poses = database.poses[:frames].transpose(0, 2, 1)
     rotations = quat.unroll(quat.normalize(poses[..., 3:]))
-    clip = Clip("Bench", database.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, database.fps)
+    clip = Clip(
+        "Bench", database.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, database.fps
+    )
     return replace(clip, skeleton=standing_rest(clip))
 
 
@@ -55,12 +57,18 @@ def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
     action = bake(clip, armature, name="Bench")
     [read], [evaluated] = sample(armature, [action]), sample(armature, [action], evaluate=True)
     assert not read.evaluated_because, read.way
-    apart = max(np.abs(read.clip.positions - evaluated.clip.positions).max(),
-                quat.angle_between(read.clip.rotations, evaluated.clip.rotations).max())
+    apart = max(
+        np.abs(read.clip.positions - evaluated.clip.positions).max(),
+        quat.angle_between(read.clip.rotations, evaluated.clip.rotations).max(),
+    )
     if apart > TOLERANCE:
-        raise AssertionError(f"An action read from its curves and the same evaluated are {apart:.2g} apart")
+        raise AssertionError(
+            f"An action read from its curves and the same evaluated are {apart:.2g} apart"
+        )
     curves, blender = _taking_turns(
-        lambda: sample(armature, [action]), lambda: sample(armature, [action], evaluate=True), repeats
+        lambda: sample(armature, [action]),
+        lambda: sample(armature, [action], evaluate=True),
+        repeats,
     )
     ours = _row(clip, "action to clip, from its curves", curves, CURVES_REACH)
     theirs = _row(clip, "action to clip, evaluated", blender, EVALUATED_REACH)
@@ -69,6 +77,7 @@ def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
 
 def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
     """Rows of a clip baked with a key on every frame, and with fewer of them."""
+
     def spent(**options: float) -> tuple[list[float], int]:
         seconds, keys = [], 0
         for _ in range(repeats):
@@ -82,7 +91,12 @@ def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
 
     full, every = spent()
     thinned, kept = spent(fewer_keys=FEWER_KEYS)
-    thin = _row(clip, f"clip to action, {kept / every:.0%} of the keys for {1000 * FEWER_KEYS:g} mm", thinned, BAKE_REACH)
+    thin = _row(
+        clip,
+        f"clip to action, {kept / every:.0%} of the keys for {1000 * FEWER_KEYS:g} mm",
+        thinned,
+        BAKE_REACH,
+    )
     return [_row(clip, "clip to action", full, BAKE_REACH), replace(thin, reach=None)]
 
 
@@ -102,4 +116,11 @@ def _taking_turns(
 def _row(clip: Clip, item: str, seconds: list[float], reach: float) -> Row:
     """Times for 1,000 frames."""
     spent = [1e9 * s / clip.frame_count for s in seconds]
-    return Row(f"{clip.skeleton.bone_count} bones", clip.frame_count, item, statistics.median(spent), max(spent), reach)
+    return Row(
+        f"{clip.skeleton.bone_count} bones",
+        clip.frame_count,
+        item,
+        statistics.median(spent),
+        max(spent),
+        reach,
+    )

@@ -87,14 +87,18 @@ def run(
     return [
         row
         for name, (features, candidates) in databases.items()
-        for row in _measure(name, features, candidates, HardQueries(features, candidates, queries, goal, rng), rng)
+        for row in _measure(
+            name, features, candidates, HardQueries(features, candidates, queries, goal, rng), rng
+        )
     ]
 
 
 class HardQueries:
     """Queries (Q, D), the current frame of each (Q,), and the cost of its continuing pose (Q,)."""
 
-    def __init__(self, features: Array, candidates: Array, count: int, goal: slice, rng: np.random.Generator) -> None:
+    def __init__(
+        self, features: Array, candidates: Array, count: int, goal: slice, rng: np.random.Generator
+    ) -> None:
         usable = np.flatnonzero(candidates)
         self.current, other = rng.choice(usable, (2, count))
         self.queries = np.ascontiguousarray(features[:, self.current].T)
@@ -106,15 +110,28 @@ class HardQueries:
         return len(self.queries)
 
 
-def _measure(name: str, features: Array, candidates: Array, asked: HardQueries, rng: np.random.Generator) -> list[Row]:
+def _measure(
+    name: str, features: Array, candidates: Array, asked: HardQueries, rng: np.random.Generator
+) -> list[Row]:
     frames = features.shape[1]
     reach = min(REACHES, key=lambda r: abs(math.log(r.frames / frames)))
     rows = []
 
     index, seconds = _timed(lambda: FrameIndex(features, candidates), repeats=3)
-    rows.append(Row(name, frames, "build", seconds * 1e6, seconds * 1e6, _microseconds(reach.build_seconds)))
+    rows.append(
+        Row(name, frames, "build", seconds * 1e6, seconds * 1e6, _microseconds(reach.build_seconds))
+    )
     _, seconds = _timed(lambda: index.reweighted(features), repeats=3)
-    rows.append(Row(name, frames, "reweight", seconds * 1e6, seconds * 1e6, _microseconds(reach.reweighted_seconds)))
+    rows.append(
+        Row(
+            name,
+            frames,
+            "reweight",
+            seconds * 1e6,
+            seconds * 1e6,
+            _microseconds(reach.reweighted_seconds),
+        )
+    )
 
     runs = np.arange(frames) // MASK_RUN
     mask = (rng.permutation(runs[-1] + 1) < MASK_SHARE * (runs[-1] + 1))[runs]
@@ -133,13 +150,22 @@ def _measure(name: str, features: Array, candidates: Array, asked: HardQueries, 
         "index": (ours(index), len(asked)),
         "masked": (ours(index, mask=prepared), len(asked)),
         "subset": (ours(subset), len(asked)),
-        "cKDTree": (_kd_tree(features, candidates, asked), min(len(asked), max(100, KD_TREE_FRAMES // frames))),
+        "cKDTree": (
+            _kd_tree(features, candidates, asked),
+            min(len(asked), max(100, KD_TREE_FRAMES // frames)),
+        ),
         "full scan": (_full_scan(features, candidates, asked), min(len(asked), FULL_SCANS)),
     }
     expected = brute_force(features, candidates, asked)
-    scale = float(np.sqrt(np.mean(np.square(features[:, :: max(1, frames // 10_000)], dtype=np.float64))))
+    scale = float(
+        np.sqrt(np.mean(np.square(features[:, :: max(1, frames // 10_000)], dtype=np.float64)))
+    )
     for method, (search, count) in searches.items():
-        wanted = brute_force(features, candidates & mask, asked) if method in ("masked", "subset") else expected
+        wanted = (
+            brute_force(features, candidates & mask, asked)
+            if method in ("masked", "subset")
+            else expected
+        )
         _verify(name, method, np.array([search(i) for i in range(count)]), wanted[:count], scale)
 
     times = _interleaved(searches)
@@ -148,14 +174,26 @@ def _measure(name: str, features: Array, candidates: Array, asked: HardQueries, 
     def compare(method: str, other: str, limit: float | None, reach: float | None = None) -> Row:
         spent = times[method]
         ratio = medians[method] / medians[other]
-        return Row(name, frames, method, medians[method], float(np.percentile(spent, 99)), reach, other, ratio, limit)
+        return Row(
+            name,
+            frames,
+            method,
+            medians[method],
+            float(np.percentile(spent, 99)),
+            reach,
+            other,
+            ratio,
+            limit,
+        )
 
     rows.append(compare("index", "cKDTree", reach.to_kd_tree, reach.microseconds))
     rows.append(compare("index", "full scan", reach.to_full_scan, reach.microseconds))
     rows.append(compare("masked", "index", MASKED_RATIO))
     rows.append(compare("subset", "index", SUBSET_RATIO))
     for other in ("cKDTree", "full scan"):
-        rows.append(Row(name, frames, other, medians[other], float(np.percentile(times[other], 99))))
+        rows.append(
+            Row(name, frames, other, medians[other], float(np.percentile(times[other], 99)))
+        )
     return rows
 
 

@@ -34,7 +34,11 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     database = recordings.database(recordings.recipe(FRAMES))
     seconds = 4.0 if quick else 60.0
     many = with_fingers(database, MANY_BONES)
-    return [*_measure(database, seconds, None), *_measure(many, seconds, LIMIT), _reweighting(database)]
+    return [
+        *_measure(database, seconds, None),
+        *_measure(many, seconds, LIMIT),
+        _reweighting(database),
+    ]
 
 
 def _measure(database: Database, seconds: float, limit: float | None) -> list[Row]:
@@ -45,7 +49,9 @@ def _measure(database: Database, seconds: float, limit: float | None) -> list[Ro
     with_feet = Performer(MotionMatching(database, whole), whole)
     ours, theirs, feet = (list[float]() for _ in range(3))
     for script in SCRIPTS:
-        intents = takes.performance_for(database, settings, script, gait="run", seconds=seconds, seed=1).intents
+        intents = takes.performance_for(
+            database, settings, script, gait="run", seconds=seconds, seed=1
+        ).intents
         loops = NaiveTick(database, settings, performer.reset((0.0, 0.0), 0.0).frame)
         _verify(performer, loops, intents[:VERIFIED_TICKS])
         with_feet.reset((0.0, 0.0), 0.0)
@@ -56,13 +62,23 @@ def _measure(database: Database, seconds: float, limit: float | None) -> list[Ro
             feet += _times(with_feet.step, some)
     loops_row = _row(database, "loops over bones", theirs)
     rows = _row(database, "tick without feet", ours), _row(database, "tick", feet, REACH)
-    beside = [replace(row, other=loops_row.item, ratio=row.median / loops_row.median, limit=limit) for row in rows]
+    beside = [
+        replace(row, other=loops_row.item, ratio=row.median / loops_row.median, limit=limit)
+        for row in rows
+    ]
     return [loops_row, *beside]
 
 
 def _row(database: Database, item: str, spent: list[float], reach: float | None = None) -> Row:
     bones = f"{database.skeleton.bone_count} bones"
-    return Row(bones, database.frame_count, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)
+    return Row(
+        bones,
+        database.frame_count,
+        item,
+        float(np.median(spent)),
+        float(np.percentile(spent, 99)),
+        reach,
+    )
 
 
 def _verify(performer: Performer, loops: NaiveTick, intents: tuple[Intent, ...]) -> None:
@@ -71,7 +87,9 @@ def _verify(performer: Performer, loops: NaiveTick, intents: tuple[Intent, ...])
         positions, rotations = loops.step(intent)
         apart = max(np.abs(pose[:3].T - positions).max(), _rotations_apart(pose[3:].T, rotations))
         if apart > TOLERANCE:
-            raise AssertionError(f"The tick and the loops over bones are {apart:.2g} apart at tick {tick}")
+            raise AssertionError(
+                f"The tick and the loops over bones are {apart:.2g} apart at tick {tick}"
+            )
 
 
 def _rotations_apart(a: np.ndarray, b: np.ndarray) -> float:

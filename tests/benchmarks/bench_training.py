@@ -22,7 +22,12 @@ from .bench_tick import SCRIPTS
 
 SIZE, QUICK_SIZE = 6_400, 800  # frames of the small database
 SWEEPS, PLAIN_SWEEPS, DISCOUNT = 300, 3, 0.99
-REACH = 20e6, 4e6, 1400.0, 3000.0  # microseconds: tables, sweeps, and the tick among few and many poses
+REACH = (
+    20e6,
+    4e6,
+    1400.0,
+    3000.0,
+)  # microseconds: tables, sweeps, and the tick among few and many poses
 LIMIT = 0.2  # of the time of a plain sweep
 TOLERANCE = 1e-3
 
@@ -50,14 +55,40 @@ def run(small: Database, large: Database, quick: bool) -> list[Row]:
     some = TrainingSettings(states=states, sweeps=1)
     of_some = Training(large, Metric.default(large), Tasks(), some).run()
     seconds = 3.0 if quick else 15.0
-    ticks, among_many = _ticks(small, training.value_function(), seconds), _ticks(large, of_some, seconds)
+    ticks, among_many = (
+        _ticks(small, training.value_function(), seconds),
+        _ticks(large, of_some, seconds),
+    )
     return [
         Row(name, states, "tables", tables * 1e6, tables * 1e6, REACH[0]),
-        Row(name, states, f"{SWEEPS} sweeps", sweeps * 1e6, sweeps * 1e6, REACH[1], "plain sweeps", sweeps / plain, LIMIT),
+        Row(
+            name,
+            states,
+            f"{SWEEPS} sweeps",
+            sweeps * 1e6,
+            sweeps * 1e6,
+            REACH[1],
+            "plain sweeps",
+            sweeps / plain,
+            LIMIT,
+        ),
         Row(name, states, "plain sweeps", plain * 1e6, plain * 1e6),
-        Row(name, states, "planning tick", float(np.median(ticks)), float(np.percentile(ticks, 99)), REACH[2]),
-        Row(f"{len(of_some.frames) / 1000:.2g}k", len(of_some.frames), "planning tick", float(np.median(among_many)),
-            float(np.percentile(among_many, 99)), REACH[3]),
+        Row(
+            name,
+            states,
+            "planning tick",
+            float(np.median(ticks)),
+            float(np.percentile(ticks, 99)),
+            REACH[2],
+        ),
+        Row(
+            f"{len(of_some.frames) / 1000:.2g}k",
+            len(of_some.frames),
+            "planning tick",
+            float(np.median(among_many)),
+            float(np.percentile(among_many, 99)),
+            REACH[3],
+        ),
     ]
 
 
@@ -84,7 +115,9 @@ def _ticks(database: Database, function: ValueFunction, seconds: float) -> list[
     performer = Performer(field, settings)
     spent = []
     for script in SCRIPTS:
-        for intent in takes.performance_for(database, settings, script, gait="walk", seconds=seconds, seed=1).intents:
+        for intent in takes.performance_for(
+            database, settings, script, gait="walk", seconds=seconds, seed=1
+        ).intents:
             start = time.perf_counter()
             performer.step(intent)
             spent.append((time.perf_counter() - start) * 1e6)

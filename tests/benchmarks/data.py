@@ -40,7 +40,11 @@ class Recipe:
     @property
     def text(self) -> str:
         mirrored = ", mirrored" if self.mirror else ""
-        speeds = ", at the speeds " + ", ".join(f"{s:g}" for s in self.speeds) if len(self.speeds) > 1 else ""
+        speeds = (
+            ", at the speeds " + ", ".join(f"{s:g}" for s in self.speeds)
+            if len(self.speeds) > 1
+            else ""
+        )
         return f"{self.fps:g} fps{mirrored}{speeds}"
 
     def frames(self, clips: Sequence[Clip]) -> int:
@@ -103,8 +107,12 @@ class Recordings:
 
     def database(self, recipe: Recipe) -> Database:
         if recipe not in self._databases:
-            sources = [Source(clip=clip, speed=speed) for speed in recipe.speeds for clip in self.clips]
-            settings = BuildSettings(fps=recipe.fps, mirror=recipe.mirror, schema=load_schema(FEATURES))
+            sources = [
+                Source(clip=clip, speed=speed) for speed in recipe.speeds for clip in self.clips
+            ]
+            settings = BuildSettings(
+                fps=recipe.fps, mirror=recipe.mirror, schema=load_schema(FEATURES)
+            )
             self._databases[recipe] = build(sources, settings)[0]
         return self._databases[recipe]
 
@@ -121,7 +129,9 @@ class Recordings:
         tiled = np.tile(features, math.ceil(times))[:, :frames]
         tiled += JITTER * rng.standard_normal(tiled.shape, np.float32)
         text = f"{recipe.text}; tiled {times:.1f} times with noise of {JITTER:g} deviations"
-        return SearchData(np.ascontiguousarray(tiled), np.tile(candidates, math.ceil(times))[:frames], text)
+        return SearchData(
+            np.ascontiguousarray(tiled), np.tile(candidates, math.ceil(times))[:frames], text
+        )
 
 
 def _choose_ranges(database: Database, frames: int, rng: np.random.Generator) -> Array:
@@ -144,7 +154,9 @@ def with_fingers(database: Database, bones: int) -> Database:
     ends = [b for b in range(old.bone_count) if not old.children(b)]
     added = bones - old.bone_count
     chain, place = np.divmod(np.arange(added), _FINGER_BONES)
-    parents = np.where(place > 0, old.bone_count + np.arange(added) - 1, np.array(ends)[chain % len(ends)])
+    parents = np.where(
+        place > 0, old.bone_count + np.arange(added) - 1, np.array(ends)[chain % len(ends)]
+    )
     offsets = np.tile(np.array([0.0, 0.0, -_FINGER_LENGTH], np.float32), (added, 1))
     skeleton = Skeleton(
         (*old.names, *(f"finger_{c}_{p}" for c, p in zip(chain, place, strict=True))),
@@ -157,7 +169,10 @@ def with_fingers(database: Database, bones: int) -> Database:
     phase = np.arange(database.frame_count)[:, None] / database.fps * rate + np.arange(added)
     poses = np.zeros((database.frame_count, 7, added), np.float32)
     poses[:, :3] = offsets.T
-    poses[:, 3], poses[:, 4] = np.cos(_FINGER_SWING / 2 * np.sin(phase)), np.sin(_FINGER_SWING / 2 * np.sin(phase))
+    poses[:, 3], poses[:, 4] = (
+        np.cos(_FINGER_SWING / 2 * np.sin(phase)),
+        np.sin(_FINGER_SWING / 2 * np.sin(phase)),
+    )
     velocities = np.zeros((database.frame_count, 6, added), np.float32)
     velocities[:, 3] = _FINGER_SWING * rate * np.cos(phase)
     limits = np.stack([np.zeros(added), _FINGER_SWING * rate**2]).astype(np.float32)

@@ -37,7 +37,9 @@ class NaiveTick:
         self.schema, self.normalization = schema, database.normalization
         self.times = sorted({t for feature in schema.features for t in feature.times})
         self.features = self.normalization.apply(database.features.T, schema.weights)
-        self.index = FrameIndex(self.features.T, database.candidates(settings.end_guard), database.bias)
+        self.index = FrameIndex(
+            self.features.T, database.candidates(settings.end_guard), database.bias
+        )
         self.surroundings = round(settings.surroundings * database.fps)
         self.positions = np.ascontiguousarray(database.poses[:, :3].transpose(0, 2, 1))
         self.rotations = np.ascontiguousarray(database.poses[:, 3:].transpose(0, 2, 1))
@@ -86,18 +88,26 @@ class NaiveTick:
         side = walk.side + (run.side - walk.side) * self.gait
         forward = walk.forward + (run.forward - walk.forward) * self.gait
         back = walk.back + (run.back - walk.back) * self.gait
-        return quat.mul_vec(facing, local * np.array([side, forward if local[1] < 0 else back, 0.0]))
+        return quat.mul_vec(
+            facing, local * np.array([side, forward if local[1] < 0 else back, 0.0])
+        )
 
     def _sprung(self, intent: Intent, state: State, dt: float) -> State:
         """The simulation object `dt` seconds on."""
         position, velocity, acceleration, yaw, turning = state
         goal, settings = self._desired_velocity(intent, yaw), self.settings
-        halflife = settings.velocity_halflife * (1.0 if np.linalg.norm(goal) > 1e-3 else settings.stop_factor)
+        halflife = settings.velocity_halflife * (
+            1.0 if np.linalg.norm(goal) > 1e-3 else settings.stop_factor
+        )
         moved = springs.character_spring(position, velocity, acceleration, goal, halflife, dt)
         away = wrap(yaw - self.desired_yaw)
         still_away, turning = springs.spring(away, turning, 0.0, settings.rotation_halflife, dt)
         limit = settings.turn_limit
-        return *moved, yaw + np.clip(still_away - away, -limit * dt, limit * dt), np.clip(turning, -limit, limit)
+        return (
+            *moved,
+            yaw + np.clip(still_away - away, -limit * dt, limit * dt),
+            np.clip(turning, -limit, limit),
+        )
 
     def _state(self) -> State:
         return self.object, self.velocity, self.acceleration, self.object_yaw, self.turning
@@ -114,7 +124,10 @@ class NaiveTick:
         raw = self.normalization.mean.copy()
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
             if feature.times:
-                values = [self._seen(feature.kind, predicted[time])[: len(feature.axes)] for time in feature.times]
+                values = [
+                    self._seen(feature.kind, predicted[time])[: len(feature.axes)]
+                    for time in feature.times
+                ]
                 raw[where] = np.concatenate(values)
         query = self.normalization.apply(raw, self.schema.weights)
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
@@ -137,7 +150,9 @@ class NaiveTick:
         at_end = self.frame in self.last_frames
         continuing = float(np.sum((query - self.features[self.frame]) ** 2))
         bound = math.inf if at_end else continuing - self.settings.continuing_bias
-        best, _ = self.index.nearest(query, current=self.frame, bound=bound, surroundings=self.surroundings)
+        best, _ = self.index.nearest(
+            query, current=self.frame, bound=bound, surroundings=self.surroundings
+        )
         if best < 0:
             return self.frame
         self._transition(self.frame, best)
@@ -147,32 +162,44 @@ class NaiveTick:
 
     def _transition(self, left: int, entered: int) -> None:
         for bone in range(1, len(self.offset_positions)):
-            self.offset_positions[bone] += self.positions[left, bone] - self.positions[entered, bone]
-            self.offset_velocities[bone] += self.velocities[left, bone] - self.velocities[entered, bone]
+            self.offset_positions[bone] += (
+                self.positions[left, bone] - self.positions[entered, bone]
+            )
+            self.offset_velocities[bone] += (
+                self.velocities[left, bone] - self.velocities[entered, bone]
+            )
             offset, rate = self.offset_rotations[bone], self.offset_angular[bone]
             turned = quat.from_scaled_angle_axis(offset)
             turning = quat.mul_vec(turned, self.angular[left, bone]) + _jacobian(offset) @ rate
             shown = quat.mul(turned, self.rotations[left, bone])
             apart = quat.positive(quat.mul_inv(shown, self.rotations[entered, bone]))
             offset = quat.to_scaled_angle_axis(apart)
-            own = turning - quat.mul_vec(quat.from_scaled_angle_axis(offset), self.angular[entered, bone])
-            self.offset_rotations[bone], self.offset_angular[bone] = offset, np.linalg.solve(_jacobian(offset), own)
+            own = turning - quat.mul_vec(
+                quat.from_scaled_angle_axis(offset), self.angular[entered, bone]
+            )
+            self.offset_rotations[bone], self.offset_angular[bone] = (
+                offset,
+                np.linalg.solve(_jacobian(offset), own),
+            )
         self.offset_root += self.root_motion[left] - self.root_motion[entered]
         self.age, self.left = 0.0, self._offsets()
         self._bear()
 
     def _offsets(self) -> list[tuple[Array, Array]]:
         """Offsets of positions, rotations and the root, each with how fast it changes, as copies."""
-        return [(self.offset_positions.copy(), self.offset_velocities.copy()),
-                (self.offset_rotations.copy(), self.offset_angular.copy()),
-                (self.offset_root.copy(), self.offset_root_rate.copy())]
+        return [
+            (self.offset_positions.copy(), self.offset_velocities.copy()),
+            (self.offset_rotations.copy(), self.offset_angular.copy()),
+            (self.offset_root.copy(), self.offset_root_rate.copy()),
+        ]
 
     def _bear(self) -> None:
         """Choose the halflives that pull no bone harder than it is pulled in the data; see `Inertializer`."""
         wanted = self.settings.inertialization_halflife
         pulls = [
             (np.linalg.norm(offset), np.linalg.norm(rate), limit)
-            for bone in range(1, len(self.offset_positions)) for offset, rate, limit in (
+            for bone in range(1, len(self.offset_positions))
+            for offset, rate, limit in (
                 (self.offset_positions[bone], self.offset_velocities[bone], self.limits[0, bone]),
                 (self.offset_rotations[bone], self.offset_angular[bone], self.limits[1, bone]),
             )
@@ -185,17 +212,29 @@ class NaiveTick:
 
     def _faded(self, offset: Array, rate: Array) -> tuple[Array, Array]:
         """An offset and how fast it changes as long after the jump as it is now."""
-        t, y, z = self.age, *(springs.halflife_to_damping(h) / 2.0 for h in (self.fading, self.calming))
+        t, y, z = (
+            self.age,
+            *(springs.halflife_to_damping(h) / 2.0 for h in (self.fading, self.calming)),
+        )
         e, f = math.exp(-y * t), math.exp(-z * t)
-        return (1.0 + y * t) * e * offset + t * f * rate, -y * y * t * e * offset + (1.0 - z * t) * f * rate
+        return (1.0 + y * t) * e * offset + t * f * rate, -y * y * t * e * offset + (
+            1.0 - z * t
+        ) * f * rate
 
     def _inertialized(self) -> tuple[Array, Array]:
         self.age += self.dt
-        positions, rotations = np.empty((len(self.offset_positions), 3)), np.empty((len(self.offset_positions), 4))
+        positions, rotations = (
+            np.empty((len(self.offset_positions), 3)),
+            np.empty((len(self.offset_positions), 4)),
+        )
         (places, velocities), (turns, rates), (root, root_rate) = self.left
         for bone in range(1, len(positions)):
-            self.offset_positions[bone], self.offset_velocities[bone] = self._faded(places[bone], velocities[bone])
-            self.offset_rotations[bone], self.offset_angular[bone] = self._faded(turns[bone], rates[bone])
+            self.offset_positions[bone], self.offset_velocities[bone] = self._faded(
+                places[bone], velocities[bone]
+            )
+            self.offset_rotations[bone], self.offset_angular[bone] = self._faded(
+                turns[bone], rates[bone]
+            )
             positions[bone] = self.positions[self.frame, bone] + self.offset_positions[bone]
             offset = quat.from_scaled_angle_axis(self.offset_rotations[bone])
             rotations[bone] = quat.mul(offset, self.rotations[self.frame, bone])
@@ -222,19 +261,32 @@ class NaiveTick:
         moved = self._sprung(intent, self._state(), dt)
         self.object, self.velocity, self.acceleration, self.object_yaw, self.turning = moved
         position, yaw = self.position + led, self.yaw + turn * dt
-        step = springs.damp_adjustment(self.object - position, settings.adjust_position_halflife, dt)
+        step = springs.damp_adjustment(
+            self.object - position, settings.adjust_position_halflife, dt
+        )
         most, length = settings.adjust_position_ratio * np.linalg.norm(led), np.linalg.norm(step)
         position = position + (step * most / length if length > most else step)
-        swing = springs.damp_adjustment(wrap(self.object_yaw - yaw), settings.adjust_rotation_halflife, dt)
+        swing = springs.damp_adjustment(
+            wrap(self.object_yaw - yaw), settings.adjust_rotation_halflife, dt
+        )
         body = turn + (self._swing() if turn * self._swing() > 0 else 0.0)
-        late = float(np.clip(2 * np.linalg.norm(self.object - position) / settings.clamp_distance - 1, 0, 1))
-        most = settings.adjust_rotation_ratio * (abs(body) * dt + late * float(np.linalg.norm(led)) / FOOTING)
-        yaw += self._bearable(float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt)
+        late = float(
+            np.clip(2 * np.linalg.norm(self.object - position) / settings.clamp_distance - 1, 0, 1)
+        )
+        most = settings.adjust_rotation_ratio * (
+            abs(body) * dt + late * float(np.linalg.norm(led)) / FOOTING
+        )
+        yaw += self._bearable(
+            float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt
+        )
         away = position - self.object
         if np.linalg.norm(away) > settings.clamp_distance:
             self.object = position - away * settings.clamp_distance / np.linalg.norm(away)
         angle = wrap(yaw - self.object_yaw)
-        self.position, self.yaw = position, yaw + np.clip(angle, -settings.clamp_angle, settings.clamp_angle) - angle
+        self.position, self.yaw = (
+            position,
+            yaw + np.clip(angle, -settings.clamp_angle, settings.clamp_angle) - angle,
+        )
 
     @staticmethod
     def _bearable(turn: float, led: float, limit: float) -> float:

@@ -17,7 +17,17 @@ from .bench_search import Row
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENT = CHECKOUT / "docs" / "bench.md"
-_HEADINGS = ("database", "frames", "measured", "median", "99 %", "to reach", "beside", "ratio", "at most")
+_HEADINGS = (
+    "database",
+    "frames",
+    "measured",
+    "median",
+    "99 %",
+    "to reach",
+    "beside",
+    "ratio",
+    "at most",
+)
 _LEFT = ("database", "measured", "beside")
 
 _INTRODUCTION = """\
@@ -41,7 +51,9 @@ class Section:
     rows: Sequence[Row]
 
     def markdown(self) -> str:
-        paragraphs = [p if p.startswith("- ") else textwrap.fill(p, 118) for p in self.text.split("\n\n")]
+        paragraphs = [
+            p if p.startswith("- ") else textwrap.fill(p, 118) for p in self.text.split("\n\n")
+        ]
         return "\n\n".join([f"## {self.title}", *paragraphs, table(self.rows)]) + "\n"
 
 

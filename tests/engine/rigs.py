@@ -12,12 +12,27 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 
 # places of a standing body's joints that face -Y, in metres; those of the left side
-CENTRE = {"hips": (0.0, 0.0, 0.95), "chest": (0.0, 0.02, 1.35), "neck": (0.0, 0.03, 1.5), "neck2": (0.0, 0.02, 1.55),
-          "head": (0.0, 0.0, 1.6), "top": (0.0, -0.01, 1.8)}
+CENTRE = {
+    "hips": (0.0, 0.0, 0.95),
+    "chest": (0.0, 0.02, 1.35),
+    "neck": (0.0, 0.03, 1.5),
+    "neck2": (0.0, 0.02, 1.55),
+    "head": (0.0, 0.0, 1.6),
+    "top": (0.0, -0.01, 1.8),
+}
 LEFT = {
-    "joint": (0.01, 0.0, 0.95), "thigh": (0.09, 0.0, 0.92), "thigh2": (0.09, -0.005, 0.71), "shin": (0.09, -0.01, 0.5),
-    "shin2": (0.09, 0.01, 0.295), "foot": (0.09, 0.03, 0.09), "toe": (0.1, -0.1, 0.03), "toe_tip": (0.1, -0.18, 0.02),
-    "clavicle": (0.04, 0.0, 1.45), "arm": (0.17, 0.02, 1.45), "forearm": (0.42, 0.03, 1.4), "hand": (0.66, 0.0, 1.36),
+    "joint": (0.01, 0.0, 0.95),
+    "thigh": (0.09, 0.0, 0.92),
+    "thigh2": (0.09, -0.005, 0.71),
+    "shin": (0.09, -0.01, 0.5),
+    "shin2": (0.09, 0.01, 0.295),
+    "foot": (0.09, 0.03, 0.09),
+    "toe": (0.1, -0.1, 0.03),
+    "toe_tip": (0.1, -0.18, 0.02),
+    "clavicle": (0.04, 0.0, 1.45),
+    "arm": (0.17, 0.02, 1.45),
+    "forearm": (0.42, 0.03, 1.4),
+    "hand": (0.66, 0.0, 1.36),
 }
 TIPS = {"head": (0.0, -0.01, 1.8), "toe": LEFT["toe_tip"], "hand": (0.84, -0.01, 1.34)}
 ARM = ("clavicle", "arm", "forearm", "hand")
@@ -46,63 +61,131 @@ def _prefixed(prefix: str, names: str) -> tuple[str, ...]:
 
 NAMINGS = {
     "Mixamo": Naming(
-        ("Left", "Right"), "mixamorig:Hips", _prefixed("mixamorig:", "Spine Spine1 Spine2"), ("mixamorig:Neck",),
-        "mixamorig:Head", _prefixed("mixamorig:{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("mixamorig:{}", "UpLeg Leg Foot ToeBase Toe_End"), (*LEG, "toe_tip"),
+        ("Left", "Right"),
+        "mixamorig:Hips",
+        _prefixed("mixamorig:", "Spine Spine1 Spine2"),
+        ("mixamorig:Neck",),
+        "mixamorig:Head",
+        _prefixed("mixamorig:{}", "Shoulder Arm ForeArm Hand"),
+        _prefixed("mixamorig:{}", "UpLeg Leg Foot ToeBase Toe_End"),
+        (*LEG, "toe_tip"),
         extra=(("mixamorig:HeadTop_End", "mixamorig:Head", CENTRE["top"]),),
     ),
     "LAFAN1": Naming(
-        ("Left", "Right"), "Hips", ("Spine", "Spine1", "Spine2"), ("Neck",), "Head",
-        _prefixed("{}", "Shoulder Arm ForeArm Hand"), _prefixed("{}", "UpLeg Leg Foot Toe"),
+        ("Left", "Right"),
+        "Hips",
+        ("Spine", "Spine1", "Spine2"),
+        ("Neck",),
+        "Head",
+        _prefixed("{}", "Shoulder Arm ForeArm Hand"),
+        _prefixed("{}", "UpLeg Leg Foot Toe"),
     ),
     "Bandai-Namco": Naming(
-        ("L", "R"), "Hips", ("Spine", "Chest"), ("Neck",), "Head",
-        ("Shoulder_{}", "UpperArm_{}", "LowerArm_{}", "Hand_{}"), ("UpperLeg_{}", "LowerLeg_{}", "Foot_{}", "Toes_{}"),
+        ("L", "R"),
+        "Hips",
+        ("Spine", "Chest"),
+        ("Neck",),
+        "Head",
+        ("Shoulder_{}", "UpperArm_{}", "LowerArm_{}", "Hand_{}"),
+        ("UpperLeg_{}", "LowerLeg_{}", "Foot_{}", "Toes_{}"),
         root="joint_Root",
     ),
     "CMU BVH": Naming(
-        ("L", "R"), "Hips", ("LowerBack", "Spine", "Spine1"), ("Neck", "Neck1"), "Head",
+        ("L", "R"),
+        "Hips",
+        ("LowerBack", "Spine", "Spine1"),
+        ("Neck", "Neck1"),
+        "Head",
         ("{}eftShoulder", "{}eftArm", "{}eftForeArm", "{}eftHand"),
-        ("{}HipJoint", "{}eftUpLeg", "{}eftLeg", "{}eftFoot", "{}eftToeBase"), ("joint", *LEG),
+        ("{}HipJoint", "{}eftUpLeg", "{}eftLeg", "{}eftFoot", "{}eftToeBase"),
+        ("joint", *LEG),
     ),
     "CMU ASF": Naming(
-        ("l", "r"), "root", ("lowerback", "upperback", "thorax"), ("lowerneck", "upperneck"), "head",
-        ("{}clavicle", "{}humerus", "{}radius", "{}hand"), ("{}hipjoint", "{}femur", "{}tibia", "{}foot", "{}toes"),
+        ("l", "r"),
+        "root",
+        ("lowerback", "upperback", "thorax"),
+        ("lowerneck", "upperneck"),
+        "head",
+        ("{}clavicle", "{}humerus", "{}radius", "{}hand"),
+        ("{}hipjoint", "{}femur", "{}tibia", "{}foot", "{}toes"),
         ("joint", *LEG),
     ),
     "Rokoko": Naming(
-        ("Left", "Right"), "Hips", ("Spine1", "Spine2", "Spine3", "Spine4"), ("Neck",), "Head",
-        _prefixed("{}", "Shoulder Arm ForeArm Hand"), _prefixed("{}", "Thigh Shin Foot Toe"),
+        ("Left", "Right"),
+        "Hips",
+        ("Spine1", "Spine2", "Spine3", "Spine4"),
+        ("Neck",),
+        "Head",
+        _prefixed("{}", "Shoulder Arm ForeArm Hand"),
+        _prefixed("{}", "Thigh Shin Foot Toe"),
     ),
     "Xsens": Naming(
-        ("Left", "Right"), "Pelvis", ("L5", "L3", "T12", "T8"), ("Neck",), "Head",
-        _prefixed("{}", "Shoulder UpperArm ForeArm Hand"), _prefixed("{}", "UpperLeg LowerLeg Foot Toe"),
+        ("Left", "Right"),
+        "Pelvis",
+        ("L5", "L3", "T12", "T8"),
+        ("Neck",),
+        "Head",
+        _prefixed("{}", "Shoulder UpperArm ForeArm Hand"),
+        _prefixed("{}", "UpperLeg LowerLeg Foot Toe"),
     ),
     "Unreal": Naming(
-        ("l", "r"), "pelvis", ("spine_01", "spine_02", "spine_03"), ("neck_01",), "head",
-        ("clavicle_{}", "upperarm_{}", "lowerarm_{}", "hand_{}"), ("thigh_{}", "calf_{}", "foot_{}", "ball_{}"),
+        ("l", "r"),
+        "pelvis",
+        ("spine_01", "spine_02", "spine_03"),
+        ("neck_01",),
+        "head",
+        ("clavicle_{}", "upperarm_{}", "lowerarm_{}", "hand_{}"),
+        ("thigh_{}", "calf_{}", "foot_{}", "ball_{}"),
         root="root",
-        extra=(("ik_foot_root", "root", (0.0, 0.0, 0.0)), ("ik_foot_l", "ik_foot_root", (0.1, 0.03, 0.09)),
-               ("ik_foot_r", "ik_foot_root", (-0.1, 0.03, 0.09)), ("thigh_twist_01_l", "thigh_l", (0.09, 0.0, 0.7)),
-               ("thigh_twist_01_r", "thigh_r", (-0.09, 0.0, 0.7))),
+        extra=(
+            ("ik_foot_root", "root", (0.0, 0.0, 0.0)),
+            ("ik_foot_l", "ik_foot_root", (0.1, 0.03, 0.09)),
+            ("ik_foot_r", "ik_foot_root", (-0.1, 0.03, 0.09)),
+            ("thigh_twist_01_l", "thigh_l", (0.09, 0.0, 0.7)),
+            ("thigh_twist_01_r", "thigh_r", (-0.09, 0.0, 0.7)),
+        ),
     ),
     "Rigify": Naming(
-        ("L", "R"), "DEF-spine", ("DEF-spine.001", "DEF-spine.002", "DEF-spine.003"),
-        ("DEF-spine.004", "DEF-spine.005"), "DEF-spine.006",
+        ("L", "R"),
+        "DEF-spine",
+        ("DEF-spine.001", "DEF-spine.002", "DEF-spine.003"),
+        ("DEF-spine.004", "DEF-spine.005"),
+        "DEF-spine.006",
         ("DEF-shoulder.{}", "DEF-upper_arm.{}", "DEF-forearm.{}", "DEF-hand.{}"),
-        ("DEF-thigh.{}", "DEF-thigh.{}.001", "DEF-shin.{}", "DEF-shin.{}.001", "DEF-foot.{}", "DEF-toe.{}"),
+        (
+            "DEF-thigh.{}",
+            "DEF-thigh.{}.001",
+            "DEF-shin.{}",
+            "DEF-shin.{}.001",
+            "DEF-foot.{}",
+            "DEF-toe.{}",
+        ),
         ("thigh", "thigh2", "shin", "shin2", "foot", "toe"),
-        extra=(("DEF-pelvis.L", "DEF-spine", (0.02, 0.0, 0.96)), ("DEF-pelvis.R", "DEF-spine", (-0.02, 0.0, 0.96))),
+        extra=(
+            ("DEF-pelvis.L", "DEF-spine", (0.02, 0.0, 0.96)),
+            ("DEF-pelvis.R", "DEF-spine", (-0.02, 0.0, 0.96)),
+        ),
     ),
     "MotionBuilder": Naming(
-        ("Left", "Right"), "Character1:Hips", _prefixed("Character1:", "Spine Spine1 Spine2"), ("Character1:Neck",),
-        "Character1:Head", _prefixed("Character1:{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("Character1:{}", "UpLeg Leg Foot ToeBase"), root="Character1:Reference",
+        ("Left", "Right"),
+        "Character1:Hips",
+        _prefixed("Character1:", "Spine Spine1 Spine2"),
+        ("Character1:Neck",),
+        "Character1:Head",
+        _prefixed("Character1:{}", "Shoulder Arm ForeArm Hand"),
+        _prefixed("Character1:{}", "UpLeg Leg Foot ToeBase"),
+        root="Character1:Reference",
     ),
 }
 
 
-def walking(name: str = "LAFAN1", frames: int = 120, fps: float = 30.0, speed: float = 1.2, lean: float = 0.0) -> Clip:
+def walking(
+    name: str = "LAFAN1",
+    frames: int = 120,
+    fps: float = 30.0,
+    speed: float = 1.2,
+    lean: float = 0.0,
+) -> Clip:
     """A walk along -Y (backwards with a negative speed) on the named rig, with rest axes along the world's.
 
     `lean` in radians tilts the pelvis forwards and leaves the legs and the back as they are.
@@ -111,8 +194,13 @@ def walking(name: str = "LAFAN1", frames: int = 120, fps: float = 30.0, speed: f
     places = _places(naming)
     skeleton = _skeleton(places, _tips(naming))
     phase = 2.0 * np.pi * 0.9 * np.arange(frames) / fps * (1.0 if speed >= 0.0 else -1.0)
-    swings: dict[str, np.ndarray] = {naming.hips: np.full(frames, -lean), naming.head: 0.2 * np.sin(0.7 * phase)}
-    swings |= {bone: np.full(frames, lean) for bone, (parent, _) in places.items() if parent == naming.hips}
+    swings: dict[str, np.ndarray] = {
+        naming.hips: np.full(frames, -lean),
+        naming.head: 0.2 * np.sin(0.7 * phase),
+    }
+    swings |= {
+        bone: np.full(frames, lean) for bone, (parent, _) in places.items() if parent == naming.hips
+    }
     for bone, swing in _limb_swings(naming, phase).items():
         swings[bone] = swings.get(bone, 0.0) + swing
     twists = {naming.hips: 0.1 * np.sin(phase), naming.spine[-1]: -0.15 * np.sin(phase)}
@@ -126,7 +214,9 @@ def roles_of(name: str) -> dict[str, str]:
     if naming.root:
         roles["root"] = naming.root
     for word, side in (("left", 0), ("right", 1)):
-        limb = dict(zip(naming.leg_places, (_side(naming, part, side) for part in naming.leg), strict=True))
+        limb = dict(
+            zip(naming.leg_places, (_side(naming, part, side) for part in naming.leg), strict=True)
+        )
         roles |= {f"{word}_{part}": limb[part] for part in LEG}
     return roles
 
@@ -147,9 +237,13 @@ def pairs_of(name: str) -> dict[str, str]:
 def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
     """A walking animal with four legs and a tail that ends at the height `tail`; the pelvis is the root."""
     places: dict[str, tuple[str | None, tuple[float, float, float]]] = {
-        "pelvis": (None, (0.0, 0.3, 0.6)), "back": ("pelvis", (0.0, 0.0, 0.62)), "withers": ("back", (0.0, -0.3, 0.6)),
-        "neck": ("withers", (0.0, -0.4, 0.7)), "skull": ("neck", (0.0, -0.5, 0.85)),
-        "tail": ("pelvis", (0.0, 0.4, 0.6)), "tail2": ("tail", (0.0, 0.6, 0.5)),
+        "pelvis": (None, (0.0, 0.3, 0.6)),
+        "back": ("pelvis", (0.0, 0.0, 0.62)),
+        "withers": ("back", (0.0, -0.3, 0.6)),
+        "neck": ("withers", (0.0, -0.4, 0.7)),
+        "skull": ("neck", (0.0, -0.5, 0.85)),
+        "tail": ("pelvis", (0.0, 0.4, 0.6)),
+        "tail2": ("tail", (0.0, 0.6, 0.5)),
     }
     tips = {"skull": (0.0, -0.65, 0.85), "tail2": (0.0, 0.75, tail)}
     swings: dict[str, np.ndarray] = {}
@@ -162,7 +256,10 @@ def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
                 places[bone] = (parent, place)
             tips[names[-1]] = (x, y - 0.1, 0.01)
             angle = phase + shift + (0.0 if side == "l" else np.pi)
-            swings |= {names[0]: 0.25 * np.sin(angle), names[1]: 0.3 * np.maximum(np.cos(angle), 0.0) - 0.05}
+            swings |= {
+                names[0]: 0.25 * np.sin(angle),
+                names[1]: 0.3 * np.maximum(np.cos(angle), 0.0) - 0.05,
+            }
     swings["skull"] = 0.1 * np.sin(phase)
     return _animated("dog", _skeleton(places, tips), swings, {}, "pelvis", 0.7, fps)
 
@@ -177,15 +274,23 @@ def without(clip: Clip, names: set[str], end_sites: bool = True) -> Clip:
     smaller = Skeleton(
         tuple(skeleton.names[bone] for bone in keep),
         np.array([place.get(int(skeleton.parents[bone]), -1) for bone in keep]),
-        skeleton.rest_positions[keep], skeleton.rest_rotations[keep],
-        tuple((place[bone], tip) for bone, tip in skeleton.end_sites if bone in place) if end_sites else (),
+        skeleton.rest_positions[keep],
+        skeleton.rest_rotations[keep],
+        tuple((place[bone], tip) for bone, tip in skeleton.end_sites if bone in place)
+        if end_sites
+        else (),
     )
-    return replace(clip, skeleton=smaller, positions=clip.positions[:, keep], rotations=clip.rotations[:, keep])
+    return replace(
+        clip, skeleton=smaller, positions=clip.positions[:, keep], rotations=clip.rotations[:, keep]
+    )
 
 
 def renamed(clip: Clip) -> Clip:
     """The clip with bones called b0 to bn."""
-    return replace(clip, skeleton=clip.skeleton.renamed(tuple(f"b{i}" for i in range(clip.skeleton.bone_count))))
+    return replace(
+        clip,
+        skeleton=clip.skeleton.renamed(tuple(f"b{i}" for i in range(clip.skeleton.bone_count))),
+    )
 
 
 def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
@@ -198,11 +303,15 @@ def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
     order = [int(bone) for bone in order]
     place = {bone: i for i, bone in enumerate(order)} | {-1: -1}
     other = Skeleton(
-        tuple(skeleton.names[bone] for bone in order), np.array([place[int(skeleton.parents[bone])] for bone in order]),
-        skeleton.rest_positions[order], skeleton.rest_rotations[order],
+        tuple(skeleton.names[bone] for bone in order),
+        np.array([place[int(skeleton.parents[bone])] for bone in order]),
+        skeleton.rest_positions[order],
+        skeleton.rest_rotations[order],
         tuple((place[bone], tip) for bone, tip in skeleton.end_sites),
     )
-    moved = replace(clip, skeleton=other, positions=clip.positions[:, order], rotations=clip.rotations[:, order])
+    moved = replace(
+        clip, skeleton=other, positions=clip.positions[:, order], rotations=clip.rotations[:, order]
+    )
     return moved, np.array(order)
 
 
@@ -213,16 +322,31 @@ def rolled(clip: Clip, rolls: np.ndarray, keep_rest: bool = True) -> Clip:
     """
     skeleton = clip.skeleton
     rotations, positions = clip.world()
-    local, offsets = quat.ik(quat.mul(rotations, rolls), positions.astype(np.float64), skeleton.parents)
+    local, offsets = quat.ik(
+        quat.mul(rotations, rolls), positions.astype(np.float64), skeleton.parents
+    )
     rest, places = skeleton.rest_world()
-    rest_local, rest_offsets = quat.ik(quat.mul(rest, rolls), places.astype(np.float64), skeleton.parents)
+    rest_local, rest_offsets = quat.ik(
+        quat.mul(rest, rolls), places.astype(np.float64), skeleton.parents
+    )
     if not keep_rest:
         rest_local = np.tile(quat.IDENTITY, (skeleton.bone_count, 1))
-    tips = tuple((bone, tuple(quat.inv_mul_vec(rolls[bone], np.array(tip)))) for bone, tip in skeleton.end_sites)
-    other = replace(skeleton, rest_positions=rest_offsets.astype(np.float32),
-                    rest_rotations=rest_local.astype(np.float32), end_sites=tips)
-    return replace(clip, skeleton=other, positions=offsets.astype(np.float32),
-                   rotations=quat.unroll(local).astype(np.float32))
+    tips = tuple(
+        (bone, tuple(quat.inv_mul_vec(rolls[bone], np.array(tip))))
+        for bone, tip in skeleton.end_sites
+    )
+    other = replace(
+        skeleton,
+        rest_positions=rest_offsets.astype(np.float32),
+        rest_rotations=rest_local.astype(np.float32),
+        end_sites=tips,
+    )
+    return replace(
+        clip,
+        skeleton=other,
+        positions=offsets.astype(np.float32),
+        rotations=quat.unroll(local).astype(np.float32),
+    )
 
 
 def random_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -232,7 +356,9 @@ def random_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
 def aligned_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
     """Rolls (B, 4) that exchange and flip axes, as those of mocap rigs do."""
     quarter = np.sqrt(0.5)
-    turns = np.array([[1, 0, 0, 0], [quarter, quarter, 0, 0], [quarter, 0, quarter, 0], [quarter, 0, 0, quarter]])
+    turns = np.array(
+        [[1, 0, 0, 0], [quarter, quarter, 0, 0], [quarter, 0, quarter, 0], [quarter, 0, 0, quarter]]
+    )
     return quat.mul(turns[rng.integers(4, size=count)], turns[rng.integers(4, size=count)])
 
 
@@ -245,7 +371,9 @@ def anonymous(clip: Clip, seed: int = 0, keep_rest: bool = False) -> tuple[Clip,
 
 def _side(naming: Naming, part: str, side: int) -> str:
     name = part.format(naming.sides[side])
-    return name.replace("Reft", "Right")  # so that CMU's 'LHipJoint' and 'LeftUpLeg' come from one letter
+    return name.replace(
+        "Reft", "Right"
+    )  # so that CMU's 'LHipJoint' and 'LeftUpLeg' come from one letter
 
 
 def _mirrored(place: tuple[float, float, float], side: int) -> tuple[float, float, float]:
@@ -262,12 +390,18 @@ def _places(naming: Naming) -> dict[str, tuple[str | None, tuple[float, float, f
     for i, bone in enumerate(naming.spine):
         share = (i + 1) / len(naming.spine)
         place = (1 - share) * np.array(CENTRE["hips"]) + share * np.array(CENTRE["chest"])
-        places[bone], above = (above, tuple(place + np.array([0.0, 0.02 * np.sin(np.pi * share), 0.0]))), bone
+        places[bone], above = (
+            (above, tuple(place + np.array([0.0, 0.02 * np.sin(np.pi * share), 0.0]))),
+            bone,
+        )
     upper = ("neck", "neck2")[: len(naming.neck)]
     for bone, place in zip((*naming.neck, naming.head), (*upper, "head"), strict=True):
         places[bone], above = (above, CENTRE[place]), bone
     for side in (0, 1):
-        for parts, where, start in ((naming.leg, naming.leg_places, naming.hips), (naming.arm, ARM, naming.spine[-1])):
+        for parts, where, start in (
+            (naming.leg, naming.leg_places, naming.hips),
+            (naming.arm, ARM, naming.spine[-1]),
+        ):
             above = start
             for part, place in zip(parts, where, strict=True):
                 bone = _side(naming, part, side)
@@ -290,7 +424,12 @@ def _limb_swings(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
     for side in (0, 1):
         angle = phase + np.pi * side
         bend = 0.5 * np.maximum(np.cos(angle + 0.3), 0.0) + 0.05
-        by_place = {"thigh": -0.25 * np.sin(angle), "shin": bend, "foot": -0.5 * bend, "toe": -0.1 * bend}
+        by_place = {
+            "thigh": -0.25 * np.sin(angle),
+            "shin": bend,
+            "foot": -0.5 * bend,
+            "toe": -0.1 * bend,
+        }
         for part, place in zip(naming.leg, naming.leg_places, strict=True):
             if place in by_place:
                 swings[_side(naming, part, side)] = by_place[place]
@@ -301,20 +440,34 @@ def _limb_swings(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _skeleton(
-    places: Mapping[str, tuple[str | None, tuple[float, float, float]]], tips: Mapping[str, tuple[float, float, float]]
+    places: Mapping[str, tuple[str | None, tuple[float, float, float]]],
+    tips: Mapping[str, tuple[float, float, float]],
 ) -> Skeleton:
     names = tuple(places)
     parents = np.array([names.index(parent) if parent else -1 for parent, _ in places.values()])
     world = np.array([place for _, place in places.values()])
     offsets = world - np.where(parents[:, None] >= 0, world[parents], 0.0)
-    ends = tuple((names.index(bone), tuple(np.array(tip) - world[names.index(bone)])) for bone, tip in tips.items())
-    return Skeleton(names, parents, offsets.astype(np.float32),
-                    np.tile(quat.IDENTITY, (len(names), 1)).astype(np.float32), ends)
+    ends = tuple(
+        (names.index(bone), tuple(np.array(tip) - world[names.index(bone)]))
+        for bone, tip in tips.items()
+    )
+    return Skeleton(
+        names,
+        parents,
+        offsets.astype(np.float32),
+        np.tile(quat.IDENTITY, (len(names), 1)).astype(np.float32),
+        ends,
+    )
 
 
 def _animated(
-    name: str, skeleton: Skeleton, swings: Mapping[str, np.ndarray], twists: Mapping[str, np.ndarray], hips: str,
-    speed: float, fps: float,
+    name: str,
+    skeleton: Skeleton,
+    swings: Mapping[str, np.ndarray],
+    twists: Mapping[str, np.ndarray],
+    hips: str,
+    speed: float,
+    fps: float,
 ) -> Clip:
     """A clip from angles (F,) about the lateral and the vertical axis, with the hips going along -Y."""
     frames = len(next(iter(swings.values())))
@@ -324,7 +477,11 @@ def _animated(
         rotations[:, skeleton.index(bone)] = quat.from_yaw(angle)
     for bone, angle in swings.items():
         i = skeleton.index(bone)
-        rotations[:, i] = quat.mul(rotations[:, i], quat.from_angle_axis(angle, np.array([1.0, 0.0, 0.0])))
+        rotations[:, i] = quat.mul(
+            rotations[:, i], quat.from_angle_axis(angle, np.array([1.0, 0.0, 0.0]))
+        )
     time = np.arange(frames) / fps
-    positions[:, skeleton.index(hips)] += np.stack([0.02 * np.sin(5 * time), -speed * time, 0.01 * np.cos(11 * time)], 1)
+    positions[:, skeleton.index(hips)] += np.stack(
+        [0.02 * np.sin(5 * time), -speed * time, 0.01 * np.cos(11 * time)], 1
+    )
     return Clip(name, skeleton, positions.astype(np.float32), rotations.astype(np.float32), fps)

@@ -6,14 +6,21 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.motion.simulation_bone import PRESETS, GroundTrack, SimulationBoneSettings, smoothed_track
+from motion_matching.engine.motion.simulation_bone import (
+    PRESETS,
+    GroundTrack,
+    SimulationBoneSettings,
+    smoothed_track,
+)
 
 FPS = 60.0
 ARTICLE, ADAPTIVE = PRESETS["article"], PRESETS["adaptive"]
 LONG = SimulationBoneSettings(ADAPTIVE.position_window, 3, ADAPTIVE.direction_window, 3)
 
 
-def walk_off(full: float = 1.3, swing: float = 0.0, sway: float = 0.0) -> tuple[GroundTrack, np.ndarray]:
+def walk_off(
+    full: float = 1.3, swing: float = 0.0, sway: float = 0.0
+) -> tuple[GroundTrack, np.ndarray]:
     """Two seconds of standing, walking off within 0.6 s, five seconds, and a stop the same way; with the true speeds (F,).
 
     Steps of half a second change the speed by the part `sway`, strides swing the heading by `swing` radians.
@@ -22,10 +29,14 @@ def walk_off(full: float = 1.3, swing: float = 0.0, sway: float = 0.0) -> tuple[
     speed = full * np.interp(t, [2.0, 2.6, 7.6, 8.2], [0.0, 1.0, 1.0, 0.0])
     way = np.cumsum(speed * (1.0 + sway * np.sin(4 * np.pi * t))) / FPS
     yaw = swing * np.sin(2 * np.pi * t) * speed / full
-    return GroundTrack(np.stack([0.02 * np.sin(2 * np.pi * t) * speed / full, -way], axis=-1), yaw), speed
+    return GroundTrack(
+        np.stack([0.02 * np.sin(2 * np.pi * t) * speed / full, -way], axis=-1), yaw
+    ), speed
 
 
-def turn_on_the_spot(degrees: float = 180.0, seconds: float = 0.8) -> tuple[GroundTrack, np.ndarray]:
+def turn_on_the_spot(
+    degrees: float = 180.0, seconds: float = 0.8
+) -> tuple[GroundTrack, np.ndarray]:
     """Standing, a turn and standing again, with the true turn rates (F,)."""
     t = np.arange(round(6.0 * FPS)) / FPS
     part = np.clip((t - 3.0) / seconds + 0.5, 0.0, 1.0)
@@ -40,8 +51,12 @@ def speed_of(track: GroundTrack) -> np.ndarray:
 def test_who_stands_stays_put_until_they_walk_off():
     """The longer a window, the earlier the bone leaves; the adaptive one leaves no earlier than the article's."""
     raw, speed = walk_off()
-    strays = [np.linalg.norm(smoothed_track(raw, FPS, s).positions - raw.positions, axis=1)[speed == 0].max()
-              for s in (ADAPTIVE, ARTICLE, LONG)]
+    strays = [
+        np.linalg.norm(smoothed_track(raw, FPS, s).positions - raw.positions, axis=1)[
+            speed == 0
+        ].max()
+        for s in (ADAPTIVE, ARTICLE, LONG)
+    ]
     assert strays[0] < strays[1] < strays[2]
     assert strays[0] < 0.004
     assert strays[0] < 0.3 * strays[2]
@@ -53,7 +68,7 @@ def test_walking_is_not_late_and_not_early():
     for times in (slice(None), slice(None, None, -1)):  # the start, and the stop seen from the end
         true, tracked = (np.argmax(values[times] > 0.65) for values in (speed, found))
         assert abs(int(true) - int(tracked)) <= 0.05 * FPS
-    full = (speed == speed.max())
+    full = speed == speed.max()
     assert found[full].mean() == pytest.approx(1.3, rel=0.01)
 
 
@@ -73,7 +88,10 @@ def test_steps_are_taken_out_of_walking_better_than_by_the_article():
 @pytest.mark.parametrize("degrees", [90.0, -180.0])
 def test_a_turn_on_the_spot_keeps_its_speed(degrees: float):
     raw, rate = turn_on_the_spot(degrees)
-    fastest = [np.abs(np.gradient(smoothed_track(raw, FPS, s).yaw, 1 / FPS)).max() for s in (ADAPTIVE, LONG)]
+    fastest = [
+        np.abs(np.gradient(smoothed_track(raw, FPS, s).yaw, 1 / FPS)).max()
+        for s in (ADAPTIVE, LONG)
+    ]
     assert fastest[0] > 0.9 * np.abs(rate).max()
     assert fastest[1] < 0.75 * np.abs(rate).max()
 
@@ -83,7 +101,10 @@ def test_a_sharp_turn_in_full_stride_is_not_blunted_more_than_by_the_article():
     part = np.clip((t - 4.0) / 0.8 + 0.5, 0.0, 1.0)
     yaw = np.pi * part * part * (3.0 - 2.0 * part)
     way = np.cumsum(np.stack([np.sin(yaw), -np.cos(yaw)], axis=-1) * 1.4 / FPS, axis=0)
-    errors = [np.abs(smoothed_track(GroundTrack(way, yaw), FPS, s).yaw - yaw).max() for s in (ADAPTIVE, ARTICLE, LONG)]
+    errors = [
+        np.abs(smoothed_track(GroundTrack(way, yaw), FPS, s).yaw - yaw).max()
+        for s in (ADAPTIVE, ARTICLE, LONG)
+    ]
     assert errors[0] <= errors[1] < errors[2]
 
 

@@ -37,33 +37,57 @@ def share(spans: list[tuple[int, int]], count: int) -> float:
 def demo(demo_database: Database) -> dict[str, tuple[Tags, GroundTrack]]:
     """Tags and track of each generated clip."""
     result = {}
-    for start, stop, origin in zip(demo_database.starts, demo_database.stops, demo_database.ranges, strict=True):
+    for start, stop, origin in zip(
+        demo_database.starts, demo_database.stops, demo_database.ranges, strict=True
+    ):
         if not origin.mirrored:
-            track = GroundTrack(demo_database.track[start:stop, :2], demo_database.track[start:stop, 2])
+            track = GroundTrack(
+                demo_database.track[start:stop, :2], demo_database.track[start:stop, 2]
+            )
             result[origin.clip] = (tags_on(track), track)
     return result
 
 
-def straight(*stretches: tuple[float, float], yaw_rate: float = 0.0, direction: float = 0.0) -> GroundTrack:
+def straight(
+    *stretches: tuple[float, float], yaw_rate: float = 0.0, direction: float = 0.0
+) -> GroundTrack:
     """A track of stretches (seconds, m/s) in a direction seen from the heading, turning at a rate, at 30 fps."""
     speed = np.concatenate([np.full(round(seconds * 30), v) for seconds, v in stretches])
     yaw = np.arange(len(speed)) / 30.0 * yaw_rate
-    way = np.stack([np.sin(yaw + direction), -np.cos(yaw + direction)], axis=-1) * speed[:, None] / 30.0
+    way = (
+        np.stack([np.sin(yaw + direction), -np.cos(yaw + direction)], axis=-1)
+        * speed[:, None]
+        / 30.0
+    )
     return GroundTrack(np.cumsum(way, axis=0), yaw)
 
 
 # ---------------------------------------------------------------- plain motion
 
 
-@pytest.mark.parametrize(("speed", "gait"), [(0.0, "idle"), (0.1, "idle"), (0.6, "walk"), (1.7, "walk"), (2.6, "run")])
+@pytest.mark.parametrize(
+    ("speed", "gait"), [(0.0, "idle"), (0.1, "idle"), (0.6, "walk"), (1.7, "walk"), (2.6, "run")]
+)
 def test_a_steady_speed_is_one_gait(speed: float, gait: str):
     tags = tags_on(straight((4.0, speed)))
     assert tags == {name: [(0, 120)] if name == gait else [] for name in NAMES}
 
 
-@pytest.mark.parametrize(("degrees", "name"), [(0, None), (30, None), (60, "strafe"), (-90, "strafe"), (120, "strafe"),
-                                               (160, "back"), (180, "back")])
-def test_a_direction_is_that_of_the_movement_seen_from_the_heading(degrees: float, name: str | None):
+@pytest.mark.parametrize(
+    ("degrees", "name"),
+    [
+        (0, None),
+        (30, None),
+        (60, "strafe"),
+        (-90, "strafe"),
+        (120, "strafe"),
+        (160, "back"),
+        (180, "back"),
+    ],
+)
+def test_a_direction_is_that_of_the_movement_seen_from_the_heading(
+    degrees: float, name: str | None
+):
     """Also while the heading turns, which is no direction."""
     for rate in (0.0, 0.3):
         tags = tags_on(straight((4.0, 1.2), yaw_rate=rate, direction=np.radians(degrees)))
@@ -71,7 +95,9 @@ def test_a_direction_is_that_of_the_movement_seen_from_the_heading(degrees: floa
         assert share(tags[name], 120) == 1.0 if name else True
 
 
-@pytest.mark.parametrize(("degrees", "name"), [(40, "turn_left"), (-40, "turn_right"), (15, None), (-15, None)])
+@pytest.mark.parametrize(
+    ("degrees", "name"), [(40, "turn_left"), (-40, "turn_right"), (15, None), (-15, None)]
+)
 @pytest.mark.parametrize("speed", [0.0, 1.2, 3.0])
 def test_a_turn_is_one_whatever_the_speed(degrees: float, name: str | None, speed: float):
     tags = tags_on(straight((4.0, speed), yaw_rate=np.radians(degrees)))
@@ -98,19 +124,25 @@ def test_a_start_leads_from_rest_to_full_speed_and_a_stop_back():
 
 
 def test_tags_are_mirrored_with_the_motion_and_do_not_see_where_it_happens():
-    track = perform_track([Move(1.5, 1.2, turn=45), Move(1.5, 2.9, turn=-40), Move(1.5, 1.0, direction=90)])
+    track = perform_track(
+        [Move(1.5, 1.2, turn=45), Move(1.5, 2.9, turn=-40), Move(1.5, 1.0, direction=90)]
+    )
     tags = tags_on(track)
     image = tags_on(track.mirrored())
     assert image.pop("turn_left") == tags["turn_right"]
     assert image.pop("turn_right") == tags["turn_left"]
     assert image.items() <= tags.items()
     c, s = np.cos(2.0), np.sin(2.0)
-    moved = GroundTrack(track.positions @ np.array([[c, s], [-s, c]]) + [5.0, -3.0], track.yaw + 2.0)
+    moved = GroundTrack(
+        track.positions @ np.array([[c, s], [-s, c]]) + [5.0, -3.0], track.yaw + 2.0
+    )
     assert tags_on(moved) == tags
 
 
 def perform_track(moves: list[Move], fps: float = 30.0) -> GroundTrack:
-    database = build([Source(clip=perform("x", moves, fps, np.random.default_rng(3)))], BuildSettings())[0]
+    database = build(
+        [Source(clip=perform("x", moves, fps, np.random.default_rng(3)))], BuildSettings()
+    )[0]
     return GroundTrack(database.track[:, :2], database.track[:, 2])
 
 
@@ -142,7 +174,14 @@ def test_generated_clips_are_tagged_with_what_they_hold(demo: dict[str, tuple[Ta
 
     assert of("idle", "idle") == 1.0
     assert of("idle_and_turns_in_place", "idle") == 1.0
-    for clip in ("walk_curves", "walk_speeds", "walk_pivots", "walk_corners", "walk_bends", "walk_reversals"):
+    for clip in (
+        "walk_curves",
+        "walk_speeds",
+        "walk_pivots",
+        "walk_corners",
+        "walk_bends",
+        "walk_reversals",
+    ):
         assert of(clip, "run") == of(clip, "strafe", "back") == 0.0
         assert of(clip, "walk") > 0.75
     for clip in ("run_curves", "run_speeds", "run_corners", "run_pivots", "run_reversals"):
@@ -156,7 +195,9 @@ def test_generated_clips_are_tagged_with_what_they_hold(demo: dict[str, tuple[Ta
     assert min(of("fast_strafes", "strafe"), of("fast_strafes", "back")) > 0.2
 
 
-def test_turns_starts_and_stops_of_generated_clips_are_counted_right(demo: dict[str, tuple[Tags, GroundTrack]]):
+def test_turns_starts_and_stops_of_generated_clips_are_counted_right(
+    demo: dict[str, tuple[Tags, GroundTrack]],
+):
     def counts(clip: str) -> list[int]:
         return [len(demo[clip][0][name]) for name in ("turn_left", "turn_right", "start", "stop")]
 
@@ -166,7 +207,12 @@ def test_turns_starts_and_stops_of_generated_clips_are_counted_right(demo: dict[
     assert counts("walk_corners") == [3, 3, 1, 1]
     assert counts("circles_facing_the_centre") == [2, 2, 1, 1]
     assert counts("walk_starts_and_stops")[2:] == [7, 7]
-    assert counts("strafes") == [0, 0, 2, 2]  # it stands for a moment where it changes from one side to the other
+    assert counts("strafes") == [
+        0,
+        0,
+        2,
+        2,
+    ]  # it stands for a moment where it changes from one side to the other
 
 
 def test_real_clips_are_tagged_with_what_their_names_say(mocap: Path):
@@ -194,13 +240,25 @@ def test_real_clips_are_tagged_with_what_their_names_say(mocap: Path):
 
 
 def test_proposals_are_ordinary_ranges_in_source_frames_beside_the_sources_own():
-    clip = perform("turning", [Move(2.0, 1.2), Move(2.0, 1.2, turn=60)], 30.0, np.random.default_rng(0))
+    clip = perform(
+        "turning", [Move(2.0, 1.2), Move(2.0, 1.2, turn=60)], 30.0, np.random.default_rng(0)
+    )
     source = Source(clip=clip, start=10, speed=1.25, mirror=True, tags=(TagRange("mine", 50, 90),))
     settings = BuildSettings(auto_tags=SETTINGS)
     database, report = build([source], settings)
-    assert set(database.tag_names) == {"mine", "idle", "walk", "turn_left", "turn_right", "start", "stop"}
+    assert set(database.tag_names) == {
+        "mine",
+        "idle",
+        "walk",
+        "turn_left",
+        "turn_right",
+        "start",
+        "stop",
+    }
     proposed = report.proposed["turning"]
-    given = build([replace(source, tags=(*source.tags, *proposed))], replace(settings, auto_tags=None))[0]
+    given = build(
+        [replace(source, tags=(*source.tags, *proposed))], replace(settings, auto_tags=None)
+    )[0]
     assert given.tag_names == database.tag_names
     np.testing.assert_array_equal(given.tags, database.tags)
     half = database.frame_count // 2
@@ -214,8 +272,18 @@ def test_proposals_are_ordinary_ranges_in_source_frames_beside_the_sources_own()
     assert abs(turn.stop - plain[1]) < 12
 
 
-@pytest.mark.parametrize("wrong", [{"idle_speed": -1}, {"run_speed": 0.2}, {"back_angle": 0.5}, {"hysteresis": 1.0},
-                                   {"shortest": float("nan")}, {"spede": 1}, {"arrived": "all"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"idle_speed": -1},
+        {"run_speed": 0.2},
+        {"back_angle": 0.5},
+        {"hysteresis": 1.0},
+        {"shortest": float("nan")},
+        {"spede": 1},
+        {"arrived": "all"},
+    ],
+)
 def test_thresholds_that_make_no_sense_are_named(wrong: dict):
     with pytest.raises(SettingsError, match="threshold"):
         SETTINGS.changed(wrong)

@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from motion_matching.engine.errors import DatabaseError, MotionDataError, MotionMatchingError, RigError, SettingsError
+from motion_matching.engine.errors import (
+    DatabaseError,
+    MotionDataError,
+    MotionMatchingError,
+    RigError,
+    SettingsError,
+)
 from motion_matching.engine.matching.build import BuildSettings, build, find_tracks
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.features import Feature, Schema
@@ -27,7 +33,11 @@ from motion_matching.engine.motion.contacts import ContactSettings, find_contact
 from motion_matching.engine.motion.locomotion import Move, perform
 from motion_matching.engine.motion.mirror import bone_pairs
 from motion_matching.engine.motion.rig import find_roles
-from motion_matching.engine.motion.simulation_bone import PRESETS, GroundTrack, SimulationBoneSettings
+from motion_matching.engine.motion.simulation_bone import (
+    PRESETS,
+    GroundTrack,
+    SimulationBoneSettings,
+)
 from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine import rigs
 
@@ -37,11 +47,15 @@ POSE_ONLY = Schema((Feature("bone_position", "left_foot"), Feature("bone_velocit
 @lru_cache
 def walk(seed: int = 0, fps: float = 30.0, name: str = "walk") -> Clip:
     """A walk of about five seconds with a curve, that starts and ends standing."""
-    return perform(name, [Move(1.2, 1.2), Move(1.0, 1.2, turn=50)], fps, np.random.default_rng(seed))
+    return perform(
+        name, [Move(1.2, 1.2), Move(1.0, 1.2, turn=50)], fps, np.random.default_rng(seed)
+    )
 
 
 def built(*sources: Source | Clip, **settings: Any) -> Database:
-    return build([s if isinstance(s, Source) else Source(clip=s) for s in sources], BuildSettings(**settings))[0]
+    return build(
+        [s if isinstance(s, Source) else Source(clip=s) for s in sources], BuildSettings(**settings)
+    )[0]
 
 
 def refused(kind: type[MotionMatchingError], *sources: Source | Clip, **settings: Any) -> str:
@@ -55,10 +69,19 @@ def refused(kind: type[MotionMatchingError], *sources: Source | Clip, **settings
 def without(clip: Clip, *endings: str) -> Clip:
     """The clip without the bones whose names end so."""
     keep = [k for k, name in enumerate(clip.skeleton.names) if not name.endswith(endings)]
-    parents = np.array([keep.index(p) if p >= 0 else -1 for p in clip.skeleton.parents[keep].tolist()])
+    parents = np.array(
+        [keep.index(p) if p >= 0 else -1 for p in clip.skeleton.parents[keep].tolist()]
+    )
     names = tuple(clip.skeleton.names[k] for k in keep)
-    skeleton = Skeleton(names, parents, clip.skeleton.rest_positions[keep], clip.skeleton.rest_rotations[keep])
-    return replace(clip, skeleton=skeleton, positions=clip.positions[:, keep], rotations=clip.rotations[:, keep])
+    skeleton = Skeleton(
+        names, parents, clip.skeleton.rest_positions[keep], clip.skeleton.rest_rotations[keep]
+    )
+    return replace(
+        clip,
+        skeleton=skeleton,
+        positions=clip.positions[:, keep],
+        rotations=clip.rotations[:, keep],
+    )
 
 
 def world_of(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +92,9 @@ def world_of(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray
     return rotations[:, 1:], positions[:, 1:]
 
 
-def assert_moves_like(database: Database, clip: Clip, index: int = 0, tolerance: float = 1e-4) -> None:
+def assert_moves_like(
+    database: Database, clip: Clip, index: int = 0, tolerance: float = 1e-4
+) -> None:
     """All bones of the hips and below go through the world as in the clip."""
     hips = find_roles(clip.skeleton, [clip]).hips
     bones = [b for b in range(clip.skeleton.bone_count) if b not in clip.skeleton.ancestors(hips)]
@@ -94,9 +119,13 @@ def test_every_bone_keeps_its_way_through_the_world(rig: str):
 
 def test_the_simulation_bone_lies_on_the_ground_and_is_the_track():
     database = built(walk(), mirror=True)
-    np.testing.assert_allclose(database.poses[:, :3, 0], np.c_[database.track[:, :2], 0 * database.track[:, 0]], atol=1e-6)
+    np.testing.assert_allclose(
+        database.poses[:, :3, 0], np.c_[database.track[:, :2], 0 * database.track[:, 0]], atol=1e-6
+    )
     expected = quat.from_yaw(database.track[:, 2])
-    np.testing.assert_allclose(np.abs(np.sum(database.poses[:, 3:, 0] * expected, axis=1)), 1.0, atol=1e-6)
+    np.testing.assert_allclose(
+        np.abs(np.sum(database.poses[:, 3:, 0] * expected, axis=1)), 1.0, atol=1e-6
+    )
 
 
 def test_ranges_follow_one_another_and_know_nothing_of_each_other():
@@ -116,7 +145,10 @@ def test_ranges_follow_one_another_and_know_nothing_of_each_other():
 def test_velocities_are_central_differences_and_go_on_at_the_ends():
     clip = walk()
     database = built(clip)
-    positions, rotations = database.poses[:, :3].astype(np.float64), database.poses[:, 3:].astype(np.float64)
+    positions, rotations = (
+        database.poses[:, :3].astype(np.float64),
+        database.poses[:, 3:].astype(np.float64),
+    )
     linear, angular = database.velocities[:, :3], database.velocities[:, 3:]
     np.testing.assert_allclose(linear[1:-1], (positions[2:] - positions[:-2]) * 15.0, atol=1e-4)
     bone = database.skeleton.index("LeftForeArm")
@@ -135,7 +167,9 @@ def test_contacts_are_those_of_the_toes_in_the_clip():
     toes = clip.world()[1][:, [leg.toe for leg in roles.legs]]
     for settings in (ContactSettings(), ContactSettings(method="displacement", median=0.0)):
         found = built(clip, contacts=settings).contacts
-        assert (found != find_contacts(toes, 30.0, settings)).mean() < 0.01  # float32 decides at the threshold
+        assert (
+            found != find_contacts(toes, 30.0, settings)
+        ).mean() < 0.01  # float32 decides at the threshold
     assert found[:20].all()  # it stands
     assert 0.3 < found.mean() < 0.95
 
@@ -162,7 +196,9 @@ def test_a_clip_at_another_rate_is_the_same_motion(fps: float):
     inside = shown < database.frame_count
     found, expected = world_of(database)[1], clip.world()[1]
     np.testing.assert_allclose(found[shown[inside]], expected[common[inside]], atol=1e-4)
-    assert [database.source_of(int(frame)).frame for frame in shown[inside]] == common[inside].tolist()
+    assert [database.source_of(int(frame)).frame for frame in shown[inside]] == common[
+        inside
+    ].tolist()
 
 
 def test_the_rate_is_that_of_most_sources():
@@ -199,11 +235,25 @@ def test_a_faster_source_covers_the_same_ground_in_less_time():
 # ---------------------------------------------------------------- tags
 
 
-@pytest.mark.parametrize(("fps", "speed", "build_speed"), [(30, 1.0, 1.0), (60, 1.0, 1.0), (24, 1.1, 1.0), (30, 1.0, 1.3)])
-def test_a_tag_lies_on_the_frames_that_show_its_source_frames(fps: float, speed: float, build_speed: float):
-    tags = (TagRange("middle", 70, 90), TagRange("begin", None, 61), TagRange("end", 95), TagRange("outside", 0, 40))
-    database = built(Source(clip=walk(), start=45, stop=130, speed=speed, tags=tags), fps=fps, speed=build_speed,
-                     schema=POSE_ONLY)
+@pytest.mark.parametrize(
+    ("fps", "speed", "build_speed"),
+    [(30, 1.0, 1.0), (60, 1.0, 1.0), (24, 1.1, 1.0), (30, 1.0, 1.3)],
+)
+def test_a_tag_lies_on_the_frames_that_show_its_source_frames(
+    fps: float, speed: float, build_speed: float
+):
+    tags = (
+        TagRange("middle", 70, 90),
+        TagRange("begin", None, 61),
+        TagRange("end", 95),
+        TagRange("outside", 0, 40),
+    )
+    database = built(
+        Source(clip=walk(), start=45, stop=130, speed=speed, tags=tags),
+        fps=fps,
+        speed=build_speed,
+        schema=POSE_ONLY,
+    )
     shown = 45 + np.arange(database.frame_count) * 30.0 / fps * speed * build_speed + 1e-6
     np.testing.assert_array_equal(database.tag_mask({"middle"}), (shown >= 70) & (shown < 90))
     np.testing.assert_array_equal(database.tag_mask({"begin"}), shown < 61)
@@ -218,8 +268,11 @@ def test_tags_of_different_sources_share_their_names():
         Source(clip=walk(2, name="c")),
     )
     assert database.tag_names == ("tired", "walk")
-    counts = [database.tag_mask({name})[a:b].mean() for name in ("walk", "tired")
-              for a, b in zip(database.starts, database.stops, strict=True)]
+    counts = [
+        database.tag_mask({name})[a:b].mean()
+        for name in ("walk", "tired")
+        for a, b in zip(database.starts, database.stops, strict=True)
+    ]
     assert counts == [1, 1, 0, 0, 1, 0]
 
 
@@ -244,15 +297,21 @@ def test_the_mirrored_half_is_the_mirror_image():
     original, image = world_of(database, 0)[1], world_of(database, 1)[1]
     pairs = bone_pairs(clip.skeleton, find_roles(clip.skeleton, [clip]))
     np.testing.assert_allclose(image, original[:, pairs] * [-1, 1, 1], atol=1e-4)
-    np.testing.assert_allclose(database.track[count:], database.track[:count] * [-1, 1, -1], atol=1e-9)
+    np.testing.assert_allclose(
+        database.track[count:], database.track[:count] * [-1, 1, -1], atol=1e-9
+    )
 
     contacts = database.contacts
     assert (contacts[count:] != contacts[:count, ::-1]).mean() < 0.01
     assert (contacts[:count] != contacts[:count, ::-1]).mean() > 0.1  # feet do not step together
 
-    np.testing.assert_array_equal(database.tag_mask({"turn_right"})[count:], database.tag_mask({"turn_left"})[:count])
+    np.testing.assert_array_equal(
+        database.tag_mask({"turn_right"})[count:], database.tag_mask({"turn_left"})[:count]
+    )
     assert not database.tag_mask({"turn_left"})[count:].any()
-    np.testing.assert_array_equal(database.tag_mask({"start"})[count:], database.tag_mask({"start"})[:count])
+    np.testing.assert_array_equal(
+        database.tag_mask({"start"})[count:], database.tag_mask({"start"})[:count]
+    )
 
     left, right = (slice(f.start, f.stop) for f in database.schema.slices[:2])
     reflected = database.features[left, :count] * np.array([[-1], [1], [1]])
@@ -261,7 +320,10 @@ def test_the_mirrored_half_is_the_mirror_image():
 
 def test_a_source_may_be_mirrored_or_not_whatever_the_build_says():
     clips = [replace(walk(), name=name) for name in "abc"]
-    sources = [Source(clip=clip, mirror=mirror) for clip, mirror in zip(clips, (True, None, False), strict=True)]
+    sources = [
+        Source(clip=clip, mirror=mirror)
+        for clip, mirror in zip(clips, (True, None, False), strict=True)
+    ]
     assert [r.clip for r in built(*sources).ranges if r.mirrored] == ["a"]
     assert [r.clip for r in built(*sources, mirror=True).ranges if r.mirrored] == ["a", "b"]
 
@@ -272,7 +334,10 @@ def test_roles_that_are_given_serve_the_mirror_too():
     refused(RigError, clip)
     parts = {"thigh": "Arm", "shin": "ForeArm", "foot": "Hand"}
     roles = {"hips": "Hips", "spine": "Spine2"} | {
-        f"{side}_{part}": side.capitalize() + bone for side in ("left", "right") for part, bone in parts.items()}
+        f"{side}_{part}": side.capitalize() + bone
+        for side in ("left", "right")
+        for part, bone in parts.items()
+    }
     database = built(clip, mirror=True, roles=roles)
     assert roles.items() <= database.role_names.items()
     pairs = bone_pairs(clip.skeleton)
@@ -288,15 +353,30 @@ def cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
     clip = rigs.walking("LAFAN1", frames=frames + 1, fps=fps)
     phase = 2 * np.pi * np.arange(frames + 1) / frames
     rotations = np.tile(quat.IDENTITY, (frames + 1, clip.skeleton.bone_count, 1))
-    for name, sign in (("LeftUpLeg", 1.0), ("RightUpLeg", -1.0), ("LeftArm", -1.0), ("RightArm", 1.0)):
-        rotations[:, clip.skeleton.index(name)] = quat.from_angle_axis(0.4 * sign * np.sin(phase), np.array([1.0, 0, 0]))
+    for name, sign in (
+        ("LeftUpLeg", 1.0),
+        ("RightUpLeg", -1.0),
+        ("LeftArm", -1.0),
+        ("RightArm", 1.0),
+    ):
+        rotations[:, clip.skeleton.index(name)] = quat.from_angle_axis(
+            0.4 * sign * np.sin(phase), np.array([1.0, 0, 0])
+        )
     positions = np.tile(clip.skeleton.rest_positions.astype(np.float64), (frames + 1, 1, 1))
     angle, hips = turn * np.arange(frames + 1) / frames, clip.skeleton.index("Hips")
     radius = 1.2 * frames / fps / turn
-    positions[:, hips, 0], positions[:, hips, 1] = radius * (1 - np.cos(angle)), -radius * np.sin(angle)
+    positions[:, hips, 0], positions[:, hips, 1] = (
+        radius * (1 - np.cos(angle)),
+        -radius * np.sin(angle),
+    )
     positions[:, hips, 2] += 0.02 * np.cos(2 * phase)
     rotations[:, hips] = quat.from_yaw(angle)
-    return replace(clip, name="cycle", positions=positions.astype(np.float32), rotations=rotations.astype(np.float32))
+    return replace(
+        clip,
+        name="cycle",
+        positions=positions.astype(np.float32),
+        rotations=rotations.astype(np.float32),
+    )
 
 
 def test_a_loop_is_kept_without_the_frame_that_repeats_the_first():
@@ -309,7 +389,9 @@ def test_a_loop_is_kept_without_the_frame_that_repeats_the_first():
     speed = np.linalg.norm(database.root_motion[:, :2], axis=1)
     np.testing.assert_allclose(speed, 1.2, atol=0.02)
     np.testing.assert_allclose(database.root_motion[:, 2], 0.8 * 30 / 40, atol=0.02)
-    np.testing.assert_allclose(np.linalg.norm(database.velocities[:, :2, 0], axis=1), 1.2, atol=0.02)
+    np.testing.assert_allclose(
+        np.linalg.norm(database.velocities[:, :2, 0], axis=1), 1.2, atol=0.02
+    )
     np.testing.assert_allclose(database.velocities[:, 5, 0], 0.8 * 30 / 40, atol=0.02)
 
 
@@ -320,15 +402,23 @@ def test_a_loop_has_the_features_of_the_clip_that_goes_round_and_round():
     hips = clip.skeleton.index("Hips")
     angle = 0.8 * np.arange(200) / 40
     radius = 1.2 * 40 / 30 / 0.8
-    positions[:, hips, 0], positions[:, hips, 1] = radius * (1 - np.cos(angle)), -radius * np.sin(angle)
+    positions[:, hips, 0], positions[:, hips, 1] = (
+        radius * (1 - np.cos(angle)),
+        -radius * np.sin(angle),
+    )
     rotations[:, hips] = quat.from_yaw(angle)
     endless = built(replace(clip, name="endless", positions=positions, rotations=rotations))
     loop = built(Source(clip=clip, loop=True))
     np.testing.assert_allclose(loop.features, endless.features[:, 80:120], atol=6e-3)
-    np.testing.assert_allclose(loop.velocities[:, :, 2:], endless.velocities[80:120, :, 2:], atol=2e-3)
+    np.testing.assert_allclose(
+        loop.velocities[:, :, 2:], endless.velocities[80:120, :, 2:], atol=2e-3
+    )
 
 
-@pytest.mark.parametrize(("fps", "speed", "build_speed"), [(60, 1.0, 1.0), (24, 1.0, 1.0), (30, 1.1, 1.0), (30, 1.0, 1.07)])
+@pytest.mark.parametrize(
+    ("fps", "speed", "build_speed"),
+    [(60, 1.0, 1.0), (24, 1.0, 1.0), (30, 1.1, 1.0), (30, 1.0, 1.07)],
+)
 def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, build_speed: float):
     """A lap becomes a whole number of frames, so that the step over the seam is like those beside it."""
     database = built(Source(clip=cycle(40), loop=True, speed=speed), fps=fps, speed=build_speed)
@@ -343,8 +433,11 @@ def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, 
 
 def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
     cut = cycle(40).sliced(0, 31)
-    sources = [Source(clip=cycle(40), loop=True), Source(clip=replace(cut, name="open"), loop=True),
-               Source(clip=replace(cut, name="no loop"))]
+    sources = [
+        Source(clip=cycle(40), loop=True),
+        Source(clip=replace(cut, name="open"), loop=True),
+        Source(clip=replace(cut, name="no loop")),
+    ]
     _, report = build(sources, BuildSettings(schema=POSE_ONLY))
     [warning] = [w for w in report.warnings if "loop" in w and "'open'" in w]
     assert re.search(r"jumps by \d+ cm", warning)
@@ -354,7 +447,9 @@ def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
 def test_a_mirrored_loop_is_a_loop():
     database = built(Source(clip=cycle(40), loop=True), mirror=True)
     assert [r.loop for r in database.ranges] == [True, True]
-    np.testing.assert_allclose(database.root_motion[40:], database.root_motion[:40] * [-1, 1, -1], atol=1e-6)
+    np.testing.assert_allclose(
+        database.root_motion[40:], database.root_motion[:40] * [-1, 1, -1], atol=1e-6
+    )
 
 
 # ---------------------------------------------------------------- the simulation bone from elsewhere
@@ -371,7 +466,9 @@ def test_a_track_that_is_given_is_taken_as_it_is_and_the_motion_stays():
     database = built(Source(clip=clip, track=track), mirror=True)
     count = clip.frame_count
     np.testing.assert_array_equal(database.track[:count], np.c_[track.positions, track.yaw])
-    np.testing.assert_array_equal(database.track[count:], np.c_[track.positions, track.yaw] * [-1, 1, -1])
+    np.testing.assert_array_equal(
+        database.track[count:], np.c_[track.positions, track.yaw] * [-1, 1, -1]
+    )
     assert_moves_like(database, clip)
 
 
@@ -388,10 +485,18 @@ def test_a_given_track_belongs_to_the_chosen_frames_at_any_rate_and_speed():
     assert "74" in text
 
 
-@pytest.mark.parametrize(("fps", "speed", "close"), [(30.0, 1.0, 1e-9), (60.0, 1.0, 1e-3), (30.0, 1.1, 2e-3)])
-def test_the_tracks_that_are_found_make_the_same_database_when_given_back(fps: float, speed: float, close: float):
-    sources = [Source(clip=walk(), start=10, stop=130), Source(clip=walk(), speed=speed),
-               Source(clip=walk(), start=50, stop=90, loop=True), Source(clip=walk(), stop=8)]
+@pytest.mark.parametrize(
+    ("fps", "speed", "close"), [(30.0, 1.0, 1e-9), (60.0, 1.0, 1e-3), (30.0, 1.1, 2e-3)]
+)
+def test_the_tracks_that_are_found_make_the_same_database_when_given_back(
+    fps: float, speed: float, close: float
+):
+    sources = [
+        Source(clip=walk(), start=10, stop=130),
+        Source(clip=walk(), speed=speed),
+        Source(clip=walk(), start=50, stop=90, loop=True),
+        Source(clip=walk(), stop=8),
+    ]
     settings = BuildSettings(fps=fps, simulation_bone=PRESETS["adaptive"])
     tracks = find_tracks(sources, settings)
     assert [track and track.frame_count for track in tracks] == [120, walk().frame_count, 40, None]
@@ -412,7 +517,9 @@ def test_an_existing_root_bone_may_be_the_simulation_bone():
     np.testing.assert_allclose(database.track[:, :2], positions[:, root, :2], atol=1e-6)
     np.testing.assert_allclose(database.track[:, 2], 0.0, atol=1e-6)
     assert_moves_like(database, moved)
-    assert "root" in refused(RigError, walk(), simulation_bone=SimulationBoneSettings(source="root"))
+    assert "root" in refused(
+        RigError, walk(), simulation_bone=SimulationBoneSettings(source="root")
+    )
 
 
 def test_a_root_bone_that_stays_where_it_is_is_reported():
@@ -420,9 +527,15 @@ def test_a_root_bone_that_stays_where_it_is_is_reported():
     clip = rigs.walking("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
     positions = clip.positions.copy()
-    positions[:, root], positions[:, hips, :2] = positions[:, root] + positions[:, hips] * [1, 1, 0], 0.0
+    positions[:, root], positions[:, hips, :2] = (
+        positions[:, root] + positions[:, hips] * [1, 1, 0],
+        0.0,
+    )
     for source, reported in ((clip, True), (replace(clip, positions=positions), False)):
-        _, report = build([Source(clip=source)], BuildSettings(simulation_bone=SimulationBoneSettings(source="root")))
+        _, report = build(
+            [Source(clip=source)],
+            BuildSettings(simulation_bone=SimulationBoneSettings(source="root")),
+        )
         assert any("'joint_Root'" in w and "article" in w for w in report.warnings) == reported
 
 
@@ -431,7 +544,10 @@ def test_a_root_bone_that_stays_where_it_is_is_reported():
 
 def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
     clip = walk()
-    sources = [Source(clip=replace(clip, name=name), stop=stop) for name, stop in (("a", None), ("b", 29), ("c", 30))]
+    sources = [
+        Source(clip=replace(clip, name=name), stop=stop)
+        for name, stop in (("a", None), ("b", 29), ("c", 30))
+    ]
     database, report = build(sources, BuildSettings())
     assert [r.clip for r in database.ranges] == ["a", "c"]
     assert [name for name, _ in report.skipped] == ["b"]
@@ -441,7 +557,9 @@ def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
 
 
 def test_a_short_source_does_not_matter_even_with_another_skeleton():
-    database, report = build([Source(clip=walk()), Source(clip=rigs.walking("Mixamo", frames=12))], BuildSettings())
+    database, report = build(
+        [Source(clip=walk()), Source(clip=rigs.walking("Mixamo", frames=12))], BuildSettings()
+    )
     assert database.frame_count == walk().frame_count
     assert [name for name, _ in report.skipped] == ["Mixamo"]
 
@@ -473,10 +591,15 @@ def test_what_a_file_made_the_reader_assume_is_reported(tmp_path: Path):
 
 def test_progress_is_told_and_may_cancel():
     stages: list[tuple[str, float]] = []
-    build([Source(clip=walk()), Source(clip=walk(1, name="b"))], BuildSettings(), lambda *told: stages.append(told))
+    build(
+        [Source(clip=walk()), Source(clip=walk(1, name="b"))],
+        BuildSettings(),
+        lambda *told: stages.append(told),
+    )
     assert [stage for stage, _ in stages][:2] == ["Reading", "Reading"]
     assert all(0 <= part <= 1 for _, part in stages)
     for stop in {stage for stage, _ in stages}:
+
         def cancel(stage: str, part: float, stop: str = stop) -> None:
             if stage == stop:
                 raise KeyboardInterrupt
@@ -499,15 +622,24 @@ def test_every_source_too_short_is_said_with_the_length_that_is_needed():
     assert "1 s" in text
 
 
-@pytest.mark.parametrize("schema", [Schema((Feature("trajectory_position", times=(0.0,)),)), replace(
-    POSE_ONLY, features=tuple(replace(f, weight=0.0) for f in POSE_ONLY.features))])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        Schema((Feature("trajectory_position", times=(0.0,)),)),
+        replace(POSE_ONLY, features=tuple(replace(f, weight=0.0) for f in POSE_ONLY.features)),
+    ],
+)
 def test_features_that_tell_no_frames_apart_are_refused(schema: Schema):
     assert "choose other features" in refused(DatabaseError, walk(), schema=schema)
 
 
 def test_clips_without_any_motion_are_refused():
     clip = walk()
-    frozen = replace(clip, positions=clip.positions[:1].repeat(60, axis=0), rotations=clip.rotations[:1].repeat(60, axis=0))
+    frozen = replace(
+        clip,
+        positions=clip.positions[:1].repeat(60, axis=0),
+        rotations=clip.rotations[:1].repeat(60, axis=0),
+    )
     assert "add clips that move" in refused(DatabaseError, frozen)
 
 
@@ -519,7 +651,9 @@ def test_a_tag_that_stops_before_it_starts_is_refused(start: int | None, stop: i
 
 def test_a_tag_on_no_frame_is_reported():
     tags = (TagRange("early", 0, 10), TagRange("late", 500), TagRange("in", 90))
-    _, report = build([Source(clip=walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True))
+    _, report = build(
+        [Source(clip=walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True)
+    )
     told = [w for w in report.warnings if "tag" in w]
     assert len(told) == 2
     assert "'early'" in told[0]
@@ -531,7 +665,9 @@ def test_clips_of_different_skeletons_are_named_with_the_bone():
     text = refused(RigError, lafan, mixamo)
     assert "'LAFAN1'" in text
     assert "'Mixamo'" in text
-    assert any(f"'{bone}' is only in" in text for bone in (*mixamo.skeleton.names, *lafan.skeleton.names))
+    assert any(
+        f"'{bone}' is only in" in text for bone in (*mixamo.skeleton.names, *lafan.skeleton.names)
+    )
 
 
 def test_a_bone_that_only_one_skeleton_has_is_named_with_its_clip():
@@ -584,7 +720,9 @@ def test_features_of_a_leg_that_there_is_not_are_refused():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("what", ["positions", "rotations"])
-def test_a_clip_with_a_number_that_is_not_finite_is_refused_with_bone_and_frame(value: float, what: str):
+def test_a_clip_with_a_number_that_is_not_finite_is_refused_with_bone_and_frame(
+    value: float, what: str
+):
     clip = walk()
     array = getattr(clip, what).copy()
     array[77, clip.skeleton.index("Neck"), 1] = value
@@ -614,7 +752,14 @@ def test_ranges_and_speeds_that_make_no_sense_are_refused():
     clip = walk()
     for start, stop in ((500, None), (40, 40), (40, 30), (0, 0)):
         assert "'walk'" in refused(SettingsError, Source(clip=clip, start=start, stop=stop))
-    for wrong in ({"start": -3}, {"stop": -1}, {"speed": 0.0}, {"speed": -1.0}, {"speed": np.nan}, {"speed": np.inf}):
+    for wrong in (
+        {"start": -3},
+        {"stop": -1},
+        {"speed": 0.0},
+        {"speed": -1.0},
+        {"speed": np.nan},
+        {"speed": np.inf},
+    ):
         with pytest.raises(SettingsError, match="'walk'"):
             Source(clip=clip, **wrong)
     for wrong in ({"fps": 0.0}, {"fps": -30.0}, {"fps": np.nan}, {"speed": 0.0}, {"speed": np.inf}):
@@ -638,7 +783,12 @@ def test_a_folder_gives_its_files_in_order_and_those_of_folders_below(tmp_path: 
         (tmp_path / name).write_text("")
     (tmp_path / "folder.bvh").mkdir()
     found = find_sources([tmp_path, tmp_path / "b.bvh"])
-    assert [s.file.relative_to(tmp_path).as_posix() for s in found if s.file] == ["a.BVH", "b.bvh", "deeper/c.bvh", "b.bvh"]
+    assert [s.file.relative_to(tmp_path).as_posix() for s in found if s.file] == [
+        "a.BVH",
+        "b.bvh",
+        "deeper/c.bvh",
+        "b.bvh",
+    ]
 
 
 def test_folders_and_files_that_are_empty_or_missing_are_named(tmp_path: Path):
@@ -660,12 +810,22 @@ def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
     (tmp_path / "clips").mkdir()
     bvh.save(walk(), tmp_path / "clips" / "a.bvh")
     rows = [[0.1 * k, -0.2 * k, 6.0 + 0.01 * k] for k in range(80)]
-    file = write_list(tmp_path, [
-        {"file": "clips/a.bvh"},
-        {"file": str(tmp_path / "clips" / "a.bvh"), "start": 10, "stop": 110, "speed": 1.25, "mirror": True, "loop": False,
-         "tags": [{"name": "left"}, {"name": "slow", "start": 20, "stop": 35}]},
-        {"file": "clips/a.bvh", "stop": 80, "track": rows, "mirror": False},
-    ])
+    file = write_list(
+        tmp_path,
+        [
+            {"file": "clips/a.bvh"},
+            {
+                "file": str(tmp_path / "clips" / "a.bvh"),
+                "start": 10,
+                "stop": 110,
+                "speed": 1.25,
+                "mirror": True,
+                "loop": False,
+                "tags": [{"name": "left"}, {"name": "slow", "start": 20, "stop": 35}],
+            },
+            {"file": "clips/a.bvh", "stop": 80, "track": rows, "mirror": False},
+        ],
+    )
     plain, cut, tracked = find_sources([file])
     assert plain == Source(file=tmp_path / "clips" / "a.bvh")
     assert (cut.start, cut.stop, cut.speed, cut.mirror, cut.loop) == (10, 110, 1.25, True, False)
@@ -677,18 +837,39 @@ def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
     assert database.tag_names == ("left", "right", "slow")
 
 
-@pytest.mark.parametrize("entry", [
-    "a.bvh", {}, {"file": 3}, {"file": "none.bvh"}, {"file": "."}, {"file": "a.bvh", "sped": 1.1},
-    {"file": "a.bvh", "speed": 0}, {"file": "a.bvh", "speed": "fast"}, {"file": "a.bvh", "speed": 1000},
-    {"file": "a.bvh", "start": 1.5}, {"file": "a.bvh", "start": -2}, {"file": "a.bvh", "stop": "end"},
-    {"file": "a.bvh", "stop": True}, {"file": "a.bvh", "mirror": "yes"}, {"file": "a.bvh", "loop": 1},
-    {"file": "a.bvh", "tags": "left"}, {"file": "a.bvh", "tags": ["left"]}, {"file": "a.bvh", "tags": [{"start": 3}]},
-    {"file": "a.bvh", "tags": [{"name": ""}]}, {"file": "a.bvh", "tags": [{"name": "x", "start": "3"}]},
-    {"file": "a.bvh", "tags": [{"name": "x", "end": 3}]}, {"file": "a.bvh", "tags": 3},
-    {"file": "a.bvh", "track": [1, 2, 3]}, {"file": "a.bvh", "track": "straight"}, {"file": "a.bvh", "track": []},
-    {"file": "a.bvh", "track": [[1, 2]]}, {"file": "a.bvh", "track": [[1, 2, None]]},
-    {"file": "a.bvh", "track": [[1, 2, 3], [1, 2]]},
-])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "a.bvh",
+        {},
+        {"file": 3},
+        {"file": "none.bvh"},
+        {"file": "."},
+        {"file": "a.bvh", "sped": 1.1},
+        {"file": "a.bvh", "speed": 0},
+        {"file": "a.bvh", "speed": "fast"},
+        {"file": "a.bvh", "speed": 1000},
+        {"file": "a.bvh", "start": 1.5},
+        {"file": "a.bvh", "start": -2},
+        {"file": "a.bvh", "stop": "end"},
+        {"file": "a.bvh", "stop": True},
+        {"file": "a.bvh", "mirror": "yes"},
+        {"file": "a.bvh", "loop": 1},
+        {"file": "a.bvh", "tags": "left"},
+        {"file": "a.bvh", "tags": ["left"]},
+        {"file": "a.bvh", "tags": [{"start": 3}]},
+        {"file": "a.bvh", "tags": [{"name": ""}]},
+        {"file": "a.bvh", "tags": [{"name": "x", "start": "3"}]},
+        {"file": "a.bvh", "tags": [{"name": "x", "end": 3}]},
+        {"file": "a.bvh", "tags": 3},
+        {"file": "a.bvh", "track": [1, 2, 3]},
+        {"file": "a.bvh", "track": "straight"},
+        {"file": "a.bvh", "track": []},
+        {"file": "a.bvh", "track": [[1, 2]]},
+        {"file": "a.bvh", "track": [[1, 2, None]]},
+        {"file": "a.bvh", "track": [[1, 2, 3], [1, 2]]},
+    ],
+)
 def test_a_wrong_entry_of_a_list_is_named_by_its_number(tmp_path: Path, entry: Any):
     (tmp_path / "a.bvh").write_text("")
     file = write_list(tmp_path, [{"file": "a.bvh"}, entry])
@@ -741,7 +922,13 @@ def assert_database_of(sources: list[Source], **settings: Any) -> None:
 
 def test_real_mocap_with_a_root_at_rest_and_one_that_moves(mocap: Path):
     """The root of the second file walks along with the hips."""
-    names = ("walk_normal_001", "walk_normal_002", "run_angry_001", "walk-back_tired_001", "walk-left_angry_001")
+    names = (
+        "walk_normal_001",
+        "walk_normal_002",
+        "run_angry_001",
+        "walk-back_tired_001",
+        "walk-left_angry_001",
+    )
     sources = find_sources([mocap / "bandai-namco" / f"dataset-1_{name}.bvh" for name in names])
     assert_database_of(sources, mirror=True)
 
@@ -758,7 +945,12 @@ def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
     other = replace(good[2], name="other", skeleton=renamed)
     longer = replace(good[2], name="longer", positions=good[2].positions * 2.0)
     # the odd one is the odd one wherever it stands
-    sources = [Source(clip=other), Source(file=broken), *(Source(clip=clip) for clip in good), Source(clip=longer)]
+    sources = [
+        Source(clip=other),
+        Source(file=broken),
+        *(Source(clip=clip) for clip in good),
+        Source(clip=longer),
+    ]
     database, report = build(sources, BuildSettings(), skip_broken=True)
     whole, _ = build([Source(clip=clip) for clip in good], BuildSettings())
     assert [r.clip for r in database.ranges] == [clip.name for clip in good]

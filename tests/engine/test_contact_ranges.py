@@ -16,11 +16,15 @@ FPS, RADIUS = 30.0, 0.2
 LEGS = ("left", "right")
 
 
-def found(on: np.ndarray, places: np.ndarray | None = None, fps: float = FPS) -> list[tuple[int, int]]:
+def found(
+    on: np.ndarray, places: np.ndarray | None = None, fps: float = FPS
+) -> list[tuple[int, int]]:
     toes = np.zeros((len(on), 1, 3))
     if places is not None:
         toes[:, 0, : places.shape[1]] = places
-    return [(r.start, r.stop) for r in contact_ranges.contact_ranges(on[:, None], toes, fps, RADIUS)]
+    return [
+        (r.start, r.stop) for r in contact_ranges.contact_ranges(on[:, None], toes, fps, RADIUS)
+    ]
 
 
 def runs(frames: int, *ranges: tuple[int, int]) -> np.ndarray:
@@ -41,7 +45,10 @@ def test_flicker_is_no_contact_and_no_step():
 
 
 def test_the_same_seconds_are_found_at_any_rate():
-    slow, fast = runs(120, (30, 50), (53, 70), (90, 115)), runs(240, (60, 100), (106, 140), (180, 230))
+    slow, fast = (
+        runs(120, (30, 50), (53, 70), (90, 115)),
+        runs(240, (60, 100), (106, 140), (180, 230)),
+    )
     assert [(2 * a, 2 * b) for a, b in found(slow)] == found(fast, fps=2 * FPS)
 
 
@@ -51,7 +58,9 @@ def test_a_foot_that_is_dragged_far_steps_instead():
     parts = found(runs(60, (0, 60)), places)
     assert len(parts) >= 2
     for start, stop in parts:
-        assert np.abs(places[start:stop, 0] - np.median(places[start:stop, 0])).max() <= RADIUS + 1e-9
+        assert (
+            np.abs(places[start:stop, 0] - np.median(places[start:stop, 0])).max() <= RADIUS + 1e-9
+        )
     gaps = [later[0] - earlier[1] for earlier, later in pairwise(parts)]
     assert min(gaps) >= 0.2 * FPS
     # within the radius it stays one
@@ -83,7 +92,15 @@ def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
         ({"ranges": [{"leg": "left", "start": 5, "stop": 5}]}, "stop"),
         ({"ranges": [{"leg": "left", "start": "soon", "stop": 5}]}, "frames"),
         ({"ranges": [{"leg": "left", "start": 0, "stop": 5, "point": [1]}]}, "point"),
-        ({"ranges": [{"leg": "left", "start": 0, "stop": 5}, {"leg": "left", "start": 4, "stop": 9}]}, "frame 4"),
+        (
+            {
+                "ranges": [
+                    {"leg": "left", "start": 0, "stop": 5},
+                    {"leg": "left", "start": 4, "stop": 9},
+                ]
+            },
+            "frame 4",
+        ),
         ({"ranges": {}}, "--save-contacts"),
         ({"format": "something else"}, "--save-contacts"),
         ({"fps": 0}, "fps"),

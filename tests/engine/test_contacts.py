@@ -12,7 +12,9 @@ from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, fin
 RAW = ContactSettings(median=0.0)
 
 
-def steps(fps: float, speed: float = 1.3, cycle: float = 1.0, duration: float = 6.0) -> tuple[np.ndarray, np.ndarray]:
+def steps(
+    fps: float, speed: float = 1.3, cycle: float = 1.0, duration: float = 6.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Two toes (F, 2, 3) that stand for half a cycle and swing smoothly forward for the other; planted (F, 2)."""
     t = np.arange(round(duration * fps)) / fps
     phase = t[:, None] / cycle + np.array([0.0, 0.5])
@@ -55,7 +57,9 @@ def test_the_thresholds_are_metres_per_second_and_metres_per_thirtieth(factor, f
 def test_the_median_drops_flicker_and_keeps_what_lasts():
     fps = 60.0
     speed = np.zeros(120)
-    speed[30] = 1.0  # one frame of noise, three seen by central differences, within a window of seven
+    speed[30] = (
+        1.0  # one frame of noise, three seen by central differences, within a window of seven
+    )
     speed[70:] = 1.0
     toe = np.zeros((120, 1, 3))
     toe[:, 0, 1] = np.cumsum(speed) / fps
@@ -76,7 +80,9 @@ def test_a_toe_that_rests_in_the_air_can_be_barred():
     toes = np.zeros((30, 2, 3))
     toes[:, 1, 2] = 0.4
     assert find_contacts(toes, 30.0, ContactSettings()).all()
-    np.testing.assert_array_equal(find_contacts(toes, 30.0, ContactSettings(max_height=0.2))[0], [True, False])
+    np.testing.assert_array_equal(
+        find_contacts(toes, 30.0, ContactSettings(max_height=0.2))[0], [True, False]
+    )
 
 
 @pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
@@ -95,7 +101,14 @@ def test_tiny_clips_have_contacts_too(settings, frames):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"method": "luck"}, {"speed": -0.1}, {"displacement": np.nan}, {"median": -1.0}, {"max_height": np.inf}]
+    "wrong",
+    [
+        {"method": "luck"},
+        {"speed": -0.1},
+        {"displacement": np.nan},
+        {"median": -1.0},
+        {"max_height": np.inf},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(SettingsError, match="Contact"):

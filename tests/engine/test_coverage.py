@@ -13,7 +13,14 @@ from motion_matching.engine.control.rollout import simulate
 from motion_matching.engine.control.settings import Speeds
 from motion_matching.engine.matching import coverage
 from motion_matching.engine.matching.build import BuildSettings, build
-from motion_matching.engine.matching.coverage import SPEED_EDGES, TURN_EDGES, Motion, cover, histograms, motion_of_track
+from motion_matching.engine.matching.coverage import (
+    SPEED_EDGES,
+    TURN_EDGES,
+    Motion,
+    cover,
+    histograms,
+    motion_of_track,
+)
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.sources import Source
 from motion_matching.engine.matching.tags import TagRange
@@ -28,19 +35,27 @@ def arc(speed: float, turn: float, seconds: float = 6.0, fps: float = 30.0) -> n
 
 
 def cell(speed: float, turn: float) -> tuple[int, int]:
-    return int(np.searchsorted(SPEED_EDGES, speed, "right")) - 1, int(np.searchsorted(TURN_EDGES, turn, "right")) - 1
+    return int(np.searchsorted(SPEED_EDGES, speed, "right")) - 1, int(
+        np.searchsorted(TURN_EDGES, turn, "right")
+    ) - 1
 
 
 # ---------------------------------------------------------------- measuring
 
 
-@pytest.mark.parametrize(("speed", "turn"), [(0.0, 0.0), (1.2, 0.0), (1.2, 1.0), (3.3, -2.0), (0.0, 3.0)])
+@pytest.mark.parametrize(
+    ("speed", "turn"), [(0.0, 0.0), (1.2, 0.0), (1.2, 1.0), (3.3, -2.0), (0.0, 3.0)]
+)
 def test_an_arc_lies_in_one_cell_wherever_it_starts(speed: float, turn: float):
     track = arc(speed, turn)
     motion = motion_of_track(track, 30.0)
     c, s = np.cos(1.0), np.sin(1.0)
     moved = np.column_stack([track[:, :2] @ np.array([[c, s], [-s, c]]) + 7.0, track[:, 2] + 1.0])
-    for m in (motion, motion_of_track(moved, 30.0), motion_of_track(arc(speed, turn, fps=60.0), 60.0)):
+    for m in (
+        motion,
+        motion_of_track(moved, 30.0),
+        motion_of_track(arc(speed, turn, fps=60.0), 60.0),
+    ):
         np.testing.assert_allclose(m.mean_speed, speed, atol=0.01 + 0.02 * abs(speed * turn))
         np.testing.assert_allclose(m.mean_turn_rate, turn, atol=1e-6)
         inside = m.acceleration[3:-3]
@@ -66,8 +81,13 @@ def test_fast_turns_and_speeds_beyond_the_map_are_in_its_last_cells():
 def test_the_simulation_object_alone_goes_as_in_a_take(demo_database: Database):
     settings = replace(takes.default_settings(demo_database), displacement="independent")
     performance = scripts.script("square", 6.0, 30.0, settings.walk, settings.run)
-    performance = replace(performance, position=(2.0, 1.0), facing=0.5, settings={"velocity_halflife": 0.4},
-                          changes=((60, {"rotation_halflife": 0.5}),))
+    performance = replace(
+        performance,
+        position=(2.0, 1.0),
+        facing=0.5,
+        settings={"velocity_halflife": 0.4},
+        changes=((60, {"rotation_halflife": 0.5}),),
+    )
     take = takes.perform(demo_database, settings, performance)
     np.testing.assert_allclose(simulate(performance, settings, 30.0), take.simulation, atol=1e-9)
 
@@ -76,7 +96,10 @@ def test_the_simulation_object_alone_goes_as_in_a_take(demo_database: Database):
 
 
 def built(*moves: list[Move], tags: tuple[TagRange, ...] = (), **settings: object) -> Database:
-    sources = [Source(clip=perform(f"clip {k}", m, 30.0, np.random.default_rng(k)), tags=tags) for k, m in enumerate(moves)]
+    sources = [
+        Source(clip=perform(f"clip {k}", m, 30.0, np.random.default_rng(k)), tags=tags)
+        for k, m in enumerate(moves)
+    ]
     return build(sources, BuildSettings(**settings))[0]
 
 
@@ -98,7 +121,9 @@ def test_a_hole_is_where_the_controller_leads_and_hardly_a_frame_is(straight_wal
     for turn, mirror in ((1.0, False), (-1.0, True)):
         filled = built([Move(4.0, 1.2)], curve, mirror=mirror)
         assert not cover(filled, motion_of_track(arc(1.2, turn, 60.0), 30.0)).holes.any()
-    assert cover(built([Move(4.0, 1.2)], curve), motion_of_track(arc(1.2, -1.0, 60.0), 30.0)).holes.any()
+    assert cover(
+        built([Move(4.0, 1.2)], curve), motion_of_track(arc(1.2, -1.0, 60.0), 30.0)
+    ).holes.any()
 
 
 def test_frames_that_are_not_to_be_used_close_no_hole():
@@ -107,23 +132,35 @@ def test_frames_that_are_not_to_be_used_close_no_hole():
     assert cover(built(curve, tags=(TagRange("no_use", 40, 160),)), wanted).holes.any()
 
 
-def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(straight_walks: Database):
+def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(
+    straight_walks: Database,
+):
     tracks = [arc(1.2, turn, 30.0) for turn in (1.0, -1.0, 1.5, -1.5)] + [arc(3.2, 0.0, 40.0)]
-    lines = cover(straight_walks, Motion.joined([motion_of_track(t, 30.0) for t in tracks])).to_capture()
+    lines = cover(
+        straight_walks, Motion.joined([motion_of_track(t, 30.0) for t in tracks])
+    ).to_capture()
     assert len(lines) == 2
-    assert lines[0].startswith("Walking at 1 to 1.5 m/s while turning left or right at 45 to 105°/s")
+    assert lines[0].startswith(
+        "Walking at 1 to 1.5 m/s while turning left or right at 45 to 105°/s"
+    )
     assert "75.0 %" in lines[0]
     assert lines[1].startswith("Running at 3 to 3.5 m/s straight")
 
 
 def test_the_demo_covers_what_its_own_controller_asks_for(demo_database: Database):
     settings = takes.default_settings(demo_database)
-    wanted = coverage.motion_of_tracks(coverage.wanted_tracks(settings, demo_database.fps), demo_database.fps)
+    wanted = coverage.motion_of_tracks(
+        coverage.wanted_tracks(settings, demo_database.fps), demo_database.fps
+    )
     map_ = cover(demo_database, wanted)
     assert map_.wanted[map_.holes].sum() < 0.02
     faster = replace(settings, run=Speeds(6.0, 5.0, 4.0))
-    more = cover(demo_database, coverage.motion_of_tracks(coverage.wanted_tracks(faster, demo_database.fps),
-                                                          demo_database.fps))
+    more = cover(
+        demo_database,
+        coverage.motion_of_tracks(
+            coverage.wanted_tracks(faster, demo_database.fps), demo_database.fps
+        ),
+    )
     assert more.holes[9:].any()
     assert any(line.startswith("Running at") for line in more.to_capture())
 

@@ -40,9 +40,14 @@ except DatabaseError as error:
 @pytest.fixture(scope="module")
 def database() -> Database:
     """A walk with a turn, tagged in parts, its mirror image, and a piece of it as if it were a loop."""
-    clip = perform("walk", [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(0))
+    clip = perform(
+        "walk", [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(0)
+    )
     tags = (
-        TagRange("turn_left", 110), TagRange("start", 20, 50), TagRange("no_use", 100, 105), TagRange("no_entry", 60, 62)
+        TagRange("turn_left", 110),
+        TagRange("start", 20, 50),
+        TagRange("no_use", 100, 105),
+        TagRange("no_entry", 60, 62),
     )
     sources = [
         Source(clip=clip, mirror=True, tags=tags),
@@ -79,6 +84,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 
 def with_header(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     """Save the database again after a change to its header."""
+
     def change_header(arrays: dict[str, Any]) -> None:
         header = json.loads(arrays["header"].tobytes())
         change(header)
@@ -87,7 +93,18 @@ def with_header(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     rewritten(path, change_header)
 
 
-ARRAYS = ("starts", "stops", "poses", "velocities", "track", "contacts", "limits", "tags", "bias", "features")
+ARRAYS = (
+    "starts",
+    "stops",
+    "poses",
+    "velocities",
+    "track",
+    "contacts",
+    "limits",
+    "tags",
+    "bias",
+    "features",
+)
 
 
 # ---------------------------------------------------------------- saving and loading
@@ -99,12 +116,23 @@ def test_a_database_comes_back_as_it_was(database: Database, saved: Path):
         original, found = getattr(database, name), getattr(loaded, name)
         assert found.dtype == original.dtype
         np.testing.assert_array_equal(found, original)
-    for name in ("fps", "schema", "ranges", "roles", "tag_names", "settings", "hips_forward", "role_names"):
+    for name in (
+        "fps",
+        "schema",
+        "ranges",
+        "roles",
+        "tag_names",
+        "settings",
+        "hips_forward",
+        "role_names",
+    ):
         assert getattr(loaded, name) == getattr(database, name)
     assert loaded.skeleton.names == database.skeleton.names
     assert loaded.skeleton.end_sites == database.skeleton.end_sites
     for name in ("parents", "rest_positions", "rest_rotations"):
-        np.testing.assert_array_equal(getattr(loaded.skeleton, name), getattr(database.skeleton, name))
+        np.testing.assert_array_equal(
+            getattr(loaded.skeleton, name), getattr(database.skeleton, name)
+        )
 
 
 def test_its_arrays_are_mapped_in_place_and_aligned(saved: Path):
@@ -120,7 +148,9 @@ def test_its_arrays_are_mapped_in_place_and_aligned(saved: Path):
 def test_numpy_reads_it_without_pickles(database: Database, saved: Path):
     with np.load(saved, allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["poses"], database.poses)
-        assert {*ARRAYS, "header", "parents", "rest_positions", "rest_rotations"} == set(arrays.files)
+        assert {*ARRAYS, "header", "parents", "rest_positions", "rest_rotations"} == set(
+            arrays.files
+        )
 
 
 def test_what_is_loaded_and_saved_again_is_the_same_file(saved: Path, tmp_path: Path):
@@ -129,7 +159,9 @@ def test_what_is_loaded_and_saved_again_is_the_same_file(saved: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["nowhere/walk.npz", "folder", "read-only.npz", "/proc/walk.npz"])
-def test_a_database_that_cannot_be_saved_says_so_and_leaves_what_was_there(database: Database, tmp_path: Path, name: str):
+def test_a_database_that_cannot_be_saved_says_so_and_leaves_what_was_there(
+    database: Database, tmp_path: Path, name: str
+):
     (tmp_path / "folder").mkdir()
     (tmp_path / "read-only.npz").write_text("old")
     (tmp_path / "read-only.npz").chmod(0o444)
@@ -142,8 +174,14 @@ def test_a_database_that_cannot_be_saved_says_so_and_leaves_what_was_there(datab
 def test_on_a_full_disk_the_old_database_stays(saved: Path):
     target = saved.with_name("other.npz")
     target.write_text("old")
-    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(saved), str(target)], capture_output=True, text=True,
-                          timeout=200, cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(saved), str(target)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1
     assert str(target) in done.stdout
@@ -175,6 +213,7 @@ def test_other_files_are_refused(tmp_path: Path):
 
 def test_an_array_of_objects_is_never_unpickled(saved: Path):
     """The file is written as numpy writes one with objects in it; to unpickle this one would end the test run."""
+
     class Bomb:
         def __reduce__(self) -> tuple[Any, ...]:
             return os._exit, (3,)
@@ -214,7 +253,9 @@ def test_another_version_or_format_is_refused(saved: Path):
 
 
 @pytest.mark.parametrize(
-    "key", ["fps", "bones", "end_sites", "roles", "hips_forward", "schema", "ranges", "tags", "settings"])
+    "key",
+    ["fps", "bones", "end_sites", "roles", "hips_forward", "schema", "ranges", "tags", "settings"],
+)
 def test_a_header_that_lacks_something_or_holds_something_else_is_refused(saved: Path, key: str):
     whole = saved.read_bytes()
     with_header(saved, lambda header: header.pop(key))
@@ -293,7 +334,9 @@ def test_without_past_times_a_range_may_be_entered_from_its_start(database: Data
     assert not allowed[stop - 15 : stop].any()
 
 
-def test_guards_longer_than_a_range_leave_nothing_and_do_not_reach_into_the_next(database: Database):
+def test_guards_longer_than_a_range_leave_nothing_and_do_not_reach_into_the_next(
+    database: Database,
+):
     allowed = database.candidates(1000.0)
     loop = next(i for i, r in enumerate(database.ranges) if r.loop)
     expected = np.zeros(database.frame_count, bool)
@@ -315,12 +358,17 @@ def test_frames_are_asked_for_by_all_of_their_tags(database: Database):
 
 def test_a_frame_knows_its_clip_its_frame_there_and_whether_it_is_mirrored(database: Database):
     names = {(r.clip, r.mirrored): k for k, r in enumerate(database.ranges)}
-    walk, mirrored, cycle = (int(database.starts[names[key]]) for key in (("walk", False), ("walk", True), ("cycle", False)))
+    walk, mirrored, cycle = (
+        int(database.starts[names[key]])
+        for key in (("walk", False), ("walk", True), ("cycle", False))
+    )
     assert database.source_of(walk + 17) == FrameSource("walk", 17, False)
     assert database.source_of(mirrored + 17) == FrameSource("walk", 17, True)
     assert database.source_of(cycle) == FrameSource("cycle", 70, False)
     assert database.source_of(int(database.stops[names["cycle", False]]) - 1).frame == 102
-    np.testing.assert_array_equal(database.range_of_frame[[walk, cycle]], [names["walk", False], names["cycle", False]])
+    np.testing.assert_array_equal(
+        database.range_of_frame[[walk, cycle]], [names["walk", False], names["cycle", False]]
+    )
 
 
 def test_root_motion_played_from_the_first_frame_of_a_range_is_its_track(database: Database):

@@ -29,14 +29,20 @@ def placed(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
 
 def test_independent_leaves_both_alone():
     object_ = simulation(1.0, 2.0, 0.5)
-    assert placed((0.0, 0.0, 0.0), object_, displacement="independent", clamp=False) == (0.0, 0.0, 0.0)
+    assert placed((0.0, 0.0, 0.0), object_, displacement="independent", clamp=False) == (
+        0.0,
+        0.0,
+        0.0,
+    )
     assert (object_.x, object_.y, object_.yaw) == (1.0, 2.0, 0.5)
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.25, 1.0])
 def test_synchronizing_places_both_at_the_factor(factor):
     object_ = simulation(1.0, 2.0, 0.5)
-    result = placed((0.0, 0.0, 0.1), object_, displacement="synchronize", synchronization=factor, clamp=False)
+    result = placed(
+        (0.0, 0.0, 0.1), object_, displacement="synchronize", synchronization=factor, clamp=False
+    )
     np.testing.assert_allclose(result, (factor, 2 * factor, 0.1 + 0.4 * factor))
     np.testing.assert_allclose((object_.x, object_.y, object_.yaw), result)
 
@@ -44,26 +50,53 @@ def test_synchronizing_places_both_at_the_factor(factor):
 def test_adjustment_makes_good_half_in_one_halflife_and_leaves_the_object():
     object_, place = simulation(1.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     for _ in range(12):
-        place = placed(place, object_, displacement="adjust", adjust_by_velocity=False, clamp=False,
-                       adjust_position_halflife=0.2, adjust_rotation_halflife=0.4)
+        place = placed(
+            place,
+            object_,
+            displacement="adjust",
+            adjust_by_velocity=False,
+            clamp=False,
+            adjust_position_halflife=0.2,
+            adjust_rotation_halflife=0.4,
+        )
     np.testing.assert_allclose(place, (0.5, 0.0, 1 - math.sqrt(0.5)), rtol=1e-3)
     assert (object_.x, object_.yaw) == (1.0, 1.0)
 
 
 def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
     object_ = simulation(5.0, 0.0, 3.0)
-    x, y, yaw = placed((0.0, 0.0, 0.0), object_, velocity=(0.6, 0.8), turn_rate=-2.0, displacement="adjust", clamp=False)
+    x, y, yaw = placed(
+        (0.0, 0.0, 0.0),
+        object_,
+        velocity=(0.6, 0.8),
+        turn_rate=-2.0,
+        displacement="adjust",
+        clamp=False,
+    )
     assert math.hypot(x, y) == pytest.approx(0.5 * 1.0 * DT)
     assert yaw == pytest.approx(0.5 * (2.0 + 1.0 / 0.4) * DT)
-    assert placed((0.0, 0.0, 0.0), object_, velocity=(0.0, 0.0), turn_rate=0.0, displacement="adjust", clamp=False) == (
-        0.0, 0.0, 0.0
-    )
+    assert placed(
+        (0.0, 0.0, 0.0),
+        object_,
+        velocity=(0.0, 0.0),
+        turn_rate=0.0,
+        displacement="adjust",
+        clamp=False,
+    ) == (0.0, 0.0, 0.0)
 
 
 def test_adjustment_by_velocity_turns_no_faster_than_the_object_may():
     object_ = simulation(0.0, 0.0, 3.0)
     for led, added in ((1.0, 0.5), (1.8, 0.2), (5.0, 0.0), (-1.0, 0.5)):
-        _, _, yaw = placed((0.0, 0.0, 0.0), object_, (0.0, 0.0), led, displacement="adjust", clamp=False, turn_limit=2.0)
+        _, _, yaw = placed(
+            (0.0, 0.0, 0.0),
+            object_,
+            (0.0, 0.0),
+            led,
+            displacement="adjust",
+            clamp=False,
+            turn_limit=2.0,
+        )
         assert yaw == pytest.approx(added * DT)
 
 
@@ -93,7 +126,9 @@ def outrun(**changes):
     object_, place = simulation(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for _ in range(120):
         object_.y -= 2.0 * DT
-        place = placed((place[0], place[1] - 1.0 * DT, place[2]), object_, (0.0, -1.0), 0.0, **changes)
+        place = placed(
+            (place[0], place[1] - 1.0 * DT, place[2]), object_, (0.0, -1.0), 0.0, **changes
+        )
     return object_, place, 120 * DT
 
 
@@ -136,7 +171,11 @@ def test_clamping_holds_distance_and_angle():
 
 def test_clamping_leaves_alone_what_is_near():
     object_ = simulation(0.0, 0.0, 0.0)
-    assert placed((0.1, 0.05, 1.0), object_, displacement="independent", clamp=True) == (0.1, 0.05, 1.0)
+    assert placed((0.1, 0.05, 1.0), object_, displacement="independent", clamp=True) == (
+        0.1,
+        0.05,
+        1.0,
+    )
 
 
 def test_an_unknown_mode_is_named():

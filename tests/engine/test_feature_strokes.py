@@ -13,7 +13,9 @@ FRAME = 700
 
 
 def of_kind(database, kind: str) -> list[np.ndarray]:
-    return [stroke.points for stroke in feature_strokes.strokes(database, FRAME) if stroke.kind == kind]
+    return [
+        stroke.points for stroke in feature_strokes.strokes(database, FRAME) if stroke.kind == kind
+    ]
 
 
 def in_world(database, points: np.ndarray, frame: int = FRAME) -> np.ndarray:
@@ -32,17 +34,25 @@ def test_bones_are_where_their_chain_leads(demo_database):
 def test_positions_are_crosses_on_the_bones(demo_database):
     bones = feature_strokes.bones_at(demo_database, FRAME)
     crosses = of_kind(demo_database, "position")
-    legs = [demo_database.skeleton.index(demo_database.role_names[f"{side}_foot"]) for side in ("left", "right")]
+    legs = [
+        demo_database.skeleton.index(demo_database.role_names[f"{side}_foot"])
+        for side in ("left", "right")
+    ]
     centres = np.array([points.mean(axis=0) for points in crosses])[::3]
     np.testing.assert_allclose(centres, bones[legs], atol=1e-5)
     body = of_kind(demo_database, "body")
-    assert len(body) == demo_database.skeleton.bone_count - 2  # neither the simulation bone nor the one below it
+    assert (
+        len(body) == demo_database.skeleton.bone_count - 2
+    )  # neither the simulation bone nor the one below it
 
 
 def test_velocities_end_where_their_bone_soon_is(demo_database):
     """Over a fiftieth of a second, what an arrow says is where the bone goes in the world, to a few millimetres."""
     arrows = of_kind(demo_database, "velocity")[:2]
-    legs = [demo_database.skeleton.index(demo_database.role_names[f"{side}_foot"]) for side in ("left", "right")]
+    legs = [
+        demo_database.skeleton.index(demo_database.role_names[f"{side}_foot"])
+        for side in ("left", "right")
+    ]
     later = in_world(demo_database, feature_strokes.bones_at(demo_database, FRAME + 1), FRAME + 1)
     for bone, arrow in zip(legs, arrows, strict=True):
         start, end = in_world(demo_database, arrow)
@@ -53,19 +63,27 @@ def test_velocities_end_where_their_bone_soon_is(demo_database):
 def test_the_trajectory_goes_through_where_the_character_will_be(demo_database):
     way = of_kind(demo_database, "trajectory")[0]
     ahead = FRAME + np.round(np.array([0.0, 1 / 3, 2 / 3, 1.0]) * demo_database.fps).astype(int)
-    np.testing.assert_allclose(in_world(demo_database, way)[:, :2], demo_database.track[ahead, :2], atol=0.02)
+    np.testing.assert_allclose(
+        in_world(demo_database, way)[:, :2], demo_database.track[ahead, :2], atol=0.02
+    )
     arrows = of_kind(demo_database, "direction")
     assert len(arrows) == 3
     for points, frame in zip(arrows, ahead[1:], strict=True):
-        facing = np.diff(in_world(demo_database, points)[:, :2], axis=0)[0] / feature_strokes.DIRECTION
+        facing = (
+            np.diff(in_world(demo_database, points)[:, :2], axis=0)[0] / feature_strokes.DIRECTION
+        )
         yaw = demo_database.track[frame, 2]
         np.testing.assert_allclose(facing, [np.sin(yaw), -np.cos(yaw)], atol=0.05)
 
 
 @pytest.mark.parametrize("axes", ["xy", "xyz"])
-def test_features_of_the_ground_alone_are_drawn_at_the_height_of_their_bone(demo_database, axes: str):
-    entries = [{"kind": "bone_position", "bone": "left_foot", "axes": axes},
-               {"kind": "trajectory_velocity", "times": [-0.5, 0.5], "axes": axes}]
+def test_features_of_the_ground_alone_are_drawn_at_the_height_of_their_bone(
+    demo_database, axes: str
+):
+    entries = [
+        {"kind": "bone_position", "bone": "left_foot", "axes": axes},
+        {"kind": "trajectory_velocity", "times": [-0.5, 0.5], "axes": axes},
+    ]
     database = demo_database.with_schema(schema_from_dict({"features": entries}))
     bones = feature_strokes.bones_at(database, FRAME)
     foot = database.skeleton.index(database.role_names["left_foot"])

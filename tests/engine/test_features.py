@@ -33,14 +33,20 @@ from motion_matching.engine.motion.simulation_bone import GroundTrack
 
 PERSON = humanoid_skeleton()
 ROLES = find_roles(PERSON)
-TRAJECTORY = Schema((
-    Feature("trajectory_position", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
-    Feature("trajectory_direction", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
-    Feature("trajectory_velocity", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
-))
-BONES = Schema(tuple(
-    Feature(kind, bone) for kind in ("bone_position", "bone_velocity") for bone in ("hips", "left_foot", "RightHand")
-))
+TRAJECTORY = Schema(
+    (
+        Feature("trajectory_position", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+        Feature("trajectory_direction", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+        Feature("trajectory_velocity", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+    )
+)
+BONES = Schema(
+    tuple(
+        Feature(kind, bone)
+        for kind in ("bone_position", "bone_velocity")
+        for bone in ("hips", "left_foot", "RightHand")
+    )
+)
 EVERYTHING = Schema(TRAJECTORY.features + BONES.features)
 
 
@@ -50,14 +56,25 @@ def table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
     rotations = np.tile(PERSON.rest_rotations, (count, 1, 1))
     if swing is not None:
         scale = np.linspace(0.3, 1.0, PERSON.bone_count)
-        rotations = quat.from_angle_axis(np.outer(swing, scale), np.array([1.0, 0.0, 0.0])).astype(np.float32)
+        rotations = quat.from_angle_axis(np.outer(swing, scale), np.array([1.0, 0.0, 0.0])).astype(
+            np.float32
+        )
     clip = Clip("person", PERSON, np.tile(PERSON.rest_positions, (count, 1, 1)), rotations, fps)
     clip = attach(clip, GroundTrack(np.zeros((count, 2)), np.zeros(count)), ROLES.hips)
     clip.positions[:, 0, :2], clip.rotations[:, 0] = track[:, :2], quat.from_yaw(track[:, 2])
     stops = np.cumsum(lengths or [count])
     roles = Roles.from_names(clip.skeleton, ROLES.to_names(PERSON))
-    return MotionTable(clip.skeleton, roles, fps, clip.positions, clip.rotations, np.asarray(track, np.float64),
-                       np.r_[0, stops[:-1]], stops, np.array(loops or [False] * len(stops)))
+    return MotionTable(
+        clip.skeleton,
+        roles,
+        fps,
+        clip.positions,
+        clip.rotations,
+        np.asarray(track, np.float64),
+        np.r_[0, stops[:-1]],
+        stops,
+        np.array(loops or [False] * len(stops)),
+    )
 
 
 def circle(count, fps, radius=1.5, rate=0.9, first=0):
@@ -69,7 +86,10 @@ def circle(count, fps, radius=1.5, rate=0.9, first=0):
 def wandering(rng, count, fps):
     """A smooth path that turns and strafes."""
     time = np.arange(count) / fps
-    waves = [sum(rng.normal() * np.sin(rng.uniform(0.5, 3) * time + rng.uniform(0, 6)) for _ in range(3)) for _ in range(3)]
+    waves = [
+        sum(rng.normal() * np.sin(rng.uniform(0.5, 3) * time + rng.uniform(0, 6)) for _ in range(3))
+        for _ in range(3)
+    ]
     return np.column_stack([waves[0] + 1.2 * time, waves[1], waves[2] + 40.0])
 
 
@@ -113,10 +133,15 @@ def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredt
     assert schema.normalization == "dimension"
     bones = {(kind, bone): weight for kind, bone, _, weight in described("notebook") if bone}
     assert bones == {
-        ("bone_velocity", "hips"): 1.0, ("bone_position", "left_foot"): 0.75, ("bone_position", "right_foot"): 0.75,
-        ("bone_velocity", "left_foot"): 1.0, ("bone_velocity", "right_foot"): 1.0,
+        ("bone_velocity", "hips"): 1.0,
+        ("bone_position", "left_foot"): 0.75,
+        ("bone_position", "right_foot"): 0.75,
+        ("bone_velocity", "left_foot"): 1.0,
+        ("bone_velocity", "right_foot"): 1.0,
     }
-    ahead = [(kind, times, weight) for kind, bone, times, weight in described("notebook") if not bone]
+    ahead = [
+        (kind, times, weight) for kind, bone, times, weight in described("notebook") if not bone
+    ]
     for kind, full in (("trajectory_position", 1.0), ("trajectory_direction", 1.5)):
         found = [(time[0] * 30, weight) for k, time, weight in ahead if k == kind]
         assert found == [pytest.approx((frames, full * 0.99**frames)) for frames in (10, 20, 30)]
@@ -124,18 +149,33 @@ def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredt
 
 def test_the_trajectory_ends_with_a_clip_where_the_sources_clamp_it():
     """Holden's generator and the notebook take the last frame of a range for all after it."""
-    beyond = {name: load_schema(name).beyond_range for name in ("default", "holden", "notebook", "nucl_ai")}
-    assert beyond == {"default": "extrapolate", "holden": "hold", "notebook": "hold", "nucl_ai": "extrapolate"}
+    beyond = {
+        name: load_schema(name).beyond_range
+        for name in ("default", "holden", "notebook", "nucl_ai")
+    }
+    assert beyond == {
+        "default": "extrapolate",
+        "holden": "hold",
+        "notebook": "hold",
+        "nucl_ai": "extrapolate",
+    }
 
 
 def test_the_nuclai_set_weighs_feet_and_the_trajectory_of_past_and_future():
     schema = load_schema("nucl_ai")
-    weights = {(f.kind, f.bone or ("past" if f.times[0] < 0 else "future")): f.weight for f in schema.features}
+    weights = {
+        (f.kind, f.bone or ("past" if f.times[0] < 0 else "future")): f.weight
+        for f in schema.features
+    }
     assert weights == {
-        ("bone_position", "left_foot"): 3, ("bone_position", "right_foot"): 3,
-        ("bone_velocity", "left_foot"): 6, ("bone_velocity", "right_foot"): 6,
-        ("trajectory_position", "past"): 3, ("trajectory_position", "future"): 3,
-        ("trajectory_velocity", "past"): 2, ("trajectory_velocity", "future"): 2,
+        ("bone_position", "left_foot"): 3,
+        ("bone_position", "right_foot"): 3,
+        ("bone_velocity", "left_foot"): 6,
+        ("bone_velocity", "right_foot"): 6,
+        ("trajectory_position", "past"): 3,
+        ("trajectory_position", "future"): 3,
+        ("trajectory_velocity", "past"): 2,
+        ("trajectory_velocity", "future"): 2,
     }
     assert (schema.past, schema.future) == (1.0, 1.0)
     # three samples of position and velocity of the future: the 18 numbers of the talk, less the height
@@ -155,32 +195,42 @@ def test_a_shipped_set_fills_its_dimensions_and_survives_json(name):
 
 def test_a_schema_may_come_from_a_file(tmp_path: Path):
     file = tmp_path / "mine.json"
-    file.write_text('{"features": [{"kind": "bone_position", "bone": "head", "axes": "xy", "weight": 2}]}')
+    file.write_text(
+        '{"features": [{"kind": "bone_position", "bone": "head", "axes": "xy", "weight": 2}]}'
+    )
     schema = load_schema(str(file))
     assert schema.features == (Feature("bone_position", "head", weight=2.0, axes="xy"),)
     assert (schema.normalization, schema.past, schema.future) == ("feature", 0.0, 0.0)
 
 
-@pytest.mark.parametrize("text", [
-    "nonsense", "[]", "{}", '{"features": []}', '{"features": {"kind": "bone_position"}}', '{"features": ["hips"]}',
-    '{"features": [{"kind": "smell"}]}',
-    '{"features": [{"kind": "bone_position"}]}',
-    '{"features": [{"kind": "bone_position", "bone": 3}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "times": [1.0]}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "wieght": 1.0}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "axes": "zy"}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "weight": -1}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "weight": "much"}]}',
-    '{"features": [{"kind": "bone_position", "bone": "hips", "weight": NaN}]}',
-    '{"features": [{"kind": "trajectory_position"}]}',
-    '{"features": [{"kind": "trajectory_position", "times": []}]}',
-    '{"features": [{"kind": "trajectory_position", "times": 1.0}]}',
-    '{"features": [{"kind": "trajectory_position", "times": ["soon"]}]}',
-    '{"features": [{"kind": "trajectory_position", "times": [Infinity]}]}',
-    '{"features": [{"kind": "trajectory_position", "times": [1.0], "bone": "hips"}]}',
-    '{"normalization": "none", "features": [{"kind": "bone_position", "bone": "hips"}]}',
-    '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonsense",
+        "[]",
+        "{}",
+        '{"features": []}',
+        '{"features": {"kind": "bone_position"}}',
+        '{"features": ["hips"]}',
+        '{"features": [{"kind": "smell"}]}',
+        '{"features": [{"kind": "bone_position"}]}',
+        '{"features": [{"kind": "bone_position", "bone": 3}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "times": [1.0]}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "wieght": 1.0}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "axes": "zy"}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": -1}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": "much"}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": NaN}]}',
+        '{"features": [{"kind": "trajectory_position"}]}',
+        '{"features": [{"kind": "trajectory_position", "times": []}]}',
+        '{"features": [{"kind": "trajectory_position", "times": 1.0}]}',
+        '{"features": [{"kind": "trajectory_position", "times": ["soon"]}]}',
+        '{"features": [{"kind": "trajectory_position", "times": [Infinity]}]}',
+        '{"features": [{"kind": "trajectory_position", "times": [1.0], "bone": "hips"}]}',
+        '{"normalization": "none", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+        '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+    ],
+)
 def test_a_wrong_schema_is_named_in_one_sentence(tmp_path: Path, text: str):
     file = tmp_path / "mine.json"
     file.write_text(text)
@@ -218,8 +268,10 @@ def test_bones_are_found_by_role_and_by_name():
 
 
 def test_every_leg_of_a_rig_with_more_of_them_has_its_roles():
-    arms = [Leg(*(PERSON.index(side + part) for part in ("Arm", "ForeArm", "Hand", "Hand")), letter)
-            for side, letter in (("Left", "L"), ("Right", "R"))]
+    arms = [
+        Leg(*(PERSON.index(side + part) for part in ("Arm", "ForeArm", "Hand", "Hand")), letter)
+        for side, letter in (("Left", "L"), ("Right", "R"))
+    ]
     roles = replace(ROLES, legs=(*ROLES.legs, *arms))
     assert role_bone("left_foot", roles, PERSON) == PERSON.index("LeftFoot")
     assert role_bone("right2_foot", roles, PERSON) == PERSON.index("RightHand")
@@ -228,7 +280,9 @@ def test_every_leg_of_a_rig_with_more_of_them_has_its_roles():
 def test_bone_positions_are_those_of_plain_forward_kinematics_seen_from_the_character():
     rng = np.random.default_rng(1)
     t = table(wandering(rng, 50, 30.0), swing=np.sin(0.3 * np.arange(50)))
-    _, world = quat.fk(t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents)
+    _, world = quat.fk(
+        t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
+    )
     turned_back = Rotation.from_euler("z", -t.track[:, 2])
     found = rows_of(BONES, compute(BONES, t))
     for bone in ("hips", "left_foot", "RightHand"):
@@ -238,14 +292,19 @@ def test_bone_positions_are_those_of_plain_forward_kinematics_seen_from_the_char
 
 
 def test_bone_velocities_are_those_of_the_world_seen_from_the_character():
-    t = table(wandering(np.random.default_rng(2), 80, 60.0), 60.0, swing=np.sin(0.2 * np.arange(80)))
-    _, world = quat.fk(t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents)
+    t = table(
+        wandering(np.random.default_rng(2), 80, 60.0), 60.0, swing=np.sin(0.2 * np.arange(80))
+    )
+    _, world = quat.fk(
+        t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
+    )
     turned_back = Rotation.from_euler("z", -t.track[:, 2])
     found = rows_of(BONES, compute(BONES, t))
     for bone in ("hips", "left_foot", "RightHand"):
         velocity = np.gradient(world[:, role_bone(bone, t.roles, t.skeleton)], 1 / 60.0, axis=0)
         np.testing.assert_allclose(
-            found["bone_velocity", bone][1:-1], turned_back.apply(velocity)[1:-1], atol=1e-3)
+            found["bone_velocity", bone][1:-1], turned_back.apply(velocity)[1:-1], atol=1e-3
+        )
 
 
 def test_a_body_carried_round_a_circle_has_the_velocity_of_a_rigid_body():
@@ -254,7 +313,9 @@ def test_a_body_carried_round_a_circle_has_the_velocity_of_a_rigid_body():
     for bone in ("hips", "left_foot", "RightHand"):
         offset = found["bone_position", bone][0]
         expected = np.array([0.0, -1.5 * 0.9, 0.0]) + 0.9 * np.array([-offset[1], offset[0], 0.0])
-        np.testing.assert_allclose(found["bone_velocity", bone], np.tile(expected, (90, 1)), atol=5e-4)
+        np.testing.assert_allclose(
+            found["bone_velocity", bone], np.tile(expected, (90, 1)), atol=5e-4
+        )
 
 
 def test_velocities_at_the_ends_go_on_as_their_neighbours_change_and_positions_stay():
@@ -262,12 +323,16 @@ def test_velocities_at_the_ends_go_on_as_their_neighbours_change_and_positions_s
     track = np.column_stack([0.3 * time**2, -time - 0.5 * time**2, np.zeros(40)])
     schema = Schema((Feature("bone_velocity", "hips"), Feature("bone_position", "hips")))
     values = compute(schema, table(track))
-    np.testing.assert_allclose(values[:3].T, np.column_stack([0.6 * time, -1 - time, 0 * time]), atol=1e-5)
+    np.testing.assert_allclose(
+        values[:3].T, np.column_stack([0.6 * time, -1 - time, 0 * time]), atol=1e-5
+    )
     np.testing.assert_allclose(values[3:].T, np.tile(values[3:, 5], (40, 1)), atol=1e-6)
 
 
 def test_the_simulation_bone_itself_is_where_the_character_is():
-    schema = Schema((Feature("bone_position", "Simulation"), Feature("bone_velocity", "Simulation")))
+    schema = Schema(
+        (Feature("bone_position", "Simulation"), Feature("bone_velocity", "Simulation"))
+    )
     values = compute(schema, table(circle(60, 60.0), 60.0))
     np.testing.assert_allclose(values[:3], 0.0, atol=1e-9)
     np.testing.assert_allclose(values[3:].T, np.tile([0.0, -1.35, 0.0], (60, 1)), atol=5e-4)
@@ -279,7 +344,10 @@ def test_a_feature_of_the_ground_plane_leaves_the_height_out():
         flat = compute(Schema((Feature(kind, "left_foot", axes="xy"),)), t)
         full = compute(Schema((Feature(kind, "left_foot"),)), t)
         np.testing.assert_array_equal(flat, full[:2])
-    flat, full = (compute(Schema((Feature("trajectory_position", times=(0.5,), axes=axes),)), t) for axes in ("xy", "xyz"))
+    flat, full = (
+        compute(Schema((Feature("trajectory_position", times=(0.5,), axes=axes),)), t)
+        for axes in ("xy", "xyz")
+    )
     np.testing.assert_array_equal(full, np.vstack([flat, 0 * flat[:1]]))
 
 
@@ -297,16 +365,27 @@ def test_features_stay_the_same_when_the_whole_motion_is_moved_and_turned(loop: 
     np.testing.assert_allclose(there, here, atol=2e-4)
 
 
-@pytest.mark.parametrize("loops", [[False, False, False], [False, True, False], [True, False, True]])
+@pytest.mark.parametrize(
+    "loops", [[False, False, False], [False, True, False], [True, False, True]]
+)
 def test_ranges_know_nothing_of_each_other(loops):
     lengths = [40, 33, 60]
-    tracks = [wandering(np.random.default_rng(seed), count, 30.0) for seed, count in enumerate(lengths)]
+    tracks = [
+        wandering(np.random.default_rng(seed), count, 30.0) for seed, count in enumerate(lengths)
+    ]
     swings = [np.sin(0.3 * np.arange(count) + count) for count in lengths]
     for beyond in ("extrapolate", "hold"):
         schema = replace(EVERYTHING, beyond_range=beyond)
-        together = compute(schema, table(np.concatenate(tracks), swing=np.concatenate(swings), lengths=lengths, loops=loops))
-        apart = [compute(schema, table(track, swing=swing, loops=[loop]))
-                 for track, swing, loop in zip(tracks, swings, loops, strict=True)]
+        together = compute(
+            schema,
+            table(
+                np.concatenate(tracks), swing=np.concatenate(swings), lengths=lengths, loops=loops
+            ),
+        )
+        apart = [
+            compute(schema, table(track, swing=swing, loops=[loop]))
+            for track, swing, loop in zip(tracks, swings, loops, strict=True)
+        ]
         np.testing.assert_allclose(together, np.concatenate(apart, axis=1), atol=1e-5)
 
 
@@ -323,8 +402,12 @@ def test_straight_on_the_trajectory_is_ahead_and_behind_by_speed_times_time(fps)
     times = np.array(TRAJECTORY.features[0].times)
     expected = np.tile(np.column_stack([0 * times, -1.3 * times]), (40, 1, 1))
     np.testing.assert_allclose(found["trajectory_position"], expected, atol=2e-6)
-    np.testing.assert_allclose(found["trajectory_direction"], np.tile([0.0, -1.0], (40, 5, 1)), atol=1e-6)
-    np.testing.assert_allclose(found["trajectory_velocity"], np.tile([0.0, -1.3], (40, 5, 1)), atol=1e-5)
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile([0.0, -1.0], (40, 5, 1)), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        found["trajectory_velocity"], np.tile([0.0, -1.3], (40, 5, 1)), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0])
@@ -338,10 +421,17 @@ def test_round_a_circle_the_trajectory_is_an_arc_also_beyond_both_ends(fps):
     arc = np.column_stack([radius * (1 - np.cos(angle)), -radius * np.sin(angle)])
     ahead = np.column_stack([np.sin(angle), -np.cos(angle)])
     sag = radius * (rate / fps) ** 2 / 8  # of the chord between two frames
-    np.testing.assert_allclose(found["trajectory_position"], np.tile(arc, (count, 1, 1)), atol=sag + 1e-5)
-    np.testing.assert_allclose(found["trajectory_direction"], np.tile(ahead, (count, 1, 1)), atol=1e-5)
     np.testing.assert_allclose(
-        found["trajectory_velocity"], np.tile(radius * rate * ahead, (count, 1, 1)), atol=2 * sag * fps + 1e-4)
+        found["trajectory_position"], np.tile(arc, (count, 1, 1)), atol=sag + 1e-5
+    )
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile(ahead, (count, 1, 1)), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        found["trajectory_velocity"],
+        np.tile(radius * rate * ahead, (count, 1, 1)),
+        atol=2 * sag * fps + 1e-4,
+    )
 
 
 def test_a_strafe_has_a_direction_of_its_own():
@@ -350,8 +440,13 @@ def test_a_strafe_has_a_direction_of_its_own():
     found = rows_of(TRAJECTORY, compute(TRAJECTORY, table(track)))
     times = np.array(TRAJECTORY.features[0].times)
     np.testing.assert_allclose(
-        found["trajectory_position"], np.tile(np.column_stack([1.1 * times, 0 * times]), (60, 1, 1)), atol=1e-5)
-    np.testing.assert_allclose(found["trajectory_direction"], np.tile([0.0, -1.0], (60, 5, 1)), atol=1e-6)
+        found["trajectory_position"],
+        np.tile(np.column_stack([1.1 * times, 0 * times]), (60, 1, 1)),
+        atol=1e-5,
+    )
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile([0.0, -1.0], (60, 5, 1)), atol=1e-6
+    )
 
 
 def test_held_the_trajectory_stays_where_its_range_begins_and_ends():
@@ -359,7 +454,9 @@ def test_held_the_trajectory_stays_where_its_range_begins_and_ends():
     track = circle(count, fps)
     schema = replace(TRAJECTORY, beyond_range="hold")
     held = rows_of(schema, compute(schema, table(track, fps)))
-    padded = np.concatenate([np.repeat(track[:1], 40, axis=0), track, np.repeat(track[-1:], 40, axis=0)])
+    padded = np.concatenate(
+        [np.repeat(track[:1], 40, axis=0), track, np.repeat(track[-1:], 40, axis=0)]
+    )
     inside = rows_of(TRAJECTORY, compute(TRAJECTORY, table(padded, fps)))
     for kind in ("trajectory_position", "trajectory_direction"):
         np.testing.assert_allclose(held[kind], inside[kind][40 : 40 + count], atol=1e-5)
@@ -390,7 +487,9 @@ def test_a_whole_number_of_frames_takes_a_frame_as_it_is():
 def cyclic(count, lap, fps, radius, first=0):
     """A circle walked once in `lap` frames with limbs that swing twice in a lap: track and swing."""
     frames = first + np.arange(count)
-    return circle(count, fps, radius, 2 * np.pi * fps / lap, first), 0.6 * np.sin(4 * np.pi * frames / lap)
+    return circle(count, fps, radius, 2 * np.pi * fps / lap, first), 0.6 * np.sin(
+        4 * np.pi * frames / lap
+    )
 
 
 @pytest.mark.parametrize(("lap", "fps"), [(60, 30.0), (150, 30.0), (13, 30.0), (96, 24.0)])
@@ -415,7 +514,11 @@ def test_a_loop_is_passed_at_any_time_without_a_slip():
     """Times that are whole frames up to rounding fall on a lap's first frame or a hair before it."""
     t = table(circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64), loops=[True])
     for frames in range(-200, 200):
-        for time in (frames / 30.0, np.nextafter(frames / 30.0, -10), np.nextafter(frames / 30.0, 10)):
+        for time in (
+            frames / 30.0,
+            np.nextafter(frames / 30.0, -10),
+            np.nextafter(frames / 30.0, 10),
+        ):
             found = track_at(t, time)
             expected = circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64, first=frames)
             np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -424,7 +527,9 @@ def test_a_loop_is_passed_at_any_time_without_a_slip():
 def test_velocities_of_cyclic_values_go_round():
     wave = np.sin(2 * np.pi * np.arange(40) / 40)
     t = table(circle(40, 30.0), loops=[True])
-    np.testing.assert_allclose(differentiate(wave, t), (np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, atol=1e-12)
+    np.testing.assert_allclose(
+        differentiate(wave, t), (np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, atol=1e-12
+    )
     swing = quat.from_angle_axis(wave, np.array([0.0, 1.0, 0.0]))
     expected = np.outer((np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, [0, 1, 0])
     np.testing.assert_allclose(angular_velocity(swing, t), expected, atol=1e-9)
@@ -458,7 +563,9 @@ def test_normalised_per_feature_all_its_dimensions_share_their_mean_deviation():
     found = normalization_of(schema, raw.astype(np.float32)).apply(raw.T, schema.weights)
     for feature, where in zip(schema.features, schema.slices, strict=True):
         block = raw[where]
-        expected = feature.weight * (block - block.mean(axis=1, keepdims=True)) / block.std(axis=1).mean()
+        expected = (
+            feature.weight * (block - block.mean(axis=1, keepdims=True)) / block.std(axis=1).mean()
+        )
         np.testing.assert_allclose(found.T[where], expected, atol=1e-4)
 
 
@@ -469,7 +576,9 @@ def test_normalised_per_dimension_each_has_unit_deviation_times_its_weight():
     found = normalization.apply(raw.T, schema.weights)
     assert normalization.varies.sum() == 27  # the heights of the trajectory are always zero
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-4)
-    np.testing.assert_allclose(found.std(axis=0), np.where(normalization.varies, schema.weights, 0.0), atol=1e-4)
+    np.testing.assert_allclose(
+        found.std(axis=0), np.where(normalization.varies, schema.weights, 0.0), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("normalization", ["feature", "dimension"])
@@ -477,7 +586,9 @@ def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
     """Gliding straight on, nothing varies but rounding; a limb that swings in its plane varies in two axes."""
     schema = replace(EVERYTHING, normalization=normalization)
     time = np.arange(100) / 30.0
-    straight = np.column_stack([3 + 1.3 * time * np.sin(0.8), -1.3 * time * np.cos(0.8), 0.8 + 0 * time])
+    straight = np.column_stack(
+        [3 + 1.3 * time * np.sin(0.8), -1.3 * time * np.cos(0.8), 0.8 + 0 * time]
+    )
     still = compute(schema, table(straight))
     statistics = normalization_of(schema, still)
     assert not statistics.varies.any()
@@ -492,7 +603,9 @@ def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
     assert np.abs(result).max() < 10
     deviation = swinging[foot].astype(np.float64).std(axis=1)
     shared = deviation[1:].mean() if normalization == "feature" else deviation
-    np.testing.assert_allclose(statistics.deviation[foot][1:], np.broadcast_to(shared, 3)[1:], rtol=1e-4)
+    np.testing.assert_allclose(
+        statistics.deviation[foot][1:], np.broadcast_to(shared, 3)[1:], rtol=1e-4
+    )
 
 
 def test_other_weights_leave_the_raw_features_and_scale_the_normalised_ones():
@@ -503,6 +616,8 @@ def test_other_weights_leave_the_raw_features_and_scale_the_normalised_ones():
     np.testing.assert_array_equal(raw, compute(heavier, t))
     statistics = normalization_of(schema, raw)
     for field in ("mean", "deviation", "varies"):
-        np.testing.assert_array_equal(getattr(statistics, field), getattr(normalization_of(heavier, raw), field))
+        np.testing.assert_array_equal(
+            getattr(statistics, field), getattr(normalization_of(heavier, raw), field)
+        )
     light, heavy = (statistics.apply(raw.T, s.weights) for s in (schema, heavier))
     np.testing.assert_allclose(heavy, 2 * light, rtol=1e-6)

@@ -29,7 +29,11 @@ def settings(demo_database):
 @pytest.fixture(scope="module")
 def tagged(demo_database):
     """The demo, with a run of frames of one clip called 'there'."""
-    range_ = next(k for k in range(len(demo_database.starts)) if demo_database.stops[k] - demo_database.starts[k] > 200)
+    range_ = next(
+        k
+        for k in range(len(demo_database.starts))
+        if demo_database.stops[k] - demo_database.starts[k] > 200
+    )
     start = int(demo_database.starts[range_]) + 100
     there = np.zeros(demo_database.frame_count, np.uint32)
     there[start : start + 60] = 1
@@ -56,10 +60,19 @@ def test_a_forced_neighbour_is_favoured_at_every_tick_until_it_is_freed(field, s
         assert field.decision.chosen == field.decision.scores.argmax()
 
 
-@pytest.mark.parametrize(("now", "soon", "asked"), [
-    (10.0, 120.0, 120.0), (60.0, 230.0, 180.0), (-80.0, -250.0, -180.0), (-30.0, 140.0, 140.0), (360.0, 350.0, -10.0),
-])
-def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(field, now, soon, asked):
+@pytest.mark.parametrize(
+    ("now", "soon", "asked"),
+    [
+        (10.0, 120.0, 120.0),
+        (60.0, 230.0, 180.0),
+        (-80.0, -250.0, -180.0),
+        (-30.0, 140.0, 140.0),
+        (360.0, 350.0, -10.0),
+    ],
+)
+def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(
+    field, now, soon, asked
+):
     """Also where the character lags so far behind that the other way round would be shorter: there it would be held back."""
     points = [TrajectoryPoint(0.0, 0.0, math.radians(degrees), 0.0, 0.0) for degrees in (now, soon)]
     field.advance(Goal(points))
@@ -69,7 +82,10 @@ def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_stick_that_goes_far_round_asks_for_its_side_all_the_time(field, settings, side):
     """A performer tells where the simulation object is, which is further round than the character where nothing draws it."""
-    performer, asked = Performer(field, settings.changed({"displacement": "independent", "clamp": False})), []
+    performer, asked = (
+        Performer(field, settings.changed({"displacement": "independent", "clamp": False})),
+        [],
+    )
     performer.reset((0.0, 0.0), 0.0)
     for tick in range(round(1.5 * field.fps)):
         heading = side * min(math.tau * tick / field.fps, math.radians(260.0))
@@ -91,7 +107,9 @@ def test_a_jump_to_a_tag_enters_its_nearest_state_and_does_not_pop(field, settin
     frames = [performer.step(Intent()) for _ in range(40)]
     there = field.states.tag_masks["there"]
     here = field.metric.features(field._pose[None], field._velocity[None])
-    far = np.linalg.norm((field.metric.of_states(field.states) - here).reshape(len(there), -1, 3), axis=-1).sum(axis=-1)
+    far = np.linalg.norm(
+        (field.metric.of_states(field.states) - here).reshape(len(there), -1, 3), axis=-1
+    ).sum(axis=-1)
     frames.append(performer.step(Intent(jump_to="there")))
     assert frames[-1].jumped
     assert field.decision.states[0] == np.where(there, far, np.inf).argmin()
@@ -106,13 +124,18 @@ def test_what_a_jump_connects_moves_as_the_clips_do(field):
     """Velocities of the state that is entered are those of its frame, but for where differences are taken."""
     field.enter(5000)
     jump = field.advance(AHEAD._replace(jump_to="there")).jump
-    [entered] = [state for state in np.flatnonzero(field.states.tag_masks["there"])
-                 if np.array_equal(field.states.poses[state], jump.entered)]
+    [entered] = [
+        state
+        for state in np.flatnonzero(field.states.tag_masks["there"])
+        if np.array_equal(field.states.poses[state], jump.entered)
+    ]
     frame = field.states.frames[entered]
     # a state's velocity leads from its frame to the next, that of a frame is taken from both sides
     halfway = 0.5 * (field.database.velocities[frame] + field.database.velocities[frame + 1])
     np.testing.assert_allclose(jump.entered_velocity[:, 1:], halfway[:, 1:], atol=0.35)
-    np.testing.assert_allclose(jump.entered_root, field.states.root_steps[entered] * field.fps, atol=1e-5)
+    np.testing.assert_allclose(
+        jump.entered_root, field.states.root_steps[entered] * field.fps, atol=1e-5
+    )
     assert not np.allclose(jump.left, jump.entered, atol=0.01)
 
 

@@ -79,7 +79,10 @@ def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, 
     performer = Performer(field, settings)
     wanted = takes.performance_for(demo_database, settings, script, gait=gait, seconds=25.0, seed=0)
     frames = [performer.step(intent) for intent in wanted.intents]
-    behind = [abs(math.remainder(frame.character.yaw - frame.desired_yaw, math.tau)) for frame in frames[-450:]]
+    behind = [
+        abs(math.remainder(frame.character.yaw - frame.desired_yaw, math.tau))
+        for frame in frames[-450:]
+    ]
     assert math.degrees(np.mean(behind)) < 30
 
 
@@ -106,7 +109,10 @@ def test_it_comes_to_run_where_no_clip_leads_from_walking_to_running():
     # from the first second at which it runs
     runs, settings = Source(clip=clips["run_curves"], start=90), BuildSettings(mirror=True)
     database = build([*walks, runs], settings)[0]
-    assert np.median(np.hypot(*database.root_motion[database.range_of_frame == len(walks)].T[:2])) > 2.1
+    assert (
+        np.median(np.hypot(*database.root_motion[database.range_of_frame == len(walks)].T[:2]))
+        > 2.1
+    )
 
     class Noting(MotionField):
         def advance(self, goal: Goal) -> Motion:
@@ -176,9 +182,13 @@ def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
     try:
         field.apply(replace(settings, lookahead=0.0))
         field.enter(state)
-        features = field.metric.features(field.states.poses[[state]], field.states.velocities[[state]])
+        features = field.metric.features(
+            field.states.poses[[state]], field.states.velocities[[state]]
+        )
         field.advance(turning)
-        assert set(field.decision.states) == set(neighbours.nearest(features, settings.neighbours)[0][0])
+        assert set(field.decision.states) == set(
+            neighbours.nearest(features, settings.neighbours)[0][0]
+        )
     finally:
         field.apply(settings)
 
@@ -198,7 +208,9 @@ def test_neighbours_and_drift_change_while_it_plays(field, settings):
         field.apply(settings)
 
 
-@pytest.mark.parametrize("wrong", [{"neighbours": 0}, {"neighbours": 2.5}, {"drift": 1.5}, {"planted_share": -0.1}])
+@pytest.mark.parametrize(
+    "wrong", [{"neighbours": 0}, {"neighbours": 2.5}, {"drift": 1.5}, {"planted_share": -0.1}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         PerformerSettings().changed(wrong)
@@ -236,10 +248,14 @@ def test_a_full_push_bends_and_shifts_as_much_as_told(field, demo_database):
         if moved is pushed:
             break
         # what the push does in this tick it has as a velocity too
-        np.testing.assert_allclose(velocity[:3, roles.hips], moved[:3, roles.hips] - pushed[:3, roles.hips], atol=1e-6)
+        np.testing.assert_allclose(
+            velocity[:3, roles.hips], moved[:3, roles.hips] - pushed[:3, roles.hips], atol=1e-6
+        )
         pushed, ticks = moved, ticks + 1
     assert ticks == round(0.1 * demo_database.fps)
-    np.testing.assert_allclose(pushed[:3, roles.hips] - pose[:3, roles.hips], [0.1, 0, 0], atol=1e-5)
+    np.testing.assert_allclose(
+        pushed[:3, roles.hips] - pose[:3, roles.hips], [0.1, 0, 0], atol=1e-5
+    )
     turned = quat.angle_between(pushed[3:].T, pose[3:].T)
     spine = [demo_database.skeleton.index(name) for name in ("Spine", "Chest", "UpperChest")]
     np.testing.assert_allclose(turned[spine], 0.2, atol=1e-3)
@@ -262,8 +278,12 @@ def test_a_push_bends_by_its_strength(field, demo_database, strength):
     pushed = pose
     for _ in range(round(0.1 * demo_database.fps)):
         pushed, _ = shove.apply(pushed, velocity)
-    np.testing.assert_allclose(pushed[:3, roles.hips] - pose[:3, roles.hips], [0, 0.1 * strength, 0], atol=1e-5)
-    assert quat.angle_between(pushed[3:].T, pose[3:].T)[roles.spine] == pytest.approx(0.2 * strength, abs=1e-3)
+    np.testing.assert_allclose(
+        pushed[:3, roles.hips] - pose[:3, roles.hips], [0, 0.1 * strength, 0], atol=1e-5
+    )
+    assert quat.angle_between(pushed[3:].T, pose[3:].T)[roles.spine] == pytest.approx(
+        0.2 * strength, abs=1e-3
+    )
 
 
 def test_a_push_goes_on_in_its_direction_while_the_character_turns(field, demo_database):
@@ -289,7 +309,9 @@ def test_a_push_has_its_direction_in_the_world(performer, demo_database):
 
         def head(shown):
             pose = shown.unlocked_pose.astype(np.float64)
-            place = demo_database.skeleton.bone_world(demo_database.roles.head, pose[3:].T, pose[:3].T)[1]
+            place = demo_database.skeleton.bone_world(
+                demo_database.roles.head, pose[3:].T, pose[:3].T
+            )[1]
             return place - np.array([*shown.character[:2], 0.0])
 
         lean = head(frame) - head(before)
@@ -307,7 +329,10 @@ def test_it_recovers_from_pushes_through_the_field(field, usual_distance, streng
         vx, vy, _ = (field.states.root_steps[state] * field.fps).tolist()
         angle = rng.uniform(0, math.tau)
         shove = (strength * push.FULL * math.cos(angle), strength * push.FULL * math.sin(angle))
-        costs = [field.advance(ahead(-vy, vx)._replace(push=shove if tick == 0 else None)).cost for tick in range(30)]
+        costs = [
+            field.advance(ahead(-vy, vx)._replace(push=shove if tick == 0 else None)).cost
+            for tick in range(30)
+        ]
         thrown.append(max(costs[:4]))
         recovered += min(costs[4:]) < usual_distance
     assert np.median(thrown) > usual_distance
@@ -322,8 +347,12 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
     states = MotionStates.from_database(demo_database)
     some = np.arange(0, 300)
     states = replace(
-        states, poses=states.poses[some], motions=states.motions[some], contacts=states.contacts[some],
-        frames=states.frames[some], tag_masks={},
+        states,
+        poses=states.poses[some],
+        motions=states.motions[some],
+        contacts=states.contacts[some],
+        frames=states.frames[some],
+        tag_masks={},
     )
     metric = Metric.default(demo_database)
     neighbours = Neighbours(metric.of_states(states))
@@ -334,14 +363,18 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
 
     def heights(poses):
         local = poses.transpose(0, 2, 1).astype(np.float64)
-        return quat.fk(local[..., 3:], local[..., :3], demo_database.skeleton.parents)[1][:, feet, 2]
+        return quat.fk(local[..., 3:], local[..., :3], demo_database.skeleton.parents)[1][
+            :, feet, 2
+        ]
 
     lowest, highest = heights(states.poses).min(), heights(states.poses).max()
     for _ in range(100):
         indices, distances = neighbours.nearest(metric.features(pose, velocity), 15)
         actions = action_weights(similarity_weights(distances))
         chosen = actions[np.arange(1000), rng.integers(0, 15, 1000)]
-        pose, velocity, root = (part[:, 0] for part in step(states, pose, indices, chosen[:, None], 0.1))
+        pose, velocity, root = (
+            part[:, 0] for part in step(states, pose, indices, chosen[:, None], 0.1)
+        )
         assert np.isfinite(pose).all()
         assert np.isfinite(velocity).all()
         assert np.hypot(root[:, 0], root[:, 1]).max() * demo_database.fps < 8

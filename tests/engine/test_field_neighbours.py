@@ -33,7 +33,12 @@ def features(metric, states):
 def scanned(features, queries):
     """Distances (Q, S) in float64."""
     terms = features.reshape(len(features), -1, 3).astype(np.float64)
-    return np.array([np.linalg.norm(terms - q, axis=-1).sum(axis=-1) for q in queries.reshape(len(queries), -1, 3)])
+    return np.array(
+        [
+            np.linalg.norm(terms - q, axis=-1).sum(axis=-1)
+            for q in queries.reshape(len(queries), -1, 3)
+        ]
+    )
 
 
 def assert_nearest(neighbours, which, features, queries, k):
@@ -43,7 +48,9 @@ def assert_nearest(neighbours, which, features, queries, k):
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :k], rtol=2e-5, atol=1e-6)
     places = np.searchsorted(which, indices)
     np.testing.assert_array_equal(which[places], indices)
-    np.testing.assert_allclose(np.take_along_axis(exact, places, axis=1), distances, rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        np.take_along_axis(exact, places, axis=1), distances, rtol=2e-5, atol=1e-6
+    )
     assert all(len(set(found)) == min(k, len(which)) for found in indices.tolist())
 
 
@@ -84,7 +91,11 @@ def test_answers_do_not_depend_on_what_was_asked_before(demo_database, states, m
     asked = list(steered(states, metric, neighbours, demo_database, 40))
 
     def answers(by, queries):
-        return [by.nearest(q, k, apart=apart) for q in queries for k, apart in ((K, False), (MANY, True))]
+        return [
+            by.nearest(q, k, apart=apart)
+            for q in queries
+            for k, apart in ((K, False), (MANY, True))
+        ]
 
     first = answers(neighbours, asked)
     again = [*answers(neighbours, asked[::-1])]
@@ -131,7 +142,9 @@ def test_few_states(features, count):
 
 def test_queries_from_far_off_the_field(features):
     """No nearer to any of the blocks than these are wide, alone and together with others."""
-    queries = features[::3000] + np.linspace(0, 10, len(features[::3000]), dtype=np.float32)[:, None]
+    queries = (
+        features[::3000] + np.linspace(0, 10, len(features[::3000]), dtype=np.float32)[:, None]
+    )
     neighbours = Neighbours(features)
     assert_nearest(neighbours, np.arange(len(features)), features, queries, K)
     for query in queries:

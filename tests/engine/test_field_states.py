@@ -11,7 +11,12 @@ from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.field import poses as algebra
 from motion_matching.engine.field.actions import action_weights
 from motion_matching.engine.field.integration import step
-from motion_matching.engine.field.neighbours import Metric, Neighbours, position_weights, similarity_weights
+from motion_matching.engine.field.neighbours import (
+    Metric,
+    Neighbours,
+    position_weights,
+    similarity_weights,
+)
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.matching.tags import NO_USE
 from motion_matching.engine.maths import quat
@@ -77,7 +82,9 @@ def test_blend_of_one_is_itself_and_interpolation_ends_at_both():
 
 
 def test_states_leave_out_the_last_two_frames_of_every_range(demo_database, states):
-    frames = [np.arange(a, b - 2) for a, b in zip(demo_database.starts, demo_database.stops, strict=True)]
+    frames = [
+        np.arange(a, b - 2) for a, b in zip(demo_database.starts, demo_database.stops, strict=True)
+    ]
     looped = any(r.loop for r in demo_database.ranges)
     assert not looped
     np.testing.assert_array_equal(states.frames, np.concatenate(frames))
@@ -90,10 +97,16 @@ def test_a_loop_has_a_state_for_every_frame_that_leads_round_it(demo_database):
     states = MotionStates.from_database(database)
     np.testing.assert_array_equal(states.frames[:stop], np.arange(stop))
     pose = states.poses[stop - 1]
-    for velocity, frame in ((states.velocities[stop - 1], 0), (states.next_velocities[stop - 1], 1)):
+    for velocity, frame in (
+        (states.velocities[stop - 1], 0),
+        (states.next_velocities[stop - 1], 1),
+    ):
         pose = algebra.add_joints(pose, velocity)
         np.testing.assert_allclose(pose[:3, 1:], database.poses[frame, :3, 1:], atol=1e-5)
-        assert quat.angle_between(pose[3:, 1:].T, np.array(database.poses[frame, 3:, 1:]).T).max() < 2e-3
+        assert (
+            quat.angle_between(pose[3:, 1:].T, np.array(database.poses[frame, 3:, 1:]).T).max()
+            < 2e-3
+        )
 
 
 def test_velocities_lead_through_the_source(demo_database, states):
@@ -106,14 +119,21 @@ def test_velocities_lead_through_the_source(demo_database, states):
         pose = algebra.add(pose, velocity[chosen].astype(np.float64))
         source = np.array(demo_database.poses[frames + later], np.float64)
         np.testing.assert_allclose(pose[:, :3], source[:, :3], atol=2e-5)
-        assert quat.angle_between(pose[:, 3:].swapaxes(1, 2), source[:, 3:].swapaxes(1, 2)).max() < 1e-3
+        assert (
+            quat.angle_between(pose[:, 3:].swapaxes(1, 2), source[:, 3:].swapaxes(1, 2)).max()
+            < 1e-3
+        )
 
 
 def test_states_carry_tags_and_the_contacts_that_they_lead_to(demo_database):
     last = np.arange(demo_database.frame_count) % 3 == 0
-    database = replace(demo_database, tag_names=("walk", "third"), tags=np.where(last, 2, 1).astype(np.uint32))
+    database = replace(
+        demo_database, tag_names=("walk", "third"), tags=np.where(last, 2, 1).astype(np.uint32)
+    )
     states = MotionStates.from_database(database)
-    np.testing.assert_array_equal(states.contacts, database.contacts[database.successors[states.frames]])
+    np.testing.assert_array_equal(
+        states.contacts, database.contacts[database.successors[states.frames]]
+    )
     np.testing.assert_array_equal(states.tag_masks["third"], states.frames % 3 == 0)
     np.testing.assert_array_equal(states.tag_masks["walk"], states.frames % 3 != 0)
 
@@ -133,16 +153,24 @@ def test_barred_frames_are_no_states(demo_database):
 
 def literal_distance(database, metric_weights, a, b):
     """The notebook's distance of two states (pose, velocity), each (7, B), bone by bone in float64, in metres."""
+
     def features(pose, velocity):
         rest = database.poses[0, :3].T.astype(np.float64)
         rest[0] = 0
         rotations = pose[3:].T.astype(np.float64)
         rotations[0] = quat.IDENTITY
         _, here = quat.fk(rotations, rest, database.skeleton.parents)
-        _, there = quat.fk(quat.normalize(quat.mul(rotations, velocity[3:].T.astype(np.float64))), rest,
-                           database.skeleton.parents)
-        return np.concatenate([here * metric_weights[:, None] * 0.8, (there - here) * (metric_weights > 0)[:, None]
-                               * database.fps / 30.0])
+        _, there = quat.fk(
+            quat.normalize(quat.mul(rotations, velocity[3:].T.astype(np.float64))),
+            rest,
+            database.skeleton.parents,
+        )
+        return np.concatenate(
+            [
+                here * metric_weights[:, None] * 0.8,
+                (there - here) * (metric_weights > 0)[:, None] * database.fps / 30.0,
+            ]
+        )
 
     return np.linalg.norm(features(*a) - features(*b), axis=1).sum()
 
@@ -150,12 +178,21 @@ def literal_distance(database, metric_weights, a, b):
 def test_notebook_metric_is_the_notebooks_formula(demo_database, states):
     rng = np.random.default_rng(4)
     chosen = rng.choice(len(states), (40, 2))
-    features = Metric.notebook(demo_database).features(states.poses[chosen.ravel()], states.velocities[chosen.ravel()])
+    features = Metric.notebook(demo_database).features(
+        states.poses[chosen.ravel()], states.velocities[chosen.ravel()]
+    )
     terms = features.reshape(40, 2, -1, 3).astype(np.float64)
     found = np.linalg.norm(terms[:, 0] - terms[:, 1], axis=-1).sum(axis=-1)
     weights = position_weights(demo_database.skeleton, demo_database.roles).astype(np.float64)
-    expected = [literal_distance(demo_database, weights, (states.poses[i], states.velocities[i]),
-                                 (states.poses[j], states.velocities[j])) for i, j in chosen]
+    expected = [
+        literal_distance(
+            demo_database,
+            weights,
+            (states.poses[i], states.velocities[i]),
+            (states.poses[j], states.velocities[j]),
+        )
+        for i, j in chosen
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -163,7 +200,15 @@ def test_weights_by_role_are_the_notebooks(demo_database):
     """On a skeleton like the notebook's, bone by bone."""
     weights = position_weights(demo_database.skeleton, demo_database.roles)
     by_name = dict(zip(demo_database.skeleton.names, weights.tolist(), strict=True))
-    notebook = {"Simulation": 0, "Hips": 0.3, "Spine": 0.1, "Chest": 0.1, "UpperChest": 0.5, "Neck": 0.01, "Head": 0.01}
+    notebook = {
+        "Simulation": 0,
+        "Hips": 0.3,
+        "Spine": 0.1,
+        "Chest": 0.1,
+        "UpperChest": 0.5,
+        "Neck": 0.01,
+        "Head": 0.01,
+    }
     for side in ("Left", "Right"):
         notebook |= {f"{side}{part}": 0.01 for part in ("Shoulder", "Arm", "ForeArm", "Hand")}
         notebook |= {f"{side}UpLeg": 0.2, f"{side}Leg": 0.5, f"{side}Foot": 1.0, f"{side}Toe": 1.0}
@@ -177,7 +222,9 @@ def test_metric_is_the_same_at_any_frame_rate(demo_database, states):
 
     def features(parts):
         metric = replace(Metric.default(demo_database), fps=parts * demo_database.fps)
-        return metric.features(states.poses[::500], algebra.interpolate(still, states.velocities[::500], 1 / parts))
+        return metric.features(
+            states.poses[::500], algebra.interpolate(still, states.velocities[::500], 1 / parts)
+        )
 
     np.testing.assert_allclose(features(16), features(8), atol=2e-3)
 
@@ -196,9 +243,13 @@ def test_default_metric_tells_standing_from_gliding_and_turning(demo_database, s
 
     assert apart(notebook, gliding) < 1e-6 < 0.01 < apart(default, gliding)
     per_frame = demo_database.fps / 30
-    assert apart(default, gliding, -2) == pytest.approx(0.05 * default.root_velocity * per_frame, rel=1e-3)
+    assert apart(default, gliding, -2) == pytest.approx(
+        0.05 * default.root_velocity * per_frame, rel=1e-3
+    )
     now = float(states.root_steps[0, 2])
-    assert apart(default, turning, -1) == pytest.approx(abs(0.1 - now) * default.turn * per_frame, rel=1e-3)
+    assert apart(default, turning, -1) == pytest.approx(
+        abs(0.1 - now) * default.turn * per_frame, rel=1e-3
+    )
     assert min(default.root_velocity, default.turn) > 0
 
 
@@ -218,7 +269,9 @@ def test_neighbours_are_those_of_brute_force(demo_database, states, preset, k):
     queries = queries + rng.normal(scale=0.002, size=queries.shape).astype(np.float32)
     terms = features.reshape(len(features), -1, 3)
     indices, distances = neighbours.nearest(queries, k)
-    for query, found, at in zip(queries.reshape(len(queries), -1, 3), indices, distances, strict=True):
+    for query, found, at in zip(
+        queries.reshape(len(queries), -1, 3), indices, distances, strict=True
+    ):
         exact = np.linalg.norm(terms.astype(np.float64) - query, axis=-1).sum(axis=-1)
         np.testing.assert_allclose(at, np.sort(exact)[:k], rtol=1e-5)
         np.testing.assert_allclose(exact[found], at, rtol=1e-5)
@@ -236,7 +289,9 @@ def test_neighbours_of_different_stretches_come_first(states, demo_database):
     terms = features.reshape(len(features), -1, 3).astype(np.float64)
     after = states.followed(demo_database)[:-1] & among[1:] & among[:-1]
     queries = np.array([0, 500, 12000, 20000])
-    for query, found in zip(queries, neighbours.nearest(features[queries], K, apart=True)[0], strict=True):
+    for query, found in zip(
+        queries, neighbours.nearest(features[queries], K, apart=True)[0], strict=True
+    ):
         distances = np.linalg.norm(terms - terms[query], axis=-1).sum(axis=-1)
         nearer = np.diff(distances) < 0
         later = np.zeros(len(states), bool)
@@ -244,7 +299,9 @@ def test_neighbours_of_different_stretches_come_first(states, demo_database):
         later[1:] |= after & ~nearer
         distances[~among] = np.inf
         nearest = distances.argsort()[: 3 * K // 2]
-        np.testing.assert_array_equal(found, nearest[np.lexsort((distances[nearest], later[nearest]))][:K])
+        np.testing.assert_array_equal(
+            found, nearest[np.lexsort((distances[nearest], later[nearest]))][:K]
+        )
 
 
 def test_a_field_smaller_than_k_gives_all_it_has(states, demo_database):
@@ -257,14 +314,21 @@ def test_a_field_smaller_than_k_gives_all_it_has(states, demo_database):
 def test_similarity_weights_are_inverse_squares():
     weights = similarity_weights(np.array([[0.1, 0.2, 0.4]], np.float32))
     np.testing.assert_allclose(weights, [[16 / 21, 4 / 21, 1 / 21]], rtol=1e-5)
-    np.testing.assert_allclose(similarity_weights(np.array([0.0, 0.3], np.float32)), [1, 0], atol=1e-6)
+    np.testing.assert_allclose(
+        similarity_weights(np.array([0.0, 0.3], np.float32)), [1, 0], atol=1e-6
+    )
 
 
 def test_actions_favour_one_neighbour_each():
     weights = np.array([0.5, 0.3, 0.2])
-    np.testing.assert_allclose(action_weights(weights), [[1 / 1.5, 0.3 / 1.5, 0.2 / 1.5],
-                                                         [0.5 / 1.7, 1 / 1.7, 0.2 / 1.7],
-                                                         [0.5 / 1.8, 0.3 / 1.8, 1 / 1.8]])
+    np.testing.assert_allclose(
+        action_weights(weights),
+        [
+            [1 / 1.5, 0.3 / 1.5, 0.2 / 1.5],
+            [0.5 / 1.7, 1 / 1.7, 0.2 / 1.7],
+            [0.5 / 1.8, 0.3 / 1.8, 1 / 1.8],
+        ],
+    )
 
 
 # ---------------------------------------------------------------- integration
@@ -285,7 +349,10 @@ def test_nearest_alone_without_drift_plays_the_source(demo_database, states, nei
         pose, velocity, root = (part[:, 0] for part in result)
         source = states.poses[first + tick]
         np.testing.assert_allclose(pose[:, :3], source[:, :3], atol=1e-4)
-        assert quat.angle_between(pose[:, 3:].swapaxes(1, 2), source[:, 3:].swapaxes(1, 2)).max() < 2e-3
+        assert (
+            quat.angle_between(pose[:, 3:].swapaxes(1, 2), source[:, 3:].swapaxes(1, 2)).max()
+            < 2e-3
+        )
         np.testing.assert_allclose(root, states.root_steps[first + tick - 1], atol=1e-4)
 
 
@@ -294,14 +361,18 @@ def test_full_drift_arrives_where_the_nearest_state_goes(states):
     pose = states.poses[100]
     result = step(states, pose, np.array([5000, 9000]), np.array([[0.7, 0.3]], np.float32), 1.0)
     np.testing.assert_allclose(result.pose[0, :3, 1:], states.next_poses[5000, :3, 1:], atol=1e-5)
-    assert quat.angle_between(result.pose[0, 3:].T[1:], states.next_poses[5000, 3:].T[1:]).max() < 1e-3
+    assert (
+        quat.angle_between(result.pose[0, 3:].T[1:], states.next_poses[5000, 3:].T[1:]).max() < 1e-3
+    )
     np.testing.assert_allclose(result.velocity[0], states.next_velocities[5000], atol=1e-5)
     np.testing.assert_allclose(result.root[0], states.root_steps[5000], atol=1e-5)
 
 
 def test_many_states_at_once_are_each_of_them_alone(states, neighbours, demo_database):
     chosen = np.arange(0, len(states), 3000)
-    features = Metric.default(demo_database).features(states.poses[chosen], states.velocities[chosen])
+    features = Metric.default(demo_database).features(
+        states.poses[chosen], states.velocities[chosen]
+    )
     indices, distances = neighbours.nearest(features, K)
     actions = action_weights(similarity_weights(distances))
     together = step(states, states.poses[chosen], indices, actions, 0.1)

@@ -66,8 +66,12 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path):
         assert os.listdir(tmp_path) == ["report.json"]
 
 
-@pytest.mark.parametrize("failure", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: BaseException):
+@pytest.mark.parametrize(
+    "failure", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")]
+)
+def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, failure: BaseException
+):
     file = tmp_path / "report.json"
     file.write_text("old")
 
@@ -84,7 +88,9 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(tmp_
     assert os.listdir(tmp_path) == ["report.json"]
 
 
-@pytest.mark.parametrize("name", ["nowhere/report.json", "a folder", "x" * 300, "read-only.json", "/proc/report.json"])
+@pytest.mark.parametrize(
+    "name", ["nowhere/report.json", "a folder", "x" * 300, "read-only.json", "/proc/report.json"]
+)
 def test_a_target_that_cannot_be_written_is_named(tmp_path: Path, name: str):
     (tmp_path / "a folder").mkdir()
     (tmp_path / "read-only.json").write_text("old")
@@ -148,7 +154,9 @@ def test_arrays_of_any_memory_order_are_saved_as_they_read(tmp_path: Path):
     np.testing.assert_array_equal(mapped["every"], array[:, ::2])
 
 
-def test_members_with_the_headers_of_huge_ones_are_aligned_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_members_with_the_headers_of_huge_ones_are_aligned_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Above 2 GiB a zip member has a longer header; here it gets that above 6 kB."""
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 10_000)
     arrays = {"small": np.arange(3.0), "huge": np.arange(5000.0), "last": np.arange(7.0)}
@@ -177,8 +185,14 @@ def test_on_a_full_disk_the_old_file_stays_and_nothing_is_left(tmp_path: Path, l
     """The disk is full at once, inside the first array, inside the second, between them, and in the directory."""
     file = tmp_path / "arrays.npz"
     file.write_text("old")
-    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(file), str(limit)], capture_output=True, text=True,
-                          timeout=200, cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(file), str(limit)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1
     assert str(file) in done.stdout
@@ -201,7 +215,12 @@ def _saved_by_numpy(tmp_path: Path) -> Path:
 
 
 # what the header of an array of ten numbers may say instead
-SHAPES = {"longer than the file": (10**6,), "longer than it is": (20,), "shorter than it is": (5, 1), "negative": (-5, 2)}
+SHAPES = {
+    "longer than the file": (10**6,),
+    "longer than it is": (20,),
+    "shorter than it is": (5, 1),
+    "negative": (-5, 2),
+}
 
 
 def unusable(tmp_path: Path, kind: str) -> Path:
@@ -225,15 +244,29 @@ def unusable(tmp_path: Path, kind: str) -> Path:
         np.savez(file, turned=np.asfortranarray(np.ones((3, 4))))
     elif kind in SHAPES:
         stream = io.BytesIO()
-        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": SHAPES[kind]})
+        np.lib.format.write_array_header_1_0(
+            stream, {"descr": "<f8", "fortran_order": False, "shape": SHAPES[kind]}
+        )
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("poses.npy", stream.getvalue() + bytes(80))
             archive.write(_saved_by_numpy(tmp_path), "other.npy")
     return file
 
 
-@pytest.mark.parametrize("kind", [
-    "missing", "folder", "text", "empty", "compressed", "other zip", "objects", "fortran", *SHAPES])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "missing",
+        "folder",
+        "text",
+        "empty",
+        "compressed",
+        "other zip",
+        "objects",
+        "fortran",
+        *SHAPES,
+    ],
+)
 def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind: str):
     file = unusable(tmp_path, kind)
     with pytest.raises(DatabaseError) as error:
@@ -244,7 +277,17 @@ def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind:
 def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path):
     file = saved(tmp_path)
     whole = file.read_bytes()
-    for length in (1, 20, 63, 64, 500, len(whole) // 2, len(whole) - 200, len(whole) - 22, len(whole) - 1):
+    for length in (
+        1,
+        20,
+        63,
+        64,
+        500,
+        len(whole) // 2,
+        len(whole) - 200,
+        len(whole) - 22,
+        len(whole) - 1,
+    ):
         file.write_bytes(whole[:length])
         with pytest.raises(DatabaseError) as error:
             map_arrays(file, DatabaseError)
@@ -268,10 +311,16 @@ def test_damage_anywhere_is_read_as_data_or_refused_but_never_crashes(tmp_path: 
 def test_an_array_has_the_name_type_and_shape_that_is_expected(tmp_path: Path):
     file = saved(tmp_path)
     arrays = map_arrays(file, DatabaseError)
-    assert expect_array(arrays, "poses", np.float32, (None, 7, 5), file, DatabaseError) is arrays["poses"]
+    assert (
+        expect_array(arrays, "poses", np.float32, (None, 7, 5), file, DatabaseError)
+        is arrays["poses"]
+    )
     for name, dtype, shape in (
-        ("speeds", np.float32, (13,)), ("poses", np.float64, (13, 7, 5)), ("poses", np.float32, (13, 7, 6)),
-        ("poses", np.float32, (13, 35)), ("poses", np.float32, (13,)),
+        ("speeds", np.float32, (13,)),
+        ("poses", np.float64, (13, 7, 5)),
+        ("poses", np.float32, (13, 7, 6)),
+        ("poses", np.float32, (13, 35)),
+        ("poses", np.float32, (13,)),
     ):
         with pytest.raises(DatabaseError) as error:
             expect_array(arrays, name, dtype, shape, file, DatabaseError)

@@ -141,7 +141,9 @@ def test_a_toe_that_sinks_is_slowed_down_before_the_floor():
     assert np.abs(np.diff(heights, 2)).max() < 0.6 * np.abs(np.diff(hard, 2)).max()
 
 
-def test_a_leg_that_a_jump_folds_further_than_the_data_puts_its_foot_aside_at_its_height(demo_database, legs):
+def test_a_leg_that_a_jump_folds_further_than_the_data_puts_its_foot_aside_at_its_height(
+    demo_database, legs
+):
     parents, roles = demo_database.skeleton.parents, demo_database.roles
     pose = np.array(demo_database.poses[0])
     pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
@@ -155,7 +157,9 @@ def test_a_leg_that_a_jump_folds_further_than_the_data_puts_its_foot_aside_at_it
     after = world(shown, parents)[1]
     for leg, role in zip(legs, roles.legs, strict=True):
         assert np.linalg.norm(before[role.foot] - before[role.thigh]) < leg.folded - 0.01
-        assert np.linalg.norm(after[role.foot] - after[role.thigh]) == pytest.approx(leg.folded, abs=1e-3)
+        assert np.linalg.norm(after[role.foot] - after[role.thigh]) == pytest.approx(
+            leg.folded, abs=1e-3
+        )
         assert after[role.toe, 2] == pytest.approx(before[role.toe, 2], abs=1e-3)
 
 
@@ -216,7 +220,10 @@ def settled(legs, pose, contacts, ground=FLAT, ticks=120, **changes):
 
 def knee_side(positions, rotations, leg, role):
     """How far the knee is bent the way it bends (positive) or the other way."""
-    upper, lower = positions[role.shin] - positions[role.thigh], positions[role.foot] - positions[role.shin]
+    upper, lower = (
+        positions[role.shin] - positions[role.thigh],
+        positions[role.foot] - positions[role.shin],
+    )
     return np.cross(lower, upper) @ quat.mul_vec(rotations[role.shin], np.array(leg.hinge))
 
 
@@ -244,7 +251,9 @@ def test_heels_and_tips_are_not_pushed_into_the_floor(demo_database, legs):
         pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
         rotations, _ = world(pose, parents)
         for role in roles.legs:
-            tilted = quat.mul(quat.from_scaled_angle_axis(np.array([pitch, 0, 0])), rotations[role.foot])
+            tilted = quat.mul(
+                quat.from_scaled_angle_axis(np.array([pitch, 0, 0])), rotations[role.foot]
+            )
             pose[3:, role.foot] = quat.inv_mul(rotations[role.shin], tilted)
         rotations, positions = world(settled(legs, pose, np.ones(2, bool)), parents)
         for leg, role in zip(legs, roles.legs, strict=True):
@@ -303,10 +312,14 @@ def test_four_legs_are_locked_like_two():
         pose[:, 0] = (0.002 * tick, 0, -0.05, 1, 0, 0, 0)
         feet.apply(pose, np.ones(4, bool), lock_settings(), 1 / database.fps)
         assert feet.locked == (True,) * 4
-        toes.append(world(pose, database.skeleton.parents)[1][[leg.toe for leg in database.roles.legs]])
+        toes.append(
+            world(pose, database.skeleton.parents)[1][[leg.toe for leg in database.roles.legs]]
+        )
     moved = np.linalg.norm(np.array(toes)[:, :, :2] - np.array(toes)[-1, :, :2], axis=-1)
     assert moved.max() < 0.02
-    np.testing.assert_allclose(np.array(toes)[-1, :, 2], [leg.toe_height for leg in legs], atol=2e-3)
+    np.testing.assert_allclose(
+        np.array(toes)[-1, :, 2], [leg.toe_height for leg in legs], atol=2e-3
+    )
 
 
 @pytest.mark.parametrize("gait", ["walk", "run"])
@@ -314,7 +327,9 @@ def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
     results = []
     for lock in (False, True):
         settings = takes.default_settings(demo_database).changed({"foot_lock": lock})
-        wanted = takes.performance_for(demo_database, settings, "figure_eight", gait=gait, seconds=20, seed=0)
+        wanted = takes.performance_for(
+            demo_database, settings, "figure_eight", gait=gait, seconds=20, seed=0
+        )
         results.append(takes.perform(demo_database, settings, wanted))
     reports = [takes.report(take, demo_database)["take"] for take in results]
     assert reports[1]["foot_slide_contacts"] < 0.5 * reports[0]["foot_slide_contacts"]
@@ -328,7 +343,11 @@ def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
         for leg in demo_database.roles.legs:
             upper = positions[:, leg.shin] - positions[:, leg.thigh]
             lower = positions[:, leg.foot] - positions[:, leg.shin]
-            cosine = (upper * lower).sum(-1) / np.linalg.norm(upper, axis=-1) / np.linalg.norm(lower, axis=-1)
+            cosine = (
+                (upper * lower).sum(-1)
+                / np.linalg.norm(upper, axis=-1)
+                / np.linalg.norm(lower, axis=-1)
+            )
             angles.append(np.arccos(np.clip(cosine, -1, 1)))
         return np.abs(np.diff(angles, axis=1))
 
@@ -340,9 +359,14 @@ def test_locking_pulls_no_bone_much_harder_than_the_data(demo_database):
     settings = takes.default_settings(demo_database)
     limits = np.maximum(demo_database.limits, [[1.0], [10.0]])[1, 1:] / demo_database.fps
     for script in ("flips", "random"):
-        wanted = takes.performance_for(demo_database, settings, script, gait="walk", seconds=30, seed=0)
+        wanted = takes.performance_for(
+            demo_database, settings, script, gait="walk", seconds=30, seed=0
+        )
         take = takes.perform(demo_database, settings, wanted)
         rotations = take.poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
-        rate = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * take.fps
+        rate = (
+            quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1])))
+            * take.fps
+        )
         hardest = (np.linalg.norm(np.diff(rate, axis=0), axis=2) / limits).max(axis=1)
         assert np.mean(hardest > 1.5) < 0.005

@@ -27,10 +27,18 @@ def database() -> Database:
     """Walks with curves, tagged and barred in parts, and their mirror images."""
     sources = []
     for k in range(3):
-        clip = perform(f"walk {k}", [Move(2.0, 1.0 + 0.3 * k), Move(2.0, 1.3, turn=30 + 20 * k)], 30.0,
-                       np.random.default_rng(k))
-        tags = (TagRange("no_use", 60, 64), TagRange("no_entry", 90, 110), TagRange("turn_left", 95, 160),
-                TagRange("prefer", 100, 120, -0.7))
+        clip = perform(
+            f"walk {k}",
+            [Move(2.0, 1.0 + 0.3 * k), Move(2.0, 1.3, turn=30 + 20 * k)],
+            30.0,
+            np.random.default_rng(k),
+        )
+        tags = (
+            TagRange("no_use", 60, 64),
+            TagRange("no_entry", 90, 110),
+            TagRange("turn_left", 95, 160),
+            TagRange("prefer", 100, 120, -0.7),
+        )
         sources.append(Source(clip=clip, tags=tags))
     return build(sources, BuildSettings(mirror=True))[0]
 
@@ -52,16 +60,32 @@ def test_frames_are_named_as_in_their_files(database: Database):
     assert abs(faster.source_of(find_frame(faster, "a:b:51")).frame - 51) <= 1
 
 
-@pytest.mark.parametrize(("text", "words"), [("walk 1", "CLIP:FRAME"), ("walk 1:x", "CLIP:FRAME"), ("walk 9:3", "walk 1"),
-                                             ("walk 1:9999", "0 to"), ("walk 1:-1", "CLIP:FRAME"), (":5", "clip")])
-def test_a_frame_that_there_is_not_is_told_with_those_there_are(database: Database, text: str, words: str):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("walk 1", "CLIP:FRAME"),
+        ("walk 1:x", "CLIP:FRAME"),
+        ("walk 9:3", "walk 1"),
+        ("walk 1:9999", "0 to"),
+        ("walk 1:-1", "CLIP:FRAME"),
+        (":5", "clip"),
+    ],
+)
+def test_a_frame_that_there_is_not_is_told_with_those_there_are(
+    database: Database, text: str, words: str
+):
     with pytest.raises(SettingsError, match=words):
         find_frame(database, text)
 
 
 def test_of_clips_of_one_name_one_may_be_meant():
-    clip = perform("walk", [Move(4.0, 1.0), Move(4.0, 1.3, turn=40)], 30.0, np.random.default_rng(0))
-    twice = build([Source(clip=clip.sliced(0, 101)), Source(clip=clip.sliced(120, 221))], BuildSettings(mirror=True))[0]
+    clip = perform(
+        "walk", [Move(4.0, 1.0), Move(4.0, 1.3, turn=40)], 30.0, np.random.default_rng(0)
+    )
+    twice = build(
+        [Source(clip=clip.sliced(0, 101)), Source(clip=clip.sliced(120, 221))],
+        BuildSettings(mirror=True),
+    )[0]
     frames = [find_frame(twice, "walk:30", which) for which in (None, 0, 1)]
     assert frames == [30, 30, int(twice.starts[1]) + 30]
     assert find_frame(twice, "walk:30:mirrored", 1) == int(twice.starts[3]) + 30
@@ -85,7 +109,9 @@ def test_a_frame_shows_its_features_and_tags(database: Database):
     frame = find_frame(database, "walk 2:105")
     flat = np.concatenate([np.ravel(feature.values) for feature in found.features])
     np.testing.assert_allclose(flat, database.features[:, frame], rtol=1e-6)
-    assert [feature.label for feature in found.features] == [f.label for f in database.schema.features]
+    assert [feature.label for feature in found.features] == [
+        f.label for f in database.schema.features
+    ]
 
 
 def test_asked_to_go_on_as_its_clip_does_a_frame_costs_nothing(database: Database):
@@ -100,7 +126,9 @@ def test_asked_to_go_on_as_its_clip_does_a_frame_costs_nothing(database: Databas
 
 @pytest.mark.parametrize("preset", ["default", "nucl_ai"])
 @pytest.mark.parametrize("wish", [(0.0, 0.0), (1.5, 0.0), (0.3, 1.2), (-1.0, 0.0)])
-def test_what_it_says_is_chosen_is_what_the_search_chooses(database: Database, preset: str, wish: tuple[float, float]):
+def test_what_it_says_is_chosen_is_what_the_search_chooses(
+    database: Database, preset: str, wish: tuple[float, float]
+):
     database = database.with_schema(load_schema(preset))
     method = MotionMatching(database, SETTINGS)
     for frame in range(35, database.frame_count - 40, 47):
@@ -120,12 +148,16 @@ def test_what_it_says_is_chosen_is_what_the_search_chooses(database: Database, p
 
 def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(database: Database):
     frame = find_frame(database, "walk 0:70")
-    found = inspect_frame(database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (1.3, 0.4)), count=8)
+    found = inspect_frame(
+        database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (1.3, 0.4)), count=8
+    )
     costs = [c.cost for c in found.candidates]
     assert costs == sorted(costs)
     assert len(costs) == 8
     for candidate in (*found.candidates, found.continuing):
-        assert candidate.cost == pytest.approx(sum(candidate.by_feature) + database.bias[candidate.frame], abs=1e-4)
+        assert candidate.cost == pytest.approx(
+            sum(candidate.by_feature) + database.bias[candidate.frame], abs=1e-4
+        )
     # neighbours of one frame say the same thing: they are told once
     frames = sorted(c.frame for c in found.candidates)
     assert np.diff(frames).min() >= 0.3 * database.fps
@@ -135,10 +167,14 @@ def test_verdicts_name_what_bars_a_frame(database: Database):
     """Cheap frames that are barred are listed with the reason; each reason is true."""
     seen = set()
     for frame in range(40, 160, 5):
-        found = inspect_frame(database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (1.2, 0.3)), count=40)
+        found = inspect_frame(
+            database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (1.2, 0.3)), count=40
+        )
         allowed = database.candidates(SETTINGS.end_guard)
         for c in found.candidates:
-            barred = not allowed[c.frame] or abs(c.frame - frame) < SETTINGS.surroundings * database.fps
+            barred = (
+                not allowed[c.frame] or abs(c.frame - frame) < SETTINGS.surroundings * database.fps
+            )
             assert barred == c.verdict.startswith("barred")
             seen.add(c.verdict.partition(":")[2].strip() if barred else "free")
             if "no_use" in c.verdict:
@@ -161,7 +197,9 @@ def test_tags_that_are_asked_for_bar_all_others(database: Database):
 
 def test_what_loses_is_told_with_the_feature_that_costs_it_most(database: Database):
     frame = find_frame(database, "walk 0:70")
-    found = inspect_frame(database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (-1.5, 0.0)), count=8)
+    found = inspect_frame(
+        database, SETTINGS, frame, wish_at(database, SETTINGS, frame, (-1.5, 0.0)), count=8
+    )
     best = found.candidates[[c.frame for c in found.candidates].index(found.chosen)]
     labels = [f.label for f in database.schema.features]
     for c in found.candidates:

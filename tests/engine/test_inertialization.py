@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.inertialization import Inertializer, exponential, logarithm, multiply
+from motion_matching.engine.control.inertialization import (
+    Inertializer,
+    exponential,
+    logarithm,
+    multiply,
+)
 from motion_matching.engine.maths import quat, springs
 
 BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
@@ -69,7 +74,9 @@ def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
     allowed = jumps * (y * y * 4 + 2 * y * 8)
     acceleration = np.abs(np.diff(shown[:, :3, 1:], 2, axis=0)) / dt**2
     assert acceleration.max() < allowed
-    turns = np.array([rotations_apart(a, b)[1:] for a, b in zip(shown[1:], shown[:-1], strict=True)])
+    turns = np.array(
+        [rotations_apart(a, b)[1:] for a, b in zip(shown[1:], shown[:-1], strict=True)]
+    )
     assert np.abs(np.diff(turns, axis=0)).max() / dt**2 < 2 * allowed
 
 
@@ -77,7 +84,9 @@ def test_offset_decays_as_the_spring():
     inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
     left, entered = random_pose(), random_pose()
     still = np.zeros((6, BONES), np.float32)
-    inertializer.transition(left, still, np.zeros(3, np.float32), entered, still, np.zeros(3, np.float32))
+    inertializer.transition(
+        left, still, np.zeros(3, np.float32), entered, still, np.zeros(3, np.float32)
+    )
     for _ in range(9):
         result, _ = inertializer.update(entered)
     expected, _ = springs.spring(left[:3] - entered[:3], 0.0, 0.0, HALFLIFE, 9 * DT)
@@ -96,7 +105,10 @@ def test_bones_turn_on_across_a_jump_between_poses_far_apart():
     shown = [moving(now, velocity, t) for t in (-dt, 0.0)]
     now = shown[-1]
     for _ in range(2):
-        entered, entered_velocity = random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
+        entered, entered_velocity = (
+            random_pose(),
+            4.0 * RNG.normal(size=(6, BONES)).astype(np.float32),
+        )
         entered_velocity[:, 0] = 0
         inertializer.transition(now, velocity, root, entered, entered_velocity, root)
         velocity = entered_velocity
@@ -104,7 +116,9 @@ def test_bones_turn_on_across_a_jump_between_poses_far_apart():
             now = moving(entered, velocity, k * dt)
             shown.append(inertializer.update(now)[0])
     rotations = np.array(shown)[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
-    rates = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) / dt
+    rates = (
+        quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) / dt
+    )
     # the velocities of both poses are some 10 rad/s apart: a spring's pull, not a step
     assert np.linalg.norm(np.diff(rates, axis=0), axis=-1).max() < 2.5
 

@@ -12,7 +12,13 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.feet import TOE_HEIGHT, Foot, move_feet
 from motion_matching.engine.motion.gait import Path, footsteps
 from motion_matching.engine.motion.humanoid import pose_body
-from motion_matching.engine.motion.locomotion import Move, generate, humanoid_skeleton, perform, plan_path
+from motion_matching.engine.motion.locomotion import (
+    Move,
+    generate,
+    humanoid_skeleton,
+    perform,
+    plan_path,
+)
 
 SKELETON = humanoid_skeleton()
 SIDES = ("Left", "Right")
@@ -50,7 +56,9 @@ def travel(clip: Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ahead, left, turn
 
 
-def walked(moves: list[Move], fps: float = 30.0) -> tuple[Path, tuple[Foot, Foot], np.ndarray, np.ndarray]:
+def walked(
+    moves: list[Move], fps: float = 30.0
+) -> tuple[Path, tuple[Foot, Foot], np.ndarray, np.ndarray]:
     """Path, feet and pose of a schedule that stands for a second at both ends."""
     path = plan_path([Move(1.0), *moves, Move(2.5)], fps)
     rng = np.random.default_rng(3)
@@ -83,11 +91,23 @@ class Steady:
         part = slice(round(3.5 * fps), round(9.0 * fps))
         points = {name: places[part, bone] for bone, name in enumerate(SKELETON.names)}
         forward = np.array([0.0, -1.0, 0.0])
-        yaw = [quat.yaw(world[part, SKELETON.index(bone)], forward) for bone in ("Hips", "UpperChest")]
-        arms = [np.arctan2(-d[:, 1], -d[:, 2]) for d in (points[s + "ForeArm"] - points[s + "Arm"] for s in SIDES)]
-        knees = [quat.to_scaled_angle_axis(rotations[part, SKELETON.index(s + "Leg")].astype(float))[:, 0] for s in SIDES]
+        yaw = [
+            quat.yaw(world[part, SKELETON.index(bone)], forward) for bone in ("Hips", "UpperChest")
+        ]
+        arms = [
+            np.arctan2(-d[:, 1], -d[:, 2])
+            for d in (points[s + "ForeArm"] - points[s + "Arm"] for s in SIDES)
+        ]
+        knees = [
+            quat.to_scaled_angle_axis(rotations[part, SKELETON.index(s + "Leg")].astype(float))[
+                :, 0
+            ]
+            for s in SIDES
+        ]
         cut = [Foot(**{key: value[part] for key, value in vars(foot).items()}) for foot in feet]
-        return cls(fps, (cut[0], cut[1]), points, yaw[0], yaw[1], (arms[0], arms[1]), (knees[0], knees[1]))
+        return cls(
+            fps, (cut[0], cut[1]), points, yaw[0], yaw[1], (arms[0], arms[1]), (knees[0], knees[1])
+        )
 
     def strikes(self, foot: int) -> np.ndarray:
         """Frames at which a foot comes down."""
@@ -97,7 +117,10 @@ class Steady:
     @property
     def step_length(self) -> float:
         """Metres between the places of one foot and of the next."""
-        own = [self.feet[f].toe[self.feet[f].planted & (self.feet[f].since > 0.1)][:, 1] for f in (0, 1)]
+        own = [
+            self.feet[f].toe[self.feet[f].planted & (self.feet[f].since > 0.1)][:, 1]
+            for f in (0, 1)
+        ]
         places = np.unique(np.round(np.concatenate(own), 3))
         return float(np.median(np.diff(places)))
 
@@ -118,7 +141,10 @@ class Steady:
 
 def test_rest_pose_stands_on_the_ground_and_is_symmetric() -> None:
     rotations, positions = SKELETON.rest_world()
-    tips = [positions[bone] + quat.mul_vec(rotations[bone], np.array(tip)) for bone, tip in SKELETON.end_sites]
+    tips = [
+        positions[bone] + quat.mul_vec(rotations[bone], np.array(tip))
+        for bone, tip in SKELETON.end_sites
+    ]
     assert max(tip[2] for tip in tips) == pytest.approx(1.75, abs=1e-3)
     assert 0.0 <= min(tip[2] for tip in tips) < 0.03
     assert np.all(SKELETON.rest_rotations == quat.IDENTITY)
@@ -139,8 +165,10 @@ def test_a_seed_gives_the_same_clips_and_another_seed_others() -> None:
     for a, b in zip(first, again, strict=True):
         assert np.array_equal(a.positions, b.positions)
         assert np.array_equal(a.rotations, b.rotations)
-    assert any(a.positions.shape != b.positions.shape or not np.array_equal(a.positions, b.positions)
-               for a, b in zip(first, other, strict=True))
+    assert any(
+        a.positions.shape != b.positions.shape or not np.array_equal(a.positions, b.positions)
+        for a, b in zip(first, other, strict=True)
+    )
 
 
 def test_takes_are_long_and_few(clips: list[Clip]) -> None:
@@ -152,7 +180,10 @@ def test_takes_are_long_and_few(clips: list[Clip]) -> None:
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_the_frame_rate_samples_the_same_motion(fps: float) -> None:
     moves = [Move(3.0, 1.3), Move(2.0, 3.0, turn=40)]
-    rare, dense = perform("a", moves, fps, np.random.default_rng(1)), perform("a", moves, 120.0, np.random.default_rng(1))
+    rare, dense = (
+        perform("a", moves, fps, np.random.default_rng(1)),
+        perform("a", moves, 120.0, np.random.default_rng(1)),
+    )
     assert rare.duration == pytest.approx(dense.duration, abs=1 / fps)
     every = round(120 / fps)
     together = dense.positions[::every, 0][: rare.frame_count]
@@ -215,7 +246,9 @@ def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_flies() -> None:
         assert np.mean(airborne) < 0.4
 
 
-@pytest.mark.parametrize(("pace", "lowest", "highest"), [(0.7, 1.2, 1.6), (1.4, 1.7, 2.1), (3.0, 2.5, 3.0)])
+@pytest.mark.parametrize(
+    ("pace", "lowest", "highest"), [(0.7, 1.2, 1.6), (1.4, 1.7, 2.1), (3.0, 2.5, 3.0)]
+)
 def test_steps_come_at_human_rates(pace: float, lowest: float, highest: float) -> None:
     path = plan_path([Move(1.0), Move(8.0, pace), Move(2.5)], 30.0)
     swings = footsteps(path, np.random.default_rng(0))
@@ -231,7 +264,9 @@ def test_steps_aside_are_short_and_quick(direction: float) -> None:
     steady = slice(180, 480)
     apart = np.linalg.norm(feet[0].toe[steady, :2] - feet[1].toe[steady, :2], axis=-1)
     assert 0.5 < np.max(apart) < 0.76
-    lifts = np.sum([np.count_nonzero(np.diff(foot.planted[steady].astype(int)) < 0) for foot in feet])
+    lifts = np.sum(
+        [np.count_nonzero(np.diff(foot.planted[steady].astype(int)) < 0) for foot in feet]
+    )
     assert 3.1 < lifts / 5.0 < 4.0
     assert np.ptp(positions[steady, 0, 2]) < 0.05
 
@@ -249,11 +284,15 @@ def test_nothing_goes_under_the_ground(clips: list[Clip]) -> None:
         lowest = positions[..., 2].min()
         for bone, tip in SKELETON.end_sites:
             offsets = np.broadcast_to(tip, positions[:, bone].shape)
-            lowest = min(lowest, (positions[:, bone] + quat.mul_vec(rotations[:, bone], offsets))[:, 2].min())
+            lowest = min(
+                lowest, (positions[:, bone] + quat.mul_vec(rotations[:, bone], offsets))[:, 2].min()
+            )
         for side in SIDES:  # the sole under the heel
             foot = SKELETON.index(side + "Foot")
             heel = np.broadcast_to([0.0, 0.05, -0.085], positions[:, foot].shape)
-            lowest = min(lowest, (positions[:, foot] + quat.mul_vec(rotations[:, foot], heel))[:, 2].min())
+            lowest = min(
+                lowest, (positions[:, foot] + quat.mul_vec(rotations[:, foot], heel))[:, 2].min()
+            )
         assert lowest > -0.005, clip.name
 
 
@@ -287,8 +326,12 @@ def test_a_foot_is_down_for_more_than_half_of_a_walking_stride_and_less_of_a_run
     assert walks[0] > walks[-1] > runs[0] > runs[-1]
 
 
-@pytest.mark.parametrize(("speed", "lowest", "highest"), [(0.8, 0.012, 0.04), (1.4, 0.02, 0.06), (3.0, 0.075, 0.11)])
-def test_the_pelvis_rises_and_falls_as_measured(speed: float, lowest: float, highest: float) -> None:
+@pytest.mark.parametrize(
+    ("speed", "lowest", "highest"), [(0.8, 0.012, 0.04), (1.4, 0.02, 0.06), (3.0, 0.075, 0.11)]
+)
+def test_the_pelvis_rises_and_falls_as_measured(
+    speed: float, lowest: float, highest: float
+) -> None:
     """3 to 5 cm in a walk, more at speed; 8 to 10 cm in a run. In a walk it is highest over the standing leg."""
     steady = Steady.of(speed)
     height = steady.points["Hips"][:, 2]
@@ -339,8 +382,10 @@ def test_upper_arms_of_a_runner_come_ahead_of_hanging() -> None:
 def test_shoulders_sink_over_the_standing_leg_of_a_walk(speed: float) -> None:
     """Some 5 degrees in all, against the drop of the pelvis."""
     points = Steady.of(speed).points
-    roll, drop = (np.degrees(np.arctan2(across[:, 2], np.linalg.norm(across[:, :2], axis=-1)))
-                  for across in (points[f"Left{bone}"] - points[f"Right{bone}"] for bone in ("Arm", "UpLeg")))
+    roll, drop = (
+        np.degrees(np.arctan2(across[:, 2], np.linalg.norm(across[:, :2], axis=-1)))
+        for across in (points[f"Left{bone}"] - points[f"Right{bone}"] for bone in ("Arm", "UpLeg"))
+    )
     assert 3.5 < np.ptp(roll) < 8
     assert np.corrcoef(roll, drop)[0, 1] < -0.5
 
@@ -349,9 +394,15 @@ def test_shoulders_sink_over_the_standing_leg_of_a_walk(speed: float) -> None:
 def test_elbows_bend_as_arms_come_ahead_and_hands_come_before_the_body(speed: float) -> None:
     """Murray, Sepic and Barnard (1967) in a walk; in a run the elbow is ahead of the arm by a tenth of a stride."""
     steady = Steady.of(speed)
-    upper, lower = (steady.points[f"Left{end}"] - steady.points[f"Left{start}"]
-                    for start, end in (("Arm", "ForeArm"), ("ForeArm", "Hand")))
-    cosine = np.sum(upper * lower, axis=-1) / np.linalg.norm(upper, axis=-1) / np.linalg.norm(lower, axis=-1)
+    upper, lower = (
+        steady.points[f"Left{end}"] - steady.points[f"Left{start}"]
+        for start, end in (("Arm", "ForeArm"), ("ForeArm", "Hand"))
+    )
+    cosine = (
+        np.sum(upper * lower, axis=-1)
+        / np.linalg.norm(upper, axis=-1)
+        / np.linalg.norm(lower, axis=-1)
+    )
     assert np.corrcoef(np.arccos(cosine), steady.arms[0])[0, 1] > (0.9 if speed < 2 else 0.6)
     assert np.corrcoef(lower[:, 0], steady.arms[0])[0, 1] < -0.5
     assert np.ptp(lower[:, 0]) > 0.03
@@ -381,7 +432,9 @@ def test_a_walk_begins_as_a_fall_over_the_leg_that_stays(speed: float) -> None:
 def test_no_two_steps_are_as_wide() -> None:
     """They spread by some 2 cm (Owings and Grabiner 2004)."""
     feet = Steady.of(1.2).feet
-    places = [np.unique(np.round(foot.toe[foot.planted & (foot.since > 0.1)][:, 0], 4)) for foot in feet]
+    places = [
+        np.unique(np.round(foot.toe[foot.planted & (foot.since > 0.1)][:, 0], 4)) for foot in feet
+    ]
     assert all(0.002 < np.std(own) < 0.03 for own in places)
 
 
@@ -417,12 +470,16 @@ def test_heels_strike_first_in_a_walk_and_leave_first() -> None:
 
 def test_bodies_lean_into_what_they_do() -> None:
     """Ahead as they set off, back as they brake, inwards in a curve."""
+
     def lean(moves: list[Move], axis: int) -> np.ndarray:
         path, _, positions, rotations = walked(moves, 30.0)
         _, places = quat.fk(rotations.astype(float), positions.astype(float), SKELETON.parents)
         trunk = places[:, SKELETON.index("Neck")] - places[:, 0]
-        along = np.stack([np.sin(path.yaw), -np.cos(path.yaw)], -1) if axis == 0 else np.stack(
-            [np.cos(path.yaw), np.sin(path.yaw)], -1)
+        along = (
+            np.stack([np.sin(path.yaw), -np.cos(path.yaw)], -1)
+            if axis == 0
+            else np.stack([np.cos(path.yaw), np.sin(path.yaw)], -1)
+        )
         return np.degrees(np.arctan2(np.sum(trunk[:, :2] * along, -1), trunk[:, 2]))
 
     run = lean([Move(3.0, 3.0), Move(1.5)], 0)
@@ -446,13 +503,18 @@ def test_toes_lie_flat_under_feet_that_stand_flat(clips: list[Clip]) -> None:
     for clip in clips:
         still = slice(0, round(0.5 * clip.fps))
         for side in SIDES:
-            toes = quat.to_scaled_angle_axis(clip.rotations[still, SKELETON.index(side + "Toe")].astype(float))
+            toes = quat.to_scaled_angle_axis(
+                clip.rotations[still, SKELETON.index(side + "Toe")].astype(float)
+            )
             assert np.max(np.abs(toes)) < np.radians(1), clip.name
 
 
 def test_takes_differ_in_style(clips: list[Clip]) -> None:
     """Feet turn out and stand apart by other amounts, so that no two takes are of one person."""
-    apart = {round(float(world(clip, "LeftToe")[0, 1] - world(clip, "RightToe")[0, 1]), 3) for clip in clips}
+    apart = {
+        round(float(world(clip, "LeftToe")[0, 1] - world(clip, "RightToe")[0, 1]), 3)
+        for clip in clips
+    }
     assert len(apart) > 0.8 * len(clips)
 
 
@@ -478,7 +540,12 @@ def test_joints_turn_no_faster_than_peoples(clips: list[Clip]) -> None:
 
 def test_the_body_has_no_pops(clips: list[Clip]) -> None:
     for clip in clips:
-        for bone, limit in (("Hips", 35.0), ("Head", 35.0), ("LeftHand", 160.0), ("LeftToe", 250.0)):
+        for bone, limit in (
+            ("Hips", 35.0),
+            ("Head", 35.0),
+            ("LeftHand", 160.0),
+            ("LeftToe", 250.0),
+        ):
             jolt = np.linalg.norm(np.diff(world(clip, bone), 2, axis=0), axis=-1) * clip.fps**2
             assert np.max(jolt) < limit, (clip.name, bone)
 
@@ -486,7 +553,9 @@ def test_the_body_has_no_pops(clips: list[Clip]) -> None:
 def test_the_hips_stay_upright_and_at_a_standing_height(clips: list[Clip]) -> None:
     for clip in clips:
         rotations, positions = clip.world()
-        up = quat.mul_vec(rotations[:, 0], np.broadcast_to(np.float32([0, 0, 1]), positions[:, 0].shape))
+        up = quat.mul_vec(
+            rotations[:, 0], np.broadcast_to(np.float32([0, 0, 1]), positions[:, 0].shape)
+        )
         assert up[:, 2].min() > np.cos(np.radians(25))
         assert positions[:, 0, 2].min() > 0.75
         assert positions[:, 0, 2].max() < 1.0
@@ -508,13 +577,26 @@ def test_takes_cover_the_speeds_and_directions_a_player_asks_for(clips: list[Cli
     sideways, straight = np.abs(left) > 2 * np.abs(ahead), np.abs(ahead) > 2 * np.abs(left)
     second = 30
     assert np.count_nonzero(np.hypot(ahead, left) < 0.05) > 10 * second
-    for low, high in ((0.5, 0.9), (0.9, 1.3), (1.3, 1.7), (1.7, 2.3), (2.3, 2.8), (2.8, 3.3), (3.3, 4.1)):
+    for low, high in (
+        (0.5, 0.9),
+        (0.9, 1.3),
+        (1.3, 1.7),
+        (1.7, 2.3),
+        (2.3, 2.8),
+        (2.8, 3.3),
+        (3.3, 4.1),
+    ):
         assert np.count_nonzero(straight & (ahead > low) & (ahead < high)) > 2 * second, (low, high)
     for sign in (1, -1):
         for low, high in ((0.4, 0.8), (0.8, 1.2), (1.2, 2.0)):
-            assert np.count_nonzero(sideways & (sign * left > low) & (sign * left < high)) > second, (sign, low)
+            assert (
+                np.count_nonzero(sideways & (sign * left > low) & (sign * left < high)) > second
+            ), (sign, low)
         for low, high in ((0.4, 0.8), (0.8, 1.3), (1.3, 2.5)):
-            assert np.count_nonzero((ahead > 0.8) & (sign * turn > low) & (sign * turn < high)) > second, (sign, low)
+            assert (
+                np.count_nonzero((ahead > 0.8) & (sign * turn > low) & (sign * turn < high))
+                > second
+            ), (sign, low)
         assert np.count_nonzero(sign * turn > 3.0) > 0.5 * second
     assert np.count_nonzero(straight & (ahead < -0.5)) > 3 * second
     assert np.count_nonzero(straight & (ahead < -1.2)) > second
@@ -527,14 +609,24 @@ def test_a_pivot_turns_around_where_it_was_asked_to() -> None:
     np.testing.assert_allclose(after, -before, atol=1e-3)
     assert path.yaw[-1] == pytest.approx(np.pi)
     np.testing.assert_allclose(path.ahead[int(6.5 * 60)], 1.4, atol=1e-3)
-    assert np.max(np.abs(path.position[:, 0])) < 1e-6  # braked and returned along one line, not around a loop
+    assert (
+        np.max(np.abs(path.position[:, 0])) < 1e-6
+    )  # braked and returned along one line, not around a loop
 
 
 def test_velocity_and_heading_of_a_path_have_no_kinks() -> None:
-    moves = [Move(1.0), Move(2.0, 1.2), Move(2.0, 3.0, pivot=90), Move(2.0, 1.0, direction=90, turn=40), Move(2.5)]
+    moves = [
+        Move(1.0),
+        Move(2.0, 1.2),
+        Move(2.0, 3.0, pivot=90),
+        Move(2.0, 1.0, direction=90, turn=40),
+        Move(2.5),
+    ]
     steps = []
     for fps in (60.0, 120.0):
         path = plan_path(moves, fps)
         steps.append(np.max(np.linalg.norm(np.diff(path.velocity, 2, axis=0), axis=-1)) * fps)
         assert np.max(np.linalg.norm(np.diff(path.velocity, axis=0), axis=-1)) * fps < 9.0
-    assert steps[1] < 0.6 * steps[0]  # the change of acceleration per frame goes to zero with the frame time
+    assert (
+        steps[1] < 0.6 * steps[0]
+    )  # the change of acceleration per frame goes to zero with the frame time

@@ -27,7 +27,11 @@ def own_future(database: Database, frame: int, times: tuple[float, ...]) -> list
     c, s = np.cos(yaw), np.sin(yaw)
     for t in times:
         ax, ay, ayaw = database.track[frame + round(t * database.fps)]
-        points.append(TrajectoryPoint(c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x), ayaw - yaw, 0.0, 0.0))
+        points.append(
+            TrajectoryPoint(
+                c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x), ayaw - yaw, 0.0, 0.0
+            )
+        )
     return points
 
 
@@ -38,13 +42,19 @@ def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[Traje
         t = max(time, 0.0)
         turn = yaw_rate * t
         way = speed * t * np.sinc(turn / (2 * np.pi))
-        points.append(TrajectoryPoint(way * np.sin(turn / 2), -way * np.cos(turn / 2), turn, 0.0, -speed * (time > 0)))
+        points.append(
+            TrajectoryPoint(
+                way * np.sin(turn / 2), -way * np.cos(turn / 2), turn, 0.0, -speed * (time > 0)
+            )
+        )
     return points
 
 
 def tagged(database: Database, **frames: np.ndarray) -> Database:
     names = tuple(frames)
-    bits = sum(np.where(mask, np.uint32(1 << i), np.uint32(0)) for i, mask in enumerate(frames.values()))
+    bits = sum(
+        np.where(mask, np.uint32(1 << i), np.uint32(0)) for i, mask in enumerate(frames.values())
+    )
     return replace(database, tag_names=names, tags=np.asarray(bits, np.uint32))
 
 
@@ -53,7 +63,9 @@ def test_asked_for_what_the_data_does_it_plays_the_data(demo_database):
     method.reset()
     start = method._frame = int(demo_database.starts[2]) + 60
     for step in range(60):
-        motion = method.advance(Goal(own_future(demo_database, start + step, method.trajectory_times)))
+        motion = method.advance(
+            Goal(own_future(demo_database, start + step, method.trajectory_times))
+        )
         assert motion.jump is None
         assert motion.frame == start + step + 1
         assert motion.cost < 1e-6
@@ -70,7 +82,11 @@ def test_a_jump_goes_to_the_cheapest_frame_of_a_full_scan(demo_database):
     for feature in schema.features[5:]:
         for t in feature.times:
             p = goal.trajectory[method.trajectory_times.index(t)]
-            values += [p.x, p.y] if feature.kind == "trajectory_position" else [np.sin(p.yaw), -np.cos(p.yaw)]
+            values += (
+                [p.x, p.y]
+                if feature.kind == "trajectory_position"
+                else [np.sin(p.yaw), -np.cos(p.yaw)]
+            )
     raw[15:] = values
     scale = normalization.scale(schema.weights).astype(np.float64)
     costs = (((demo_database.features.T - raw) * scale) ** 2).sum(axis=1)
@@ -90,7 +106,10 @@ def test_searches_wait_for_their_time_unless_the_wish_is_sharp(demo_database):
         calm = Goal(going(0.0, 0.0, method.trajectory_times))
         method.advance(calm)
         jumps = [
-            method.advance(Goal(going(3.0, 0.8, method.trajectory_times), sharp=sharp and tick == 0)).jump is not None
+            method.advance(
+                Goal(going(3.0, 0.8, method.trajectory_times), sharp=sharp and tick == 0)
+            ).jump
+            is not None
             for tick in range(15)
         ]
         assert any(jumps)
@@ -98,7 +117,9 @@ def test_searches_wait_for_their_time_unless_the_wish_is_sharp(demo_database):
 
 
 def test_the_end_of_a_range_is_left_whatever_it_costs(demo_database):
-    method = MotionMatching(demo_database, PerformerSettings(search_interval=10.0, continuing_bias=1e9))
+    method = MotionMatching(
+        demo_database, PerformerSettings(search_interval=10.0, continuing_bias=1e9)
+    )
     method.reset()
     method._ticks_to_search = 1000
     last = int(demo_database.stops[0]) - 1
@@ -116,7 +137,9 @@ def test_only_frames_that_may_be_entered_are_entered(demo_database):
     method = MotionMatching(database, EACH_TICK)
     method.reset()
     for _ in range(200):
-        motion = method.advance(Goal(going(rng.uniform(0, 4), rng.uniform(-1, 1), method.trajectory_times)))
+        motion = method.advance(
+            Goal(going(rng.uniform(0, 4), rng.uniform(-1, 1), method.trajectory_times))
+        )
         if motion.jump is not None:
             assert not barred[motion.frame - 1]
 
@@ -141,7 +164,9 @@ def test_wanted_tags_are_kept_to_under_the_mask_and_on_its_own_index(demo_databa
     method = MotionMatching(database, EACH_TICK)
     method.reset()
     for tick in range(30):
-        motion = method.advance(Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"})))
+        motion = method.advance(
+            Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+        )
         assert inside[motion.frame], tick
     with pytest.raises(DatabaseError, match="tagged 'swim'"):
         method.advance(Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"swim"})))
@@ -152,7 +177,9 @@ def test_a_short_range_with_the_wanted_tag_is_never_left(demo_database, length):
     start = int(demo_database.starts[5]) + 20
     inside = np.zeros(demo_database.frame_count, bool)
     inside[start : start + length] = True
-    method = MotionMatching(tagged(demo_database, gym=inside), takes.default_settings(demo_database))
+    method = MotionMatching(
+        tagged(demo_database, gym=inside), takes.default_settings(demo_database)
+    )
     goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
     assert all(inside[method.advance(goal).frame] for _ in range(200))
 
@@ -171,7 +198,10 @@ def test_a_jump_to_a_tag_happens_at_once(demo_database):
 
 def test_other_weights_are_seen_by_the_next_search_without_a_rebuild(demo_database):
     settings = replace(EACH_TICK, weights=(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0))
-    changed, fresh = MotionMatching(demo_database, EACH_TICK), MotionMatching(demo_database, settings)
+    changed, fresh = (
+        MotionMatching(demo_database, EACH_TICK),
+        MotionMatching(demo_database, settings),
+    )
     changed.reset()
     fresh.reset()
     changed.apply(settings)

@@ -12,10 +12,14 @@ from motion_matching.engine.motion.simulation_bone import GroundTrack
 FPS = 60.0
 
 
-def body(toes: np.ndarray, track: np.ndarray | None = None, positions: np.ndarray | None = None) -> Body:
+def body(
+    toes: np.ndarray, track: np.ndarray | None = None, positions: np.ndarray | None = None
+) -> Body:
     frames = len(toes)
     track = np.zeros((frames, 3)) if track is None else track
-    return Body(FPS, toes if positions is None else positions, toes, GroundTrack(track[:, :2], track[:, 2]))
+    return Body(
+        FPS, toes if positions is None else positions, toes, GroundTrack(track[:, :2], track[:, 2])
+    )
 
 
 def sliding_toe(speed: float, height: float, frames: int = 61) -> np.ndarray:
@@ -25,7 +29,9 @@ def sliding_toe(speed: float, height: float, frames: int = 61) -> np.ndarray:
     return toes
 
 
-@pytest.mark.parametrize(("height", "weight"), [(0.0, 1.0), (0.0125, 2 - 2**0.5), (0.02, 2 - 2**0.8)])
+@pytest.mark.parametrize(
+    ("height", "weight"), [(0.0, 1.0), (0.0125, 2 - 2**0.5), (0.02, 2 - 2**0.8)]
+)
 def test_foot_slide_weighs_speed_by_height_above_the_floor(height, weight):
     floors = np.array([0.04])
     measured = metrics.mann_foot_slide([body(sliding_toe(0.3, 0.04 + height))], floors)
@@ -80,7 +86,9 @@ def test_response_is_the_time_to_nine_tenths_of_the_new_wish():
 def test_turning_is_measured_by_its_rate():
     track = np.zeros((120, 3))
     track[:, 2] = np.concatenate([np.zeros(60), np.arange(60) * 2.5 / FPS])
-    measured = metrics.measure_clips([body(sliding_toe(0, 0, 120), track)], [np.zeros((120, 1), bool)], np.zeros(1))
+    measured = metrics.measure_clips(
+        [body(sliding_toe(0, 0, 120), track)], [np.zeros((120, 1), bool)], np.zeros(1)
+    )
     assert measured["turn_rate_max"] == pytest.approx(2.5)
     assert measured["turning_p99"] == pytest.approx(2.5)
 

@@ -23,7 +23,9 @@ from motion_matching.engine.matching.method import MotionMatching
 
 RADIUS = 0.3
 DT = 1 / 60
-SETTINGS = PerformerSettings(walk=Speeds(1.5, 1.2, 1.0), run=Speeds(4.0, 3.0, 2.0), collision_radius=RADIUS)
+SETTINGS = PerformerSettings(
+    walk=Speeds(1.5, 1.2, 1.0), run=Speeds(4.0, 3.0, 2.0), collision_radius=RADIUS
+)
 AHEAD = (1 / 3, 2 / 3, 1.0)
 
 
@@ -32,7 +34,9 @@ def depth_in_walls(place: tuple[float, float], walls: list[Wall], radius: float)
     p, ends = np.array(place), np.array(walls)
     a, along = ends[:, 0], ends[:, 1] - ends[:, 0]
     part = np.sum((p - a) * along, axis=1) / np.maximum(np.sum(along**2, axis=1), 1e-30)
-    return radius - float(np.min(np.linalg.norm(p - a - np.clip(part, 0, 1)[:, None] * along, axis=1)))
+    return radius - float(
+        np.min(np.linalg.norm(p - a - np.clip(part, 0, 1)[:, None] * along, axis=1))
+    )
 
 
 def depth_in_boxes(places: np.ndarray, boxes: tuple[Box, ...], radius: float) -> float:
@@ -43,7 +47,9 @@ def depth_in_boxes(places: np.ndarray, boxes: tuple[Box, ...], radius: float) ->
         c, s = math.cos(box.yaw), math.sin(box.yaw)
         over = np.abs(offset @ np.array([[c, -s], [s, c]])) - 0.5 * np.array(box.size)
         outside = np.linalg.norm(np.maximum(over, 0), axis=1)
-        deepest = max(deepest, float(np.max(radius - np.where(outside > 0, outside, over.max(axis=1)))))
+        deepest = max(
+            deepest, float(np.max(radius - np.where(outside > 0, outside, over.max(axis=1))))
+        )
     return deepest
 
 
@@ -51,7 +57,11 @@ def random_walls(rng: np.random.Generator) -> list[Wall]:
     """Walls that cross, meet at all angles, or are mere posts."""
     walls: list[Wall] = []
     for _ in range(int(rng.integers(3, 15))):
-        a, angle, length = rng.uniform(-4, 4, 2), rng.uniform(-4, 4), rng.choice([0.0, 0.1, 1.0, 3.0])
+        a, angle, length = (
+            rng.uniform(-4, 4, 2),
+            rng.uniform(-4, 4),
+            rng.choice([0.0, 0.1, 1.0, 3.0]),
+        )
         b = a + length * np.array([math.cos(angle), math.sin(angle)])
         walls.append(((float(a[0]), float(a[1])), (float(b[0]), float(b[1]))))
     return walls
@@ -88,11 +98,22 @@ def test_a_disc_among_walls_never_gets_inside():
 
 
 def test_nobody_leaves_a_closed_room_however_far_the_step():
-    room = Boxes([Box((0, 2), (4, 0.01)), Box((0, -2), (4, 0.01)), Box((2, 0), (0.01, 4.01)), Box((-2, 0), (0.01, 4.01))])
+    room = Boxes(
+        [
+            Box((0, 2), (4, 0.01)),
+            Box((0, -2), (4, 0.01)),
+            Box((2, 0), (0.01, 4.01)),
+            Box((-2, 0), (0.01, 4.01)),
+        ]
+    )
     rng, place = np.random.default_rng(0), (0.5, 0.3)
     for _ in range(3000):
         angle, length = rng.uniform(-math.pi, math.pi), rng.choice([0.05, 1.0, 100.0])
-        place = room.slide(place, (place[0] + length * math.cos(angle), place[1] + length * math.sin(angle)), RADIUS)
+        place = room.slide(
+            place,
+            (place[0] + length * math.cos(angle), place[1] + length * math.sin(angle)),
+            RADIUS,
+        )
         assert max(map(abs, place)) <= 1.995 - RADIUS
 
 
@@ -118,7 +139,9 @@ def test_a_corner_between_two_walls_stops(opening):
     half = opening / 2
     place = 5 * math.cos(half), 5 * math.sin(half)
     for _ in range(100):
-        place = ground.slide(place, (place[0] - 0.1 * math.cos(half), place[1] - 0.1 * math.sin(half)), RADIUS)
+        place = ground.slide(
+            place, (place[0] - 0.1 * math.cos(half), place[1] - 0.1 * math.sin(half)), RADIUS
+        )
     assert math.hypot(*place) == pytest.approx(RADIUS / math.sin(half), abs=1e-3)
 
 
@@ -174,8 +197,13 @@ def test_height_and_normal_are_the_floors():
 # ---------------------------------------------------------------- the simulation object
 
 
-COURT = (Box((0, -3), (10, 1)), Box((3.5, 0), (1, 6), 0.3), Box((-3.5, 0), (1, 6), -0.5), Box((0, 0.5), (0.6, 0.6), 0.8),
-         Box((0, 3.4), (8, 1)))
+COURT = (
+    Box((0, -3), (10, 1)),
+    Box((3.5, 0), (1, 6), 0.3),
+    Box((-3.5, 0), (1, 6), -0.5),
+    Box((0, 0.5), (0.6, 0.6), 0.8),
+    Box((0, 3.4), (8, 1)),
+)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -224,7 +252,9 @@ def test_along_a_wall_it_has_the_speed_that_leads_along(wall_yaw):
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(speed, rel=0.01)
     points = simulation.predict(AHEAD)
     for time, point in zip(AHEAD, points, strict=True):
-        assert math.dist(point[:2], (simulation.x, simulation.y)) == pytest.approx(speed * time, rel=0.03)
+        assert math.dist(point[:2], (simulation.x, simulation.y)) == pytest.approx(
+            speed * time, rel=0.03
+        )
         assert math.hypot(point.vx, point.vy) == pytest.approx(speed, rel=0.03)
 
 
@@ -241,12 +271,21 @@ def test_the_prediction_of_a_wall_comes_true():
 
 
 def test_away_from_obstacles_nothing_changes():
-    free, beside = SimulationObject(SETTINGS), SimulationObject(SETTINGS, Boxes([Box((40, 0), (1, 1))]))
+    free, beside = (
+        SimulationObject(SETTINGS),
+        SimulationObject(SETTINGS, Boxes([Box((40, 0), (1, 1))])),
+    )
     for simulation in (free, beside):
         for _ in range(120):
             simulation.steer(Intent(move=(0.3, -0.8)), DT)
             simulation.step(DT)
-    assert (free.x, free.y, free.vx, free.vy, free.yaw) == (beside.x, beside.y, beside.vx, beside.vy, beside.yaw)
+    assert (free.x, free.y, free.vx, free.vy, free.yaw) == (
+        beside.x,
+        beside.y,
+        beside.vx,
+        beside.vy,
+        beside.yaw,
+    )
     assert free.predict(AHEAD) == beside.predict(AHEAD)
     assert not beside.is_blocked
 
@@ -260,7 +299,9 @@ def test_a_path_through_a_box_is_followed_outside_of_it_and_caught_up_with():
         now = tick * DT
         times = tuple(np.linspace(0, 1, 31).tolist())
         # into the box for four seconds, then to the side and past it
-        places = tuple((0.0, -(now + t)) if now + t < 4 else (2.5 * (now + t - 4), -4.0) for t in times)
+        places = tuple(
+            (0.0, -(now + t)) if now + t < 4 else (2.5 * (now + t - 4), -4.0) for t in times
+        )
         simulation.steer(Intent(path=FuturePath(times, places, (0.0,) * len(times))), DT)
         predicted = [p[:2] for p in simulation.predict(AHEAD)]
         simulation.step(DT)
@@ -284,7 +325,9 @@ CORNER = (Box((0, -4.5), (60, 1)), Box((3, -2), (1, 6)))
 NARROW = (Box((0, -4.5), (60, 1)), Box((2, -2.5), (1, 6), -0.6))
 
 
-def going(database: Database, yaw: float, gait: float, obstacles: tuple[Box, ...], seconds: float = 7.5) -> Performance:
+def going(
+    database: Database, yaw: float, gait: float, obstacles: tuple[Box, ...], seconds: float = 7.5
+) -> Performance:
     go = Intent(move=(math.sin(yaw), -math.cos(yaw)), gait=gait)
     intents = [Intent()] * round(0.5 * database.fps) + [go] * round(seconds * database.fps)
     return Performance("going", database.fps, tuple(intents), obstacles=obstacles)
@@ -302,14 +345,27 @@ def longest_in_place(take, database: Database) -> float:
 
 
 @pytest.mark.parametrize("gait", [0.0, 1.0])
-@pytest.mark.parametrize(("obstacles", "yaw"), [
-    (WALL, 0.0), (WALL, 0.05), (WALL, 0.3), (WALL, 0.8), (WALL, 1.0), (CORNER, 0.6), (CORNER, 0.9), (NARROW, 0.3),
-    (NARROW, 0.7), (COURT, 0.2),
-])
+@pytest.mark.parametrize(
+    ("obstacles", "yaw"),
+    [
+        (WALL, 0.0),
+        (WALL, 0.05),
+        (WALL, 0.3),
+        (WALL, 0.8),
+        (WALL, 1.0),
+        (CORNER, 0.6),
+        (CORNER, 0.9),
+        (NARROW, 0.3),
+        (NARROW, 0.7),
+        (COURT, 0.2),
+    ],
+)
 def test_a_character_at_a_wall_stands_or_slides(demo_database, settings, obstacles, yaw, gait):
     wanted = going(demo_database, yaw, gait, obstacles)
     if obstacles is COURT:
-        wanted = Performance("going", wanted.fps, wanted.intents, position=(0.0, -1.0), obstacles=obstacles)
+        wanted = Performance(
+            "going", wanted.fps, wanted.intents, position=(0.0, -1.0), obstacles=obstacles
+        )
     take = takes.perform(demo_database, settings, wanted)
     for places in (take.character, take.simulation):
         assert depth_in_boxes(places, obstacles, settings.collision_radius) < 1e-3
@@ -320,20 +376,33 @@ def test_a_character_at_a_wall_stands_or_slides(demo_database, settings, obstacl
         assert np.linalg.norm(database_speed(take, demo_database)[-30:], axis=-1).max() < 0.3
     if obstacles is WALL and yaw == 0.8:
         along = np.ptp(take.character[-30:, 0]) / (29 / take.fps)
-        assert along == pytest.approx(math.sin(yaw) * np.linalg.norm(take.desired_velocity[-1]), rel=0.3)
+        assert along == pytest.approx(
+            math.sin(yaw) * np.linalg.norm(take.desired_velocity[-1]), rel=0.3
+        )
 
 
 def database_speed(take, database: Database) -> np.ndarray:
     return database.root_motion[take.frames][:, :2]
 
 
-@pytest.mark.parametrize("change", [
-    {"synchronization": 0.0}, {"synchronization": 1.0}, {"displacement": "adjust"},
-    {"displacement": "adjust", "clamp": True}, {"displacement": "independent"},
-])
-def test_however_character_and_object_keep_together_both_stay_outside(demo_database, settings, change):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"synchronization": 0.0},
+        {"synchronization": 1.0},
+        {"displacement": "adjust"},
+        {"displacement": "adjust", "clamp": True},
+        {"displacement": "independent"},
+    ],
+)
+def test_however_character_and_object_keep_together_both_stay_outside(
+    demo_database, settings, change
+):
     settings = settings.changed(change)
-    for wanted in (going(demo_database, 0.7, 1.0, CORNER, 4.0), going(demo_database, 0.1, 0.0, NARROW, 4.0)):
+    for wanted in (
+        going(demo_database, 0.7, 1.0, CORNER, 4.0),
+        going(demo_database, 0.1, 0.0, NARROW, 4.0),
+    ):
         take = takes.perform(demo_database, settings, wanted)
         for places in (take.character, take.simulation):
             assert depth_in_boxes(places, wanted.obstacles, settings.collision_radius) < 1e-3
@@ -350,21 +419,31 @@ def test_a_start_inside_an_obstacle_is_beside_it(demo_database, settings):
 
 def test_a_take_among_obstacles_elsewhere_is_the_same_take(demo_database, settings):
     yaw, place = 1.1, (5.0, -3.0)
-    there = [Box(tuple(np.add(turned(*box.center, yaw), place).tolist()), box.size, box.yaw + yaw) for box in CORNER]
+    there = [
+        Box(tuple(np.add(turned(*box.center, yaw), place).tolist()), box.size, box.yaw + yaw)
+        for box in CORNER
+    ]
     here = going(demo_database, 0.6, 0.0, CORNER)
     turned_intents = tuple(i._replace(move=turned(*i.move, yaw)) for i in here.intents)
     a = takes.perform(demo_database, settings, here)
-    b = takes.perform(demo_database, settings,
-                      Performance("there", here.fps, turned_intents, place, yaw, obstacles=tuple(there)))
+    b = takes.perform(
+        demo_database,
+        settings,
+        Performance("there", here.fps, turned_intents, place, yaw, obstacles=tuple(there)),
+    )
     assert np.array_equal(a.frames, b.frames)
     x, y = turned(a.character[:, 0], a.character[:, 1], yaw)
     np.testing.assert_allclose(np.stack([x, y], axis=1) + place, b.character[:, :2], atol=1e-3)
 
 
 def test_standing_at_a_wall_is_no_freeze_in_a_report(demo_database, settings):
-    report = takes.report(takes.perform(demo_database, settings, going(demo_database, 0.0, 0.0, WALL)), demo_database)
+    report = takes.report(
+        takes.perform(demo_database, settings, going(demo_database, 0.0, 0.0, WALL)), demo_database
+    )
     assert report["take"]["freezes"] == 0
-    assert report["take"]["achieved_speed"] == pytest.approx(report["take"]["desired_speed"], rel=0.1)
+    assert report["take"]["achieved_speed"] == pytest.approx(
+        report["take"]["desired_speed"], rel=0.1
+    )
 
 
 # ---------------------------------------------------------------- files
@@ -372,7 +451,13 @@ def test_standing_at_a_wall_is_no_freeze_in_a_report(demo_database, settings):
 
 def test_a_saved_performance_keeps_its_obstacles(demo_database, settings, tmp_path: Path):
     wanted = going(demo_database, 0.6, 0.0, CORNER, 3.0)
-    wanted = Performance(wanted.name, wanted.fps, wanted.intents, obstacles=CORNER, walls=(((1.0, -2.0), (2.0, -2.5)),))
+    wanted = Performance(
+        wanted.name,
+        wanted.fps,
+        wanted.intents,
+        obstacles=CORNER,
+        walls=(((1.0, -2.0), (2.0, -2.5)),),
+    )
     performances.save(wanted, tmp_path / "p.json")
     loaded = performances.load(tmp_path / "p.json")
     assert (loaded.obstacles, loaded.walls) == (wanted.obstacles, wanted.walls)
@@ -382,16 +467,28 @@ def test_a_saved_performance_keeps_its_obstacles(demo_database, settings, tmp_pa
 
 def test_obstacles_are_read_as_written(tmp_path: Path):
     file = tmp_path / "boxes.json"
-    file.write_text('[{"center": [0, -4], "size": [3, 1]}, {"center": [1, 2], "size": [1, 1], "yaw": 0.5, "height": 2}]')
-    assert performances.load_obstacles(file) == (Box((0, -4), (3, 1)), Box((1, 2), (1, 1), 0.5, 2.0))
+    file.write_text(
+        '[{"center": [0, -4], "size": [3, 1]}, {"center": [1, 2], "size": [1, 1], "yaw": 0.5, "height": 2}]'
+    )
+    assert performances.load_obstacles(file) == (
+        Box((0, -4), (3, 1)),
+        Box((1, 2), (1, 1), 0.5, 2.0),
+    )
 
 
-@pytest.mark.parametrize(("content", "word"), [
-    ({}, "the list"), ([3], "box 1"), ([{"center": [0, 0]}], "'size' of box 1"), ([{"size": [1, 1]}], "'center' of box 1"),
-    ([{"center": [0, 0], "size": [1, 0]}], "above zero"), ([{"center": [0, 0], "size": [1, "a"]}], "'size' of box 1"),
-    ([{"center": [0, 0], "size": [1, 1], "angle": 1}], "'angle'"),
-    ([{"center": [0, 0], "size": [1, 1], "height": -1}], "'height' of box 1"),
-])
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ({}, "the list"),
+        ([3], "box 1"),
+        ([{"center": [0, 0]}], "'size' of box 1"),
+        ([{"size": [1, 1]}], "'center' of box 1"),
+        ([{"center": [0, 0], "size": [1, 0]}], "above zero"),
+        ([{"center": [0, 0], "size": [1, "a"]}], "'size' of box 1"),
+        ([{"center": [0, 0], "size": [1, 1], "angle": 1}], "'angle'"),
+        ([{"center": [0, 0], "size": [1, 1], "height": -1}], "'height' of box 1"),
+    ],
+)
 def test_wrong_obstacles_are_named(tmp_path: Path, content, word):
     file = tmp_path / "boxes.json"
     file.write_text(json.dumps(content))

@@ -21,11 +21,21 @@ SPEEDS = PerformerSettings().walk
 def test_performances_are_kept_in_full(tmp_path):
     path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
     intents = (
-        Intent(), Intent(), Intent(move=(0.5, -0.5), gait=1.0), Intent(velocity=(1.0, 0.0), facing=0.3),
+        Intent(),
+        Intent(),
+        Intent(move=(0.5, -0.5), gait=1.0),
+        Intent(velocity=(1.0, 0.0), facing=0.3),
         Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave", push=(0.5, -1.0)),
     )
     before = Performance(
-        "mine", 60.0, intents, (1.0, 2.0), 0.5, 7, {"synchronization": 0.5}, ((2, {"weights": [1.0]}),)
+        "mine",
+        60.0,
+        intents,
+        (1.0, 2.0),
+        0.5,
+        7,
+        {"synchronization": 0.5},
+        ((2, {"weights": [1.0]}),),
     )
     performance.save(before, tmp_path / "mine.json")
     assert performance.load(tmp_path / "mine.json") == before
@@ -54,8 +64,16 @@ def test_a_request_is_made_once_at_any_rate(fps, tick):
 def test_all_settings_that_change_at_one_tick_count(demo_database):
     settings = takes.default_settings(demo_database)
     performer = Performer(MotionMatching(demo_database, settings), settings)
-    wanted = Performance("changing", 60.0, (Intent(),) * 40,
-                         changes=((20, {"stop_factor": 0.5}), (21, {"gait_halflife": 0.3}), (21, {"stop_factor": 0.6})))
+    wanted = Performance(
+        "changing",
+        60.0,
+        (Intent(),) * 40,
+        changes=(
+            (20, {"stop_factor": 0.5}),
+            (21, {"gait_halflife": 0.3}),
+            (21, {"stop_factor": 0.6}),
+        ),
+    )
     rollout.solve(performer, wanted)
     assert (performer.settings.stop_factor, performer.settings.gait_halflife) == (0.6, 0.3)
 
@@ -85,7 +103,11 @@ def test_random_scripts_are_drawn_from_their_seed():
 
 def file_of(folder, **changes):
     """A file of ten ticks with some entries changed, or left out where they are None."""
-    data = {"format": performance.FORMAT, "fps": 30, "intents": [{"ticks": 10, "move": [0, -1]}]} | changes
+    data = {
+        "format": performance.FORMAT,
+        "fps": 30,
+        "intents": [{"ticks": 10, "move": [0, -1]}],
+    } | changes
     file = folder / "wrong.json"
     file.write_text(json.dumps({key: value for key, value in data.items() if value is not None}))
     return file
@@ -100,7 +122,9 @@ def refused(file):
     return str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "motion-matching performance"}', "not json", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": "motion-matching performance"}', "not json", "[" * 100_000]
+)
 def test_a_file_that_is_no_performance_is_named(tmp_path, text):
     (tmp_path / "wrong.json").write_text(text)
     refused(tmp_path / "wrong.json")
@@ -110,29 +134,84 @@ ENDLESS = 1e999  # JSON reads it as infinity
 PATH = {"times": [0, 1], "positions": [[0, 0], [1, 1]], "yaws": [0, 0]}
 
 
-@pytest.mark.parametrize(("entry", "value"), [
-    ("intents", None), ("intents", []), ("intents", [5]), ("intents", "abc"), ("intents", {"move": [0, 1]}),
-    ("fps", None), ("fps", ENDLESS), ("fps", 0.001), ("fps", True), ("fps", "30"), ("fps", 10**400),
-    ("position", [0]), ("position", [0, ENDLESS]), ("position", 3), ("facing", "north"), ("facing", False),
-    ("seed", -1), ("seed", 1.5), ("settings", [1]), ("settings", 7), ("changes", {"walk": 1}), ("changes", [[1]]),
-    ("changes", [[-1, {}]]), ("changes", [[0.5, {}]]), ("changes", [[1, "walk"]]), ("name", 7), ("setings", {}),
-])
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("intents", None),
+        ("intents", []),
+        ("intents", [5]),
+        ("intents", "abc"),
+        ("intents", {"move": [0, 1]}),
+        ("fps", None),
+        ("fps", ENDLESS),
+        ("fps", 0.001),
+        ("fps", True),
+        ("fps", "30"),
+        ("fps", 10**400),
+        ("position", [0]),
+        ("position", [0, ENDLESS]),
+        ("position", 3),
+        ("facing", "north"),
+        ("facing", False),
+        ("seed", -1),
+        ("seed", 1.5),
+        ("settings", [1]),
+        ("settings", 7),
+        ("changes", {"walk": 1}),
+        ("changes", [[1]]),
+        ("changes", [[-1, {}]]),
+        ("changes", [[0.5, {}]]),
+        ("changes", [[1, "walk"]]),
+        ("name", 7),
+        ("setings", {}),
+    ],
+)
 def test_a_wrong_entry_is_named(tmp_path, entry, value):
     assert f"'{entry}'" in refused(file_of(tmp_path, **{entry: value}))
 
 
-@pytest.mark.parametrize(("entry", "value"), [
-    ("ticks", 0), ("ticks", -3), ("ticks", 1.5), ("ticks", True), ("ticks", "many"),
-    ("move", [0]), ("move", "ab"), ("move", [0, float("nan")]), ("move", [0, 1e30]), ("move", [True, 0]), ("move", {"x": 1}),
-    ("velocity", [ENDLESS, 0]), ("velocity", [1e30, 0]), ("velocity", 1), ("facing", float("nan")), ("facing", [1]),
-    ("gait", 50), ("gait", -0.1), ("gait", None), ("tags", "abc"), ("tags", [1]), ("jump_to", 5), ("jump_to", ""),
-    ("push", [1]), ("push", [ENDLESS, 0]), ("push", "hard"),
-    ("mvoe", [0, 1]), ("path", 5), ("path", []), ("path", {}), ("path", PATH | {"times": []}),
-    ("path", PATH | {"yaws": [0]}),
-    ("path", {"times": [], "positions": [], "yaws": []}), ("path", PATH | {"times": [1, 0]}),
-    ("path", PATH | {"times": [0, 0]}), ("path", PATH | {"positions": [[0, 0], [0, ENDLESS]]}),
-    ("path", PATH | {"speed": 1}),
-])
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("ticks", 0),
+        ("ticks", -3),
+        ("ticks", 1.5),
+        ("ticks", True),
+        ("ticks", "many"),
+        ("move", [0]),
+        ("move", "ab"),
+        ("move", [0, float("nan")]),
+        ("move", [0, 1e30]),
+        ("move", [True, 0]),
+        ("move", {"x": 1}),
+        ("velocity", [ENDLESS, 0]),
+        ("velocity", [1e30, 0]),
+        ("velocity", 1),
+        ("facing", float("nan")),
+        ("facing", [1]),
+        ("gait", 50),
+        ("gait", -0.1),
+        ("gait", None),
+        ("tags", "abc"),
+        ("tags", [1]),
+        ("jump_to", 5),
+        ("jump_to", ""),
+        ("push", [1]),
+        ("push", [ENDLESS, 0]),
+        ("push", "hard"),
+        ("mvoe", [0, 1]),
+        ("path", 5),
+        ("path", []),
+        ("path", {}),
+        ("path", PATH | {"times": []}),
+        ("path", PATH | {"yaws": [0]}),
+        ("path", {"times": [], "positions": [], "yaws": []}),
+        ("path", PATH | {"times": [1, 0]}),
+        ("path", PATH | {"times": [0, 0]}),
+        ("path", PATH | {"positions": [[0, 0], [0, ENDLESS]]}),
+        ("path", PATH | {"speed": 1}),
+    ],
+)
 def test_a_wrong_wish_is_named_with_its_place(tmp_path, entry, value):
     intents = [{"ticks": 10}, {"ticks": 10, "move": [0, -1]} | {entry: value}]
     text = refused(file_of(tmp_path, intents=intents))
@@ -141,8 +220,9 @@ def test_a_wrong_wish_is_named_with_its_place(tmp_path, entry, value):
 
 
 def test_wishes_of_nothing_may_be_written_out(tmp_path):
-    intents = [{"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None,
-                "push": None}]
+    intents = [
+        {"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None, "push": None}
+    ]
     assert performance.load(file_of(tmp_path, intents=intents)).intents == (Intent(),) * 10
 
 
@@ -155,24 +235,50 @@ def test_a_performance_is_no_longer_than_any_take(tmp_path):
 
 def test_performances_laid_over_each_other_are_one():
     """The wishes of the later one from its tick on, without those that led in to it; its settings as they were there."""
+
     def going(x, count, **more):
         return Performance("", 30.0, (Intent(move=(x, 0.0)),) * count, **more)
 
-    first = going(0.1, 20, settings={"drift": 0.1}, changes=((5, {"drift": 0.2}), (12, {"drift": 0.3})))
-    second = going(0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6})))
+    first = going(
+        0.1, 20, settings={"drift": 0.1}, changes=((5, {"drift": 0.2}), (12, {"drift": 0.3}))
+    )
+    second = going(
+        0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6}))
+    )
     whole = performance.laid_over(first, [(10, second, 4), (22, going(0.3, 3), 0)])
-    assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [0.0] * 2 + [0.3] * 3
-    assert whole.changes == ((5, {"drift": 0.2}), (10, {"drift": 0.5}), (12, {"drift": 0.6}), (15, {"drift": 0.3}), (22, {}))
+    assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [
+        0.0
+    ] * 2 + [0.3] * 3
+    assert whole.changes == (
+        (5, {"drift": 0.2}),
+        (10, {"drift": 0.5}),
+        (12, {"drift": 0.6}),
+        (15, {"drift": 0.3}),
+        (22, {}),
+    )
     assert whole.settings == first.settings
 
 
 def test_settings_beyond_reason_are_named():
     settings = PerformerSettings()
-    for name in ("velocity_halflife", "rotation_halflife", "inertialization_halflife", "clamp_distance", "search_interval"):
+    for name in (
+        "velocity_halflife",
+        "rotation_halflife",
+        "inertialization_halflife",
+        "clamp_distance",
+        "search_interval",
+    ):
         for value in (1e308, -1.0, float("nan"), True, "slow", 10**400):
             with pytest.raises(SettingsError, match=f"'{name}'"):
                 settings.changed({name: value})
-    for name, value in (("walk", {"forward": 1e308, "side": 1, "back": 1}), ("run", 3.0), ("weights", [0, 0]),
-                        ("weights", [1e308]), ("weights", []), ("continuing_bias", ENDLESS), ("continuing_bias", True)):
+    for name, value in (
+        ("walk", {"forward": 1e308, "side": 1, "back": 1}),
+        ("run", 3.0),
+        ("weights", [0, 0]),
+        ("weights", [1e308]),
+        ("weights", []),
+        ("continuing_bias", ENDLESS),
+        ("continuing_bias", True),
+    ):
         with pytest.raises(SettingsError, match=name):
             settings.changed({name: value})

@@ -26,7 +26,9 @@ def settings(demo_database) -> PerformerSettings:
 
 
 def perform(database, settings, name="random", gait="walk", seconds=12.0, **start):
-    wanted = scripts.script(name, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=3)
+    wanted = scripts.script(
+        name, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=3
+    )
     if start:
         wanted = Performance(wanted.name, wanted.fps, wanted.intents, **start)
     return takes.perform(database, settings, wanted)
@@ -47,7 +49,11 @@ def test_a_performer_that_is_reset_starts_afresh(demo_database, settings):
 
 def test_without_synchronization_the_character_moves_as_the_data_does(demo_database, settings):
     """Between jumps that have faded, each tick is the data's own step."""
-    take = perform(demo_database, settings.changed({"displacement": "synchronize", "synchronization": 0.0}), "strafe_circle")
+    take = perform(
+        demo_database,
+        settings.changed({"displacement": "synchronize", "synchronization": 0.0}),
+        "strafe_circle",
+    )
     faded = np.ones(take.frame_count, bool)
     for tick in np.flatnonzero(take.jumped):
         faded[tick : tick + 45] = False
@@ -65,7 +71,12 @@ def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, 
     settings = settings.changed({"displacement": "synchronize", "synchronization": 1.0})
     take = perform(demo_database, settings, "flips")
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
-    assert max(abs(wrap(a - b)) for a, b in take.character[:, [2]] - take.simulation[:, [2]] + [[0, 0]]) < 1e-12
+    assert (
+        max(
+            abs(wrap(a - b)) for a, b in take.character[:, [2]] - take.simulation[:, [2]] + [[0, 0]]
+        )
+        < 1e-12
+    )
     alone = SimulationObject(settings)
     alone.reset(0.0, 0.0, 0.0)
     for tick, intent in enumerate(take.performance.intents):
@@ -75,19 +86,30 @@ def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, 
 
 
 @pytest.mark.parametrize("script", ["flips", "random"])
-def test_a_clamped_character_is_near_the_simulation_object_at_every_tick(demo_database, settings, script):
-    for changes in ({}, {"displacement": "independent"}, {"clamp_distance": 0.05, "clamp_angle": 0.5}):
+def test_a_clamped_character_is_near_the_simulation_object_at_every_tick(
+    demo_database, settings, script
+):
+    for changes in (
+        {},
+        {"displacement": "independent"},
+        {"clamp_distance": 0.05, "clamp_angle": 0.5},
+    ):
         chosen = settings.changed(changes)
         take = perform(demo_database, chosen, script, gait="run")
         apart = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=1)
         assert apart.max() <= chosen.clamp_distance + 1e-9
-        angle = [abs(wrap(a - b)) for a, b in zip(take.character[:, 2], take.simulation[:, 2], strict=True)]
+        angle = [
+            abs(wrap(a - b))
+            for a, b in zip(take.character[:, 2], take.simulation[:, 2], strict=True)
+        ]
         assert max(angle) <= chosen.clamp_angle + 1e-9
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.3, 1.0])
 def test_both_are_placed_at_one_result(demo_database, settings, factor):
-    take = perform(demo_database, settings.changed({"displacement": "synchronize", "synchronization": factor}))
+    take = perform(
+        demo_database, settings.changed({"displacement": "synchronize", "synchronization": factor})
+    )
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
 
 
@@ -97,12 +119,16 @@ def test_a_take_elsewhere_in_the_world_is_the_same_take(demo_database, settings)
     wanted = scripts.script("random", 8.0, demo_database.fps, settings.walk, settings.run, seed=4)
     c, s = math.cos(yaw), math.sin(yaw)
     turned = tuple(
-        i._replace(move=(c * i.move[0] - s * i.move[1], s * i.move[0] + c * i.move[1]),
-                   facing=None if i.facing is None else i.facing + yaw)
+        i._replace(
+            move=(c * i.move[0] - s * i.move[1], s * i.move[0] + c * i.move[1]),
+            facing=None if i.facing is None else i.facing + yaw,
+        )
         for i in wanted.intents
     )
     here = takes.perform(demo_database, settings, wanted)
-    there = takes.perform(demo_database, settings, Performance("there", wanted.fps, turned, place, yaw))
+    there = takes.perform(
+        demo_database, settings, Performance("there", wanted.fps, turned, place, yaw)
+    )
     assert np.array_equal(here.frames, there.frames)
     x = c * here.character[:, 0] - s * here.character[:, 1] + place[0]
     np.testing.assert_allclose(x, there.character[:, 0], atol=1e-3)
@@ -112,9 +138,15 @@ def test_a_take_elsewhere_in_the_world_is_the_same_take(demo_database, settings)
 def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, settings):
     wanted = scripts.script("figure_eight", 8.0, demo_database.fps, settings.walk, settings.run)
     changed = Performance(
-        wanted.name, wanted.fps, wanted.intents, changes=((120, {"weights": [0, 0, 0, 0, 0, 1, 1]}),)
+        wanted.name,
+        wanted.fps,
+        wanted.intents,
+        changes=((120, {"weights": [0, 0, 0, 0, 0, 1, 1]}),),
     )
-    a, b = takes.perform(demo_database, settings, wanted), takes.perform(demo_database, settings, changed)
+    a, b = (
+        takes.perform(demo_database, settings, wanted),
+        takes.perform(demo_database, settings, changed),
+    )
     assert np.array_equal(a.poses[:120], b.poses[:120])
     assert not np.array_equal(a.frames, b.frames)
 
@@ -160,15 +192,25 @@ def test_features_of_the_past_see_where_the_character_was(demo_database, setting
 def accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Angular and linear acceleration (F - 2, B - 1) of every bone against its parent, by differences of poses."""
     rotations = poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
-    rate = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * fps
+    rate = (
+        quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * fps
+    )
     angular = np.linalg.norm(np.diff(rate, axis=0), axis=2) * fps
     return angular, np.linalg.norm(np.diff(poses[:, :3, 1:], 2, axis=0), axis=1) * fps**2
 
 
-@pytest.mark.parametrize(("script", "gait", "more"), [
-    ("flips", "walk", 1.0), ("figure_eight", "run", 1.0), ("random", "walk", 1.2), ("random", "run", 1.35),
-])
-def test_no_jump_moves_a_bone_harder_than_the_data_does(demo_database, settings, script, gait, more):
+@pytest.mark.parametrize(
+    ("script", "gait", "more"),
+    [
+        ("flips", "walk", 1.0),
+        ("figure_eight", "run", 1.0),
+        ("random", "walk", 1.2),
+        ("random", "run", 1.35),
+    ],
+)
+def test_no_jump_moves_a_bone_harder_than_the_data_does(
+    demo_database, settings, script, gait, more
+):
     """Seen from its parent, at and after every jump, chained ones included, each bone against its own hardest moment.
 
     Where a fading offset and the data pull the same way at once, single ticks of restless scripts get a little more.
@@ -176,7 +218,9 @@ def test_no_jump_moves_a_bone_harder_than_the_data_does(demo_database, settings,
     take = perform(demo_database, settings, script, gait, 30)
     assert take.jumped.sum() > 20
     ranges = zip(demo_database.starts, demo_database.stops, strict=True)
-    of_ranges = [accelerations(np.asarray(demo_database.poses[a:b]), demo_database.fps) for a, b in ranges]
+    of_ranges = [
+        accelerations(np.asarray(demo_database.poses[a:b]), demo_database.fps) for a, b in ranges
+    ]
     for kind, least in ((0, 10.0), (1, 1.0)):
         hardest = np.maximum(np.max([a[kind].max(axis=0) for a in of_ranges], axis=0), least)
         ratio = accelerations(take.unlocked_poses, take.fps)[kind] / hardest

@@ -32,10 +32,14 @@ def sliding_steps(drag: float = 0.3, frames: int = 240) -> tuple[np.ndarray, lis
     toe = np.zeros((frames, 3))
     toe[:, 0] = np.floor(t) + blend + drag * t
     toe[:, 2] = STANDING + 0.1 * np.sin(np.pi * swing) ** 2
-    return toe, [ContactRange(0, round(k * FPS), round((k + 0.5) * FPS)) for k in range(frames // round(FPS))]
+    return toe, [
+        ContactRange(0, round(k * FPS), round((k + 0.5) * FPS)) for k in range(frames // round(FPS))
+    ]
 
 
-def path_of(toe: np.ndarray, ranges: list[ContactRange], data: np.ndarray | None = None) -> np.ndarray:
+def path_of(
+    toe: np.ndarray, ranges: list[ContactRange], data: np.ndarray | None = None
+) -> np.ndarray:
     data = toe if data is None else data
     return toe_path(toe, ranges, np.diff(data[:, :2], axis=0), data[:, 2], STANDING, FPS)
 
@@ -53,17 +57,24 @@ def test_a_planted_toe_does_not_move_and_stands_in_the_middle_of_where_it_was_dr
 def test_a_toe_comes_and_goes_without_a_jump():
     """Planting changes the speed from one frame to the next by little more than the motion itself does."""
     toe, ranges = sliding_steps(drag=0.4)
-    change = [np.linalg.norm(np.diff(p, n=2, axis=0), axis=1).max() * FPS for p in (toe, path_of(toe, ranges))]
+    change = [
+        np.linalg.norm(np.diff(p, n=2, axis=0), axis=1).max() * FPS
+        for p in (toe, path_of(toe, ranges))
+    ]
     assert change[1] < change[0] + 0.4
 
 
 def test_near_the_ground_a_dragged_foot_moves_as_in_the_data_and_makes_up_for_it_above():
     toe, ranges = sliding_steps(drag=0.3)
     data, _ = sliding_steps(drag=0.0)
-    shorter = [replace(r, start=r.start + 4, stop=r.stop - 4) for r in ranges]  # it is down before and after as well
+    shorter = [
+        replace(r, start=r.start + 4, stop=r.stop - 4) for r in ranges
+    ]  # it is down before and after as well
     path = path_of(toe, shorter, data)
     low = (toe[:, 2] < STANDING + 0.005) & (np.arange(len(toe)) > 4) & (np.arange(len(toe)) < 215)
-    apart = [np.linalg.norm(np.gradient((p - data)[:, :2], axis=0), axis=1) * FPS for p in (toe, path)]
+    apart = [
+        np.linalg.norm(np.gradient((p - data)[:, :2], axis=0), axis=1) * FPS for p in (toe, path)
+    ]
     assert apart[0][low].mean() == pytest.approx(0.3)
     assert apart[1][low].mean() < 0.1
     np.testing.assert_allclose(path[200, :2], toe[200, :2], atol=0.1)
@@ -131,9 +142,16 @@ def knee_bends(poses: np.ndarray, database) -> np.ndarray:
     bends = []
     legs = leg_geometry(database.skeleton, database.roles, database.poses[::7])
     for leg, role in zip(legs, database.roles.legs, strict=True):
-        upper, lower = positions[:, role.shin] - positions[:, role.thigh], positions[:, role.foot] - positions[:, role.shin]
+        upper, lower = (
+            positions[:, role.shin] - positions[:, role.thigh],
+            positions[:, role.foot] - positions[:, role.shin],
+        )
         hinge = quat.mul_vec(rotations[:, role.shin], np.array(leg.hinge))
-        bends.append(np.arctan2(np.sum(np.cross(lower, upper) * hinge, axis=-1), np.sum(upper * lower, axis=-1)))
+        bends.append(
+            np.arctan2(
+                np.sum(np.cross(lower, upper) * hinge, axis=-1), np.sum(upper * lower, axis=-1)
+            )
+        )
     return np.stack(bends, axis=1)
 
 
@@ -144,14 +162,20 @@ def planted_steps(take, database) -> np.ndarray:
     before = baking.toes_of(take.unlocked_poses, database)
     steps = []
     for r in ranges:
-        near = np.linalg.norm(before[r.start : r.stop, r.leg, :2] - toes[r.start, r.leg, :2], axis=1) < 0.1
+        near = (
+            np.linalg.norm(before[r.start : r.stop, r.leg, :2] - toes[r.start, r.leg, :2], axis=1)
+            < 0.1
+        )
         moved = np.linalg.norm(np.diff(toes[r.start : r.stop, r.leg, :2], axis=0), axis=1)
         steps.append(moved[near[1:] & near[:-1]])
     return np.concatenate(steps)
 
 
 def test_planted_toes_of_takes_move_by_less_than_a_millimetre_where_legs_reach(demo_database, take):
-    performances = [take, *(performed(demo_database, script) for script in ("figure_eight", "square", "stop_and_go"))]
+    performances = [
+        take,
+        *(performed(demo_database, script) for script in ("figure_eight", "square", "stop_and_go")),
+    ]
     steps = np.concatenate([planted_steps(each, demo_database) for each in performances])
     assert len(steps) > 2000
     assert np.mean(steps < 1e-3) > 0.98
@@ -159,11 +183,17 @@ def test_planted_toes_of_takes_move_by_less_than_a_millimetre_where_legs_reach(d
 
 def test_the_body_and_the_lengths_of_bones_stay(demo_database, take):
     baked = baking.bake_feet(take, demo_database)
-    legs = {bone for leg in demo_database.roles.legs for bone in (leg.thigh, leg.shin, leg.foot, leg.toe)}
+    legs = {
+        bone
+        for leg in demo_database.roles.legs
+        for bone in (leg.thigh, leg.shin, leg.foot, leg.toe)
+    }
     rest = [bone for bone in range(demo_database.skeleton.bone_count) if bone not in legs]
     np.testing.assert_array_equal(baked.poses[:, :3], take.unlocked_poses[:, :3])
-    turned = quat.angle_between(baked.poses[:, 3:, rest].transpose(0, 2, 1).astype(np.float64),
-                                take.unlocked_poses[:, 3:, rest].transpose(0, 2, 1).astype(np.float64))
+    turned = quat.angle_between(
+        baked.poses[:, 3:, rest].transpose(0, 2, 1).astype(np.float64),
+        take.unlocked_poses[:, 3:, rest].transpose(0, 2, 1).astype(np.float64),
+    )
     assert turned.max() < 1e-3
 
 
@@ -171,7 +201,9 @@ def test_a_range_that_is_edited_moves_the_plant(demo_database, take):
     ranges = baking.ranges_of(take, demo_database)
     chosen = next(i for i, r in enumerate(ranges) if r.start > 60 and r.stop - r.start > 8)
     r = ranges[chosen]
-    place = baking.toes_of(baking.bake_feet(take, demo_database, ranges).poses, demo_database)[r.start + 3, r.leg]
+    place = baking.toes_of(baking.bake_feet(take, demo_database, ranges).poses, demo_database)[
+        r.start + 3, r.leg
+    ]
     point = (float(place[0]) + 0.05, float(place[1]) - 0.03)
     edited = [*ranges[:chosen], replace(r, point=point), *ranges[chosen + 1 :]]
     toes = baking.toes_of(baking.bake_feet(take, demo_database, edited).poses, demo_database)
@@ -186,8 +218,10 @@ def test_contacts_through_json_give_the_same_bake(demo_database, take, tmp_path)
     ranges = baking.ranges_of(take, demo_database)
     contact_ranges.save(ranges, names, take.fps, tmp_path / "contacts.json")
     again = contact_ranges.load(tmp_path / "contacts.json", names, take.fps)
-    np.testing.assert_array_equal(baking.bake_feet(take, demo_database).poses,
-                                  baking.bake_feet(take, demo_database, again).poses)
+    np.testing.assert_array_equal(
+        baking.bake_feet(take, demo_database).poses,
+        baking.bake_feet(take, demo_database, again).poses,
+    )
 
 
 def test_knees_never_bend_the_wrong_way(demo_database):
@@ -196,14 +230,23 @@ def test_knees_never_bend_the_wrong_way(demo_database):
         take = performed(demo_database, script, gait)
         poses = take.unlocked_poses.copy()
         shin = demo_database.roles.legs[0].shin
-        hinge = np.array(leg_geometry(demo_database.skeleton, demo_database.roles, demo_database.poses[::7])[0].hinge)
-        backward = quat.from_angle_axis(np.full(10, 0.2) + knee_bends(poses, demo_database)[100:110, 0], hinge)
+        hinge = np.array(
+            leg_geometry(demo_database.skeleton, demo_database.roles, demo_database.poses[::7])[
+                0
+            ].hinge
+        )
+        backward = quat.from_angle_axis(
+            np.full(10, 0.2) + knee_bends(poses, demo_database)[100:110, 0], hinge
+        )
         local = poses[100:110, 3:, shin].astype(np.float64)
         poses[100:110, 3:, shin] = quat.mul(local, backward)
         assert knee_bends(poses, demo_database)[100:110, 0].max() < -0.1
         baked = baking.bake_feet(replace(take, unlocked_poses=poses), demo_database)
         bends = knee_bends(baked.poses, demo_database)
-        changed = np.linalg.norm(baking.toes_of(baked.poses, demo_database) - baking.toes_of(poses, demo_database), axis=-1)
+        changed = np.linalg.norm(
+            baking.toes_of(baked.poses, demo_database) - baking.toes_of(poses, demo_database),
+            axis=-1,
+        )
         assert bends[changed > 1e-3].min() > -1e-3
         assert bends.max() < knee_bends(take.unlocked_poses, demo_database).max() + 0.35
 
@@ -212,7 +255,10 @@ def test_an_animal_on_four_legs_stands_on_all_of_them():
     parts = ("thigh", "shin", "foot", "toe")
     legs = {"left": "hind_{}_l", "right": "hind_{}_r", "left2": "fore_{}_l", "right2": "fore_{}_r"}
     roles = {f"{leg}_{part}": bone.format(part) for leg, bone in legs.items() for part in parts}
-    database = build([Source(clip=dog(frames=300))], BuildSettings(roles=roles | {"hips": "pelvis", "spine": "withers"}))[0]
+    database = build(
+        [Source(clip=dog(frames=300))],
+        BuildSettings(roles=roles | {"hips": "pelvis", "spine": "withers"}),
+    )[0]
     assert len(database.roles.legs) == 4
     poses = np.array(database.poses[:200])
     poses[:, 0, 0] += 0.05 * np.sin(np.arange(200) / 40.0)  # dragged aside
@@ -222,7 +268,9 @@ def test_an_animal_on_four_legs_stands_on_all_of_them():
     toes = baking.toes_of(planted, database)
     before = baking.toes_of(poses, database)
     for r in ranges:
-        moved = [np.ptp(places[r.start : r.stop, r.leg, :2], axis=0).max() for places in (before, toes)]
+        moved = [
+            np.ptp(places[r.start : r.stop, r.leg, :2], axis=0).max() for places in (before, toes)
+        ]
         assert moved[1] < 0.25 * moved[0]
 
 
@@ -240,7 +288,9 @@ def assert_planted(database, gait, seconds=60.0):
         measured, sources = report["take"], report["sources"]
         live_slides.append(report["live"]["foot_slide_mann"])
         slides.append(measured["foot_slide_mann"])
-        contact_slides.append((measured["foot_slide_contacts"], report["live"]["foot_slide_contacts"]))
+        contact_slides.append(
+            (measured["foot_slide_contacts"], report["live"]["foot_slide_contacts"])
+        )
         corrections.append(measured["leg_correction_mean"])
         assert measured["toe_lowest"] > -0.01
         assert toes_lowest(live, database) > -0.01

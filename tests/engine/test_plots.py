@@ -22,12 +22,20 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def database() -> Database:
-    clips = [perform(f"clip <{k}>", [Move(3.0, 1.2, turn=30.0 * k)], 30.0, np.random.default_rng(k)) for k in range(2)]
+    clips = [
+        perform(f"clip <{k}>", [Move(3.0, 1.2, turn=30.0 * k)], 30.0, np.random.default_rng(k))
+        for k in range(2)
+    ]
     return build([Source(clip=clip) for clip in clips], BuildSettings())[0]
 
 
 def drawn(database: Database, tmp_path: Path) -> ElementTree.Element:
-    plots.save(database, inspection.inspect(database, PerformerSettings(), {}), map_of(database), tmp_path / "plot.svg")
+    plots.save(
+        database,
+        inspection.inspect(database, PerformerSettings(), {}),
+        map_of(database),
+        tmp_path / "plot.svg",
+    )
     return ElementTree.parse(tmp_path / "plot.svg").getroot()
 
 
@@ -38,8 +46,10 @@ def group(root: ElementTree.Element, name: str) -> ElementTree.Element:
 
 def strands(root: ElementTree.Element, name: str) -> list[np.ndarray]:
     """The points (P, 2) of each strand of a picture."""
-    return [np.array([list(map(float, pair.split(","))) for pair in line.get("points", "").split()])
-            for line in group(root, name).iter(f"{SVG}polyline")]
+    return [
+        np.array([list(map(float, pair.split(","))) for pair in line.get("points", "").split()])
+        for line in group(root, name).iter(f"{SVG}polyline")
+    ]
 
 
 def test_strands_start_in_one_point_facing_up_and_last_a_second(database: Database, tmp_path: Path):
@@ -59,7 +69,9 @@ def test_strands_start_in_one_point_facing_up_and_last_a_second(database: Databa
     assert ends[:, 0].max() < 0.15 * metre
 
 
-def test_strands_of_the_simulation_object_lie_beside_them_at_their_scale(database: Database, tmp_path: Path):
+def test_strands_of_the_simulation_object_lie_beside_them_at_their_scale(
+    database: Database, tmp_path: Path
+):
     """Walking at 1.2 m/s and turning back leads as far as the data, and back, where the data never goes."""
     settings = PerformerSettings(walk=Speeds(1.2, 1.2, 1.2), run=Speeds(1.2, 1.2, 1.2))
     wanted = scripts.script("flips", 20.0, database.fps, settings.walk, settings.run)
@@ -67,15 +79,19 @@ def test_strands_of_the_simulation_object_lie_beside_them_at_their_scale(databas
     found = inspection.inspect(database, settings, {}, tmp_path / "flips.json")
     plots.save(database, found, map_of(database), tmp_path / "plot.svg")
     root = ElementTree.parse(tmp_path / "plot.svg").getroot()
-    ends = {name: np.array([line[-1] - line[0] for line in strands(root, name)])
-            for name in ("strands", "strands of the simulation object")}
+    ends = {
+        name: np.array([line[-1] - line[0] for line in strands(root, name)])
+        for name in ("strands", "strands of the simulation object")
+    }
     data, simulation = ends.values()
     assert len(simulation) > 40
     assert simulation[:, 1].min() == pytest.approx(data[:, 1].min(), rel=0.12)
     assert simulation[:, 1].max() > 0.3 * plots.METRE > data[:, 1].max()
 
 
-def test_every_cell_of_the_map_with_frames_is_filled_and_holes_are_framed(database: Database, tmp_path: Path):
+def test_every_cell_of_the_map_with_frames_is_filled_and_holes_are_framed(
+    database: Database, tmp_path: Path
+):
     root = drawn(database, tmp_path)
     map_ = inspection.inspect(database, PerformerSettings(), {}).covered
     cells = list(group(root, "coverage").iter(f"{SVG}rect"))
@@ -100,10 +116,15 @@ def test_what_to_capture_next_is_written_in_full(database: Database, tmp_path: P
 def test_histograms_and_poses_are_there(database: Database, tmp_path: Path):
     root = drawn(database, tmp_path)
     for name in ("speed", "acceleration", "turn_rate"):
-        bars = [float(bar.get("height", 0)) for bar in group(root, f"histogram {name}").iter(f"{SVG}rect")]
+        bars = [
+            float(bar.get("height", 0))
+            for bar in group(root, f"histogram {name}").iter(f"{SVG}rect")
+        ]
         assert max(bars) > 10
     for name in ("poses mds", "poses pca"):
         dots = list(group(root, name).iter(f"{SVG}circle"))
         assert 200 < len(dots) <= plots.MOST_POSES
     titles = [title.text for title in root.iter(f"{SVG}title")]
-    assert any(text and text.startswith("clip <0>:") for text in titles), "a clip's name is told as it is"
+    assert any(text and text.startswith("clip <0>:") for text in titles), (
+        "a clip's name is told as it is"
+    )

@@ -8,7 +8,13 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.matching.database import Database
-from motion_matching.engine.matching.pose_map import LandmarkMap, dissimilarities, map_of, principal_map, stress
+from motion_matching.engine.matching.pose_map import (
+    LandmarkMap,
+    dissimilarities,
+    map_of,
+    principal_map,
+    stress,
+)
 
 
 def classical_mds(distances: np.ndarray, dimensions: int) -> np.ndarray:
@@ -59,14 +65,21 @@ def test_principal_map_is_classical_scaling_of_euclidean_distances(points: np.nd
 def test_dissimilarity_is_the_sum_of_distances_between_vectors(points: np.ndarray):
     flat = points.reshape(60, -1).T  # features (D, N)
     slices = [slice(0, 3), slice(3, 6)]
-    expected = sum(np.linalg.norm(points[:, None, k] - points[None, :, k], axis=-1) for k in range(2))
+    expected = sum(
+        np.linalg.norm(points[:, None, k] - points[None, :, k], axis=-1) for k in range(2)
+    )
     found = dissimilarities(flat, flat, slices)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert np.allclose(np.diag(found), 0, atol=1e-3)
 
 
 def test_maps_do_not_see_how_the_data_is_turned(points: np.ndarray):
-    turned = Rotation.from_euler("xyz", [0.3, 1.0, -2.0]).apply(points.reshape(-1, 3)).reshape(points.shape) + 5.0
+    turned = (
+        Rotation.from_euler("xyz", [0.3, 1.0, -2.0])
+        .apply(points.reshape(-1, 3))
+        .reshape(points.shape)
+        + 5.0
+    )
     slices = [slice(0, 3), slice(3, 6)]
     maps = []
     for data in (points, turned):
@@ -74,7 +87,9 @@ def test_maps_do_not_see_how_the_data_is_turned(points: np.ndarray):
         distances = dissimilarities(flat.T, flat.T, slices)
         maps.append((LandmarkMap.of(distances).places(distances), principal_map(flat)[0]))
     for found, expected in zip(*maps, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-3)  # no mirroring either: signs are settled
+        np.testing.assert_allclose(
+            found, expected, atol=1e-3
+        )  # no mirroring either: signs are settled
 
 
 def test_stress_is_nothing_on_a_plane_and_grows_with_what_is_lost(points: np.ndarray):
@@ -85,7 +100,9 @@ def test_stress_is_nothing_on_a_plane_and_grows_with_what_is_lost(points: np.nda
     assert 0 < two < one < 1
 
 
-def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(demo_database: Database):
+def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(
+    demo_database: Database,
+):
     found = map_of(demo_database, landmarks=200)
     places = found.mds
     assert places.shape == found.pca.shape == (demo_database.frame_count, 2)
@@ -99,7 +116,9 @@ def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(
     assert np.median(steps) < 0.1 * np.median(others)
     # a pose of the data is put where its frame is, as it is needed while live
     for frame in (10, 4000, 20000):
-        np.testing.assert_allclose(found.place(demo_database.features[:, frame]), places[frame], atol=1e-3)
+        np.testing.assert_allclose(
+            found.place(demo_database.features[:, frame]), places[frame], atol=1e-3
+        )
     assert found.stress["mds"] < 0.5
     assert 0.2 < found.kept <= 1.0
 

@@ -34,14 +34,18 @@ def test_product_and_rotation_agree_with_scipy():
 def test_product_is_associative_and_inverse_undoes():
     a, b, c = random_quats(20), random_quats(20), random_quats(20)
     np.testing.assert_allclose(quat.mul(quat.mul(a, b), c), quat.mul(a, quat.mul(b, c)), atol=1e-12)
-    np.testing.assert_allclose(quat.mul(a, quat.inv(a)), np.broadcast_to(quat.IDENTITY, (20, 4)), atol=1e-12)
+    np.testing.assert_allclose(
+        quat.mul(a, quat.inv(a)), np.broadcast_to(quat.IDENTITY, (20, 4)), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-12, 1e-6, 1e-3, 1.0, np.pi - 1e-6])
 def test_exponential_and_logarithm_are_inverse_at_every_angle(size):
     axis = RNG.normal(size=(30, 3))
     v = size * axis / np.linalg.norm(axis, axis=-1, keepdims=True)
-    np.testing.assert_allclose(quat.to_scaled_angle_axis(quat.from_scaled_angle_axis(v)), v, atol=1e-9)
+    np.testing.assert_allclose(
+        quat.to_scaled_angle_axis(quat.from_scaled_angle_axis(v)), v, atol=1e-9
+    )
     expected = Rotation.from_rotvec(v).as_quat()[:, [3, 0, 1, 2]]
     assert same_rotation(quat.from_scaled_angle_axis(v), expected)
 

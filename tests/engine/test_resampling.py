@@ -14,9 +14,20 @@ from motion_matching.engine.motion.skeleton import Skeleton
 
 def clip_of(positions: np.ndarray, rotations: np.ndarray, fps: float = 30.0) -> Clip:
     """One bone with these positions (F, 3) and rotations (F, 4)."""
-    skeleton = Skeleton(("root",), np.array([-1]), np.zeros((1, 3), np.float32), quat.IDENTITY[None].astype(np.float32))
-    return Clip("clip", skeleton, positions[:, None].astype(np.float32), rotations[:, None].astype(np.float32), fps,
-                ("a warning",))
+    skeleton = Skeleton(
+        ("root",),
+        np.array([-1]),
+        np.zeros((1, 3), np.float32),
+        quat.IDENTITY[None].astype(np.float32),
+    )
+    return Clip(
+        "clip",
+        skeleton,
+        positions[:, None].astype(np.float32),
+        rotations[:, None].astype(np.float32),
+        fps,
+        ("a warning",),
+    )
 
 
 def path(times: np.ndarray) -> np.ndarray:
@@ -41,19 +52,28 @@ def test_the_motion_follows_the_closed_form(fps, speed):
     times = speed * np.arange(result.frame_count) / fps
     assert result.fps == fps
     np.testing.assert_allclose(result.positions[:, 0], path(times), atol=3e-4)
-    assert np.degrees(quat.angle_between(result.rotations[:, 0].astype(np.float64), spin(times))).max() < 0.01
+    assert (
+        np.degrees(quat.angle_between(result.rotations[:, 0].astype(np.float64), spin(times))).max()
+        < 0.01
+    )
 
 
 @pytest.mark.parametrize("fps", [60.0, 25.0, 100.0])
 def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
     result = resample(moving(), fps)
-    steps = quat.mul_inv(result.rotations[1:, 0].astype(np.float64), result.rotations[:-1, 0].astype(np.float64))
+    steps = quat.mul_inv(
+        result.rotations[1:, 0].astype(np.float64), result.rotations[:-1, 0].astype(np.float64)
+    )
     rates = quat.to_scaled_angle_axis(quat.positive(steps)) * fps
     np.testing.assert_allclose(rates, np.tile([2.4, 0.0, 3.2], (len(rates), 1)), atol=2e-3)
 
 
 def test_rotations_are_unit_and_on_one_hemisphere():
-    for result in (resample(moving(), 60.0), resample(moving(), 4.0), resample(moving(), 30.0, 20.0)):
+    for result in (
+        resample(moving(), 60.0),
+        resample(moving(), 4.0),
+        resample(moving(), 30.0, 20.0),
+    ):
         np.testing.assert_allclose(np.linalg.norm(result.rotations, axis=-1), 1, atol=1e-6)
         assert np.all(np.sum(result.rotations[1:] * result.rotations[:-1], axis=-1) >= 0)
 
@@ -78,13 +98,19 @@ def test_the_same_rate_changes_nothing():
 
 def test_whole_steps_pick_the_frames_themselves():
     clip = moving()
-    for result, step in ((resample(clip, 15.0), 2), (resample(clip, 10.0), 3), (resample(clip, 30.0, 5.0), 5)):
+    for result, step in (
+        (resample(clip, 15.0), 2),
+        (resample(clip, 10.0), 3),
+        (resample(clip, 30.0, 5.0), 5),
+    ):
         np.testing.assert_allclose(result.positions, clip.positions[::step], atol=1e-6)
         np.testing.assert_allclose(result.rotations, clip.rotations[::step], atol=1e-6)
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3, 4, 5, 90, 91])
-@pytest.mark.parametrize(("fps", "speed"), [(60.0, 1.0), (29.97, 1.0), (24.0, 1.1), (7.0, 1.0), (30.0, 0.37)])
+@pytest.mark.parametrize(
+    ("fps", "speed"), [(60.0, 1.0), (29.97, 1.0), (24.0, 1.1), (7.0, 1.0), (30.0, 0.37)]
+)
 def test_the_duration_is_kept_to_within_a_frame_and_never_passed(frames, fps, speed):
     clip = moving(frames)
     result = resample(clip, fps, speed)

@@ -27,7 +27,9 @@ def test_what_shrinks_evenly_is_a_straight_line_and_what_is_promised_another():
         np.testing.assert_allclose(np.diff(line[:, 1], 2), 0, atol=1e-9)
         np.testing.assert_allclose(line[0], [0, 1])
     assert promised[-1, 1] > most[-1, 1] > mean[-1, 1] == pytest.approx(0)
-    np.testing.assert_allclose(most[:, 1] - mean[:, 1], most[0, 1] - mean[0, 1])  # half as much, everywhere
+    np.testing.assert_allclose(
+        most[:, 1] - mean[:, 1], most[0, 1] - mean[0, 1]
+    )  # half as much, everywhere
     assert found.lines["least"][:, 1].max() == 0, "nothing lies on the ground, not below it"
 
 
@@ -53,8 +55,12 @@ def test_while_it_is_trained_the_curves_grow_to_the_right():
 
 def test_the_picture_has_a_line_for_each(tmp_path: Path):
     residual_plot.save(residuals(60, 0.9), 0.95, tmp_path / "plot.svg")
-    lines = {line.get("id"): np.array([pair.split(",") for pair in line.get("points", "").split()], float)
-             for line in ElementTree.parse(tmp_path / "plot.svg").getroot().iter(f"{SVG}polyline")}
+    lines = {
+        line.get("id"): np.array(
+            [pair.split(",") for pair in line.get("points", "").split()], float
+        )
+        for line in ElementTree.parse(tmp_path / "plot.svg").getroot().iter(f"{SVG}polyline")
+    }
     assert set(lines) == set(residual_plot.KINDS)
     assert all(len(line) == 60 for line in lines.values())
     assert (lines["most"][1:, 1] > lines["promised"][1:, 1]).all(), "below is further down the page"

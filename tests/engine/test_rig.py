@@ -17,9 +17,13 @@ from motion_matching.engine.motion.rig import Roles, find_roles, hips_forward
 from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine import rigs
 
-REAL = ("lafan1/push1_subject2.bvh", "bandai-namco/dataset-1_walk_normal_001.bvh",
-        "bandai-namco/dataset-2_run_normal_003.bvh",
-        "bandai-namco/dataset-2_walk-turn-left_normal_001.bvh", "bandai-namco/dataset-1_walk-back_normal_001.bvh")
+REAL = (
+    "lafan1/push1_subject2.bvh",
+    "bandai-namco/dataset-1_walk_normal_001.bvh",
+    "bandai-namco/dataset-2_run_normal_003.bvh",
+    "bandai-namco/dataset-2_walk-turn-left_normal_001.bvh",
+    "bandai-namco/dataset-1_walk-back_normal_001.bvh",
+)
 
 
 def by_original_name(roles: Roles, original: Clip, order: np.ndarray) -> dict[str, str]:
@@ -42,13 +46,19 @@ def test_known_names_are_recognised_without_motion(name: str) -> None:
 def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> None:
     clip = rigs.walking(name, frames=30)
     other, _ = rigs.shuffled(clip, np.random.default_rng(3))
-    other = rigs.rolled(other, rigs.random_rolls(other.skeleton.bone_count, np.random.default_rng(4)), keep_rest=False)
+    other = rigs.rolled(
+        other,
+        rigs.random_rolls(other.skeleton.bone_count, np.random.default_rng(4)),
+        keep_rest=False,
+    )
     assert find_roles(other.skeleton, [other]).to_names(other.skeleton) == rigs.roles_of(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 @pytest.mark.parametrize("seed", range(3))
-def test_shape_finds_the_same_bones_when_names_order_and_axes_say_nothing(name: str, seed: int) -> None:
+def test_shape_finds_the_same_bones_when_names_order_and_axes_say_nothing(
+    name: str, seed: int
+) -> None:
     clip = rigs.walking(name)
     other, order = rigs.anonymous(clip, seed)
     found = find_roles(other.skeleton, [other])
@@ -72,16 +82,22 @@ def test_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
 def test_real_rigs_have_the_same_roles_by_name_and_by_shape(mocap, file: str) -> None:
     clip = bvh.load(mocap / file)
     named = find_roles(clip.skeleton, [clip])
-    assert "Spine2" in clip.skeleton.names[named.spine] or "Chest" in clip.skeleton.names[named.spine]
+    assert (
+        "Spine2" in clip.skeleton.names[named.spine] or "Chest" in clip.skeleton.names[named.spine]
+    )
     for seed in range(2):
         other, order = rigs.anonymous(clip, seed)
-        assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == named.to_names(clip.skeleton)
+        assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == named.to_names(
+            clip.skeleton
+        )
 
 
 def test_sides_by_shape_hold_for_a_walk_backwards() -> None:
     clip = rigs.walking(speed=-1.0)
     other, order = rigs.anonymous(clip)
-    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.roles_of("LAFAN1")
+    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.roles_of(
+        "LAFAN1"
+    )
 
 
 def test_without_toes_the_travel_tells_the_sides_and_the_foot_serves_as_toe() -> None:
@@ -127,22 +143,35 @@ def test_overrides_win_over_names_and_shape() -> None:
     assert roles.legs[0].toe == roles.legs[0].foot
     other, order = rigs.anonymous(clip)
     wanted = other.skeleton.names[list(order).index(clip.skeleton.index("Spine1"))]
-    assert other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
+    assert (
+        other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
+    )
 
 
-@pytest.mark.parametrize(("overrides", "culprits"), [
-    ({"hips": "LeftLeg"}, ("'LeftLeg'", "hips", "left shin")),
-    ({"hips": "Spine2"}, ("'Spine2'", "hips")),
-    ({"left_thigh": "LeftFoot", "left_shin": "LeftLeg"}, ("'LeftFoot'", "left thigh", "left foot")),
-    ({"left_shin": "LeftFoot", "left_foot": "LeftLeg"}, ("'LeftFoot'", "left shin", "'LeftLeg'")),
-    ({"left_foot": "LeftLeg"}, ("'LeftLeg'", "left shin", "left foot")),
-    ({"left_toe": "RightToe"}, ("'RightToe'", "left toe")),
-    ({"left_foot": "RightFoot"}, ("'RightFoot'", "left foot")),
-    ({"root": "Spine"}, ("'Spine'", "root", "'Hips'")),
-    ({"root": "Hips"}, ("'Hips'", "root", "hips")),
-    ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
-])
-def test_roles_that_contradict_the_hierarchy_are_named(overrides: dict[str, str], culprits: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("overrides", "culprits"),
+    [
+        ({"hips": "LeftLeg"}, ("'LeftLeg'", "hips", "left shin")),
+        ({"hips": "Spine2"}, ("'Spine2'", "hips")),
+        (
+            {"left_thigh": "LeftFoot", "left_shin": "LeftLeg"},
+            ("'LeftFoot'", "left thigh", "left foot"),
+        ),
+        (
+            {"left_shin": "LeftFoot", "left_foot": "LeftLeg"},
+            ("'LeftFoot'", "left shin", "'LeftLeg'"),
+        ),
+        ({"left_foot": "LeftLeg"}, ("'LeftLeg'", "left shin", "left foot")),
+        ({"left_toe": "RightToe"}, ("'RightToe'", "left toe")),
+        ({"left_foot": "RightFoot"}, ("'RightFoot'", "left foot")),
+        ({"root": "Spine"}, ("'Spine'", "root", "'Hips'")),
+        ({"root": "Hips"}, ("'Hips'", "root", "hips")),
+        ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
+    ],
+)
+def test_roles_that_contradict_the_hierarchy_are_named(
+    overrides: dict[str, str], culprits: tuple[str, ...]
+) -> None:
     clip = rigs.walking("LAFAN1")
     with pytest.raises(RigError) as error:
         find_roles(clip.skeleton, [clip], overrides)
@@ -160,26 +189,35 @@ def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
         find_roles(clip.skeleton, [clip], overrides)
     other, order = rigs.anonymous(clip)
     names = {clip.skeleton.names[old]: other.skeleton.names[new] for new, old in enumerate(order)}
-    given = {f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG}
+    given = {
+        f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG
+    }
     with pytest.raises(RigError, match=r"left and right .*swapped"):
         find_roles(other.skeleton, [other], given)
 
 
 def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
     skeleton = rigs.walking("LAFAN1", frames=2).skeleton
-    with pytest.raises(RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"):
+    with pytest.raises(
+        RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"
+    ):
         find_roles(skeleton, overrides={"left_toe": "LeftTow"})
     with pytest.raises(RigError, match=r"'left_paw' is not a role.*middle_"):
         find_roles(skeleton, overrides={"left_paw": "LeftToe"})
 
 
 def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
-    clip = rigs.without(rigs.walking("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False)
+    clip = rigs.without(
+        rigs.walking("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False
+    )
     with pytest.raises(RigError, match=r"no left foot.*left_foot"):
         find_roles(clip.skeleton, [clip])
     twisted = rigs.walking("Mixamo")
     names = tuple(n.replace("Foot", "Paw").replace("Toe", "Claw") for n in twisted.skeleton.names)
-    lying = replace(twisted.skeleton.renamed(names), rest_positions=np.zeros_like(twisted.skeleton.rest_positions))
+    lying = replace(
+        twisted.skeleton.renamed(names),
+        rest_positions=np.zeros_like(twisted.skeleton.rest_positions),
+    )
     with pytest.raises(RigError, match=r"no left foot.*'mixamorig:LeftPaw'"):
         find_roles(lying)
     with pytest.raises(RigError, match=r"legs|foot|feet"):
@@ -188,7 +226,9 @@ def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
 
 @pytest.mark.parametrize("lean", [0.0, 0.7, -0.7])
 @pytest.mark.parametrize("speed", [1.2, -1.2])
-def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(lean: float, speed: float) -> None:
+def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(
+    lean: float, speed: float
+) -> None:
     clip = rigs.walking(lean=lean, speed=speed)
     other, _ = rigs.anonymous(clip)
     roles = find_roles(other.skeleton, [other])
@@ -201,15 +241,22 @@ def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(lean: flo
 def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
     clip = rigs.walking("LAFAN1")
     swapped = {"Left": "Right", "Right": "Left"}
-    names = tuple(next((n.replace(a, b) for a, b in swapped.items() if a in n), n) for n in clip.skeleton.names)
+    names = tuple(
+        next((n.replace(a, b) for a, b in swapped.items() if a in n), n)
+        for n in clip.skeleton.names
+    )
     wrong = replace(clip, skeleton=clip.skeleton.renamed(names))
     roles = find_roles(wrong.skeleton, [wrong])
-    np.testing.assert_allclose(hips_forward([wrong], roles), hips_forward([clip], find_roles(clip.skeleton)), atol=1e-6)
+    np.testing.assert_allclose(
+        hips_forward([wrong], roles), hips_forward([clip], find_roles(clip.skeleton)), atol=1e-6
+    )
 
 
 def test_names_of_legs_decide_the_front_of_a_rig_without_toes_that_walks_backwards() -> None:
     clip = rigs.without(rigs.walking(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
-    np.testing.assert_allclose(hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02)
+    np.testing.assert_allclose(
+        hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02
+    )
 
 
 def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
@@ -220,7 +267,10 @@ def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
 
 
 def test_hips_forward_is_one_axis_for_many_clips() -> None:
-    clips = [rigs.walking(speed=speed, frames=frames) for speed, frames in ((1.2, 90), (-0.8, 40), (0.0, 30))]
+    clips = [
+        rigs.walking(speed=speed, frames=frames)
+        for speed, frames in ((1.2, 90), (-0.8, 40), (0.0, 30))
+    ]
     roles = find_roles(clips[0].skeleton, clips)
     axis = hips_forward(clips, roles)
     for clip in clips:
@@ -244,7 +294,9 @@ def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
 def test_arms_are_no_legs_where_the_legs_are_missing() -> None:
     """A recording of the upper body alone is refused, although its arms look like a pair of legs."""
     clip = locomotion.generate()[0]
-    gone = [i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)]
+    gone = [
+        i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)
+    ]
     kept = [i for i in range(clip.skeleton.bone_count) if i not in gone]
     place = {old: new for new, old in enumerate(kept)}
     skeleton = Skeleton(

@@ -87,7 +87,9 @@ def clouds():
         "all frames the same": np.full((27, 700), 3.0, np.float32),
         "all zero": np.zeros((5, 300), np.float32),
         "a lattice": rng.integers(0, 3, size=(6, 2500)).astype(np.float32),
-        "two distant clusters": np.concatenate([ordinary[:, :700], ordinary[:, :700] + 1e3], axis=1),
+        "two distant clusters": np.concatenate(
+            [ordinary[:, :700], ordinary[:, :700] + 1e3], axis=1
+        ),
         "one outlier": outlier,
         "a line": np.linspace(0, 1, 1000, dtype=np.float32)[None] * np.ones((33, 1), np.float32),
         "more dimensions than frames": rng.normal(size=(60, 40)).astype(np.float32),
@@ -195,7 +197,11 @@ def test_no_candidate_at_all_is_no_frame():
     nothing = np.zeros(600, bool)
     query = features[:, 0]
     index = FrameIndex(features)
-    empty = [FrameIndex(features, nothing), index.restricted_to(nothing), FrameIndex(features, nothing).reweighted(features)]
+    empty = [
+        FrameIndex(features, nothing),
+        index.restricted_to(nothing),
+        FrameIndex(features, nothing).reweighted(features),
+    ]
     for one in empty:
         assert one.frame_count == 0
         assert one.nearest(query, bound=3.0) == (-1, 3.0)
@@ -255,11 +261,18 @@ def test_other_weights_keep_the_order_and_the_masks():
     mask = rng.random(3000) < 0.3
     index = FrameIndex(features, candidates)
     prepared = index.prepare_mask(mask)
-    for weights in (np.ones(27), rng.uniform(0, 4, 27), np.repeat([0.0, 2.0, 0.5], 9), np.zeros(27)):
+    for weights in (
+        np.ones(27),
+        rng.uniform(0, 4, 27),
+        np.repeat([0.0, 2.0, 0.5], 9),
+        np.zeros(27),
+    ):
         scaled = features * weights.astype(np.float32)[:, None]
         other = index.reweighted(scaled).reweighted(scaled)
         for _ in range(15):
-            query = scaled[:, rng.integers(3000)] + (weights * rng.normal(size=27)).astype(np.float32)
+            query = scaled[:, rng.integers(3000)] + (weights * rng.normal(size=27)).astype(
+                np.float32
+            )
             check(other.nearest(query), scaled, query, candidates)
             check(other.nearest(query, mask=prepared), scaled, query, candidates & mask)
 
@@ -309,7 +322,9 @@ def test_a_question_asked_again_has_the_same_answer():
     features = walk(rng, 27, 2000)
     kept = features.copy()
     index, again = FrameIndex(features), FrameIndex(features)
-    queries = features[:, rng.integers(2000, size=20)].T + rng.normal(size=(20, 27)).astype(np.float32)
+    queries = features[:, rng.integers(2000, size=20)].T + rng.normal(size=(20, 27)).astype(
+        np.float32
+    )
     first = [index.nearest(query) for query in queries]
     assert [index.nearest(query) for query in queries[::-1]] == first[::-1]
     assert [again.nearest(query) for query in queries] == first

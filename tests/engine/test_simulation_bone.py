@@ -22,7 +22,9 @@ DIRECTION = SimulationBoneSettings()
 ANGLE = SimulationBoneSettings(heading="angle")
 ADAPTIVE = simulation_bone.PRESETS["adaptive"]
 BOTH = pytest.mark.parametrize("settings", [DIRECTION, ANGLE], ids=["direction", "angle"])
-ALL = pytest.mark.parametrize("settings", [DIRECTION, ANGLE, ADAPTIVE], ids=["direction", "angle", "adaptive"])
+ALL = pytest.mark.parametrize(
+    "settings", [DIRECTION, ANGLE, ADAPTIVE], ids=["direction", "angle", "adaptive"]
+)
 
 ROOT, HIPS, SPINE, LEG, PROP = range(5)
 NAMES = ("Root", "Hips", "Spine", "Leg", "Prop")
@@ -37,7 +39,9 @@ def seconds(duration: float, fps: float = FPS) -> np.ndarray:
 
 
 def skeleton() -> Skeleton:
-    rest_positions = np.array([[0.1, 0.2, 0], [0.5, -0.4, 0.9], [0, 0, 0.4], [0.1, 0, -0.1], [1, 1, 0]], np.float32)
+    rest_positions = np.array(
+        [[0.1, 0.2, 0], [0.5, -0.4, 0.9], [0, 0, 0.4], [0.1, 0, -0.1], [1, 1, 0]], np.float32
+    )
     rest_rotations = np.tile(quat.IDENTITY, (5, 1)).astype(np.float32)
     rest_rotations[ROOT] = quat.from_yaw(np.array(0.3))
     rest_rotations[HIPS] = HIPS_AXES
@@ -45,8 +49,13 @@ def skeleton() -> Skeleton:
 
 
 def make_clip(
-    path: np.ndarray, yaw: np.ndarray, *, pitch: np.ndarray | float = 0.0, roll: np.ndarray | float = 0.0,
-    root: tuple[np.ndarray, np.ndarray] | None = None, fps: float = FPS,
+    path: np.ndarray,
+    yaw: np.ndarray,
+    *,
+    pitch: np.ndarray | float = 0.0,
+    roll: np.ndarray | float = 0.0,
+    root: tuple[np.ndarray, np.ndarray] | None = None,
+    fps: float = FPS,
 ) -> Clip:
     """Hips over `path` (F, 2) looking along `yaw` (F,), bent forward by `pitch` and to the side by `roll`.
 
@@ -56,7 +65,9 @@ def make_clip(
     zeros = np.zeros((count, 1))
     bend = quat.from_angle_axis(np.zeros(count) + pitch, np.array([1.0, 0, 0]))
     lean = quat.from_angle_axis(np.zeros(count) + roll, np.array([0, 1.0, 0]))
-    hips = quat.mul(quat.from_yaw(yaw), quat.mul(bend, quat.mul(lean, np.tile(HIPS_AXES, (count, 1)))))
+    hips = quat.mul(
+        quat.from_yaw(yaw), quat.mul(bend, quat.mul(lean, np.tile(HIPS_AXES, (count, 1))))
+    )
     rotations = np.tile(quat.IDENTITY, (count, 5, 1))
     positions = np.zeros((count, 5, 3))
     if root is not None:
@@ -67,15 +78,23 @@ def make_clip(
     rotations[:, SPINE] = quat.from_yaw(yaw)
     positions[:, SPINE] = np.concatenate([path, zeros + 1.3], axis=1)
     rotations[:, LEG] = hips
-    positions[:, LEG] = positions[:, HIPS] + quat.mul_vec(hips, np.broadcast_to([0.1, 0, -0.1], (count, 3)))
+    positions[:, LEG] = positions[:, HIPS] + quat.mul_vec(
+        hips, np.broadcast_to([0.1, 0, -0.1], (count, 3))
+    )
     positions[:, PROP, :2] = 2.0
     local_rotations, local_positions = quat.ik(rotations, positions, PARENTS)
     return Clip(
-        "made", skeleton(), local_positions.astype(np.float32), quat.unroll(local_rotations).astype(np.float32), fps
+        "made",
+        skeleton(),
+        local_positions.astype(np.float32),
+        quat.unroll(local_rotations).astype(np.float32),
+        fps,
     )
 
 
-def find(clip: Clip, settings: SimulationBoneSettings = DIRECTION, cyclic: bool = False, **options) -> GroundTrack:
+def find(
+    clip: Clip, settings: SimulationBoneSettings = DIRECTION, cyclic: bool = False, **options
+) -> GroundTrack:
     if cyclic:
         raw = simulation_bone.raw_track(clip, HIPS, SPINE, FORWARD)
         return simulation_bone.smoothed_track(raw, clip.fps, settings, cyclic)
@@ -122,7 +141,9 @@ def test_away_from_the_ends_positions_and_angles_are_filtered_as_scipy_does():
     clip = wandering(1)
     raw = simulation_bone.raw_track(clip, HIPS, SPINE, FORWARD)
     track = find(clip, ANGLE)
-    np.testing.assert_allclose(track.positions[7:-7], savgol_filter(raw.positions, 15, 3, axis=0)[7:-7], atol=1e-12)
+    np.testing.assert_allclose(
+        track.positions[7:-7], savgol_filter(raw.positions, 15, 3, axis=0)[7:-7], atol=1e-12
+    )
     np.testing.assert_allclose(track.yaw[15:-15], savgol_filter(raw.yaw, 31, 3)[15:-15], atol=1e-12)
 
 
@@ -163,7 +184,8 @@ def test_the_notebooks_preset_has_its_windows_at_30_fps():
 
 
 @pytest.mark.parametrize(
-    ("span", "fps", "frames"), [(0.5, 60, 31), (1.0, 60, 61), (0.5, 30, 15), (0.3, 30, 9), (0, 30, 1)]
+    ("span", "fps", "frames"),
+    [(0.5, 60, 31), (1.0, 60, 61), (0.5, 30, 15), (0.3, 30, 9), (0, 30, 1)],
 )
 def test_windows_are_the_nearest_odd_number_of_frames(span, fps, frames):
     assert odd_frames(span, fps) == frames
@@ -198,10 +220,17 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
     turn = quat.from_yaw(np.array(angle))
     positions, rotations = clip.positions.copy(), clip.rotations.copy()
     positions[:, ROOT] = quat.mul_vec(turn, positions[:, ROOT]) + shift
-    rotations[:, ROOT] = quat.mul(np.broadcast_to(turn, rotations[:, ROOT].shape), rotations[:, ROOT])
-    before, after = find(clip, settings), find(replace(clip, positions=positions, rotations=rotations), settings)
+    rotations[:, ROOT] = quat.mul(
+        np.broadcast_to(turn, rotations[:, ROOT].shape), rotations[:, ROOT]
+    )
+    before, after = (
+        find(clip, settings),
+        find(replace(clip, positions=positions, rotations=rotations), settings),
+    )
     spun = np.concatenate([before.positions, np.zeros((clip.frame_count, 1))], axis=1)
-    np.testing.assert_allclose(after.positions, (quat.mul_vec(turn, spun) + shift)[:, :2], atol=1e-4)
+    np.testing.assert_allclose(
+        after.positions, (quat.mul_vec(turn, spun) + shift)[:, :2], atol=1e-4
+    )
     assert same_heading(after.yaw, before.yaw + angle, 1e-4)
 
 
@@ -209,7 +238,9 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_clip_played_backwards_has_its_track_backwards(settings, seed):
     clip = wandering(seed)
-    backwards = replace(clip, positions=clip.positions[::-1].copy(), rotations=clip.rotations[::-1].copy())
+    backwards = replace(
+        clip, positions=clip.positions[::-1].copy(), rotations=clip.rotations[::-1].copy()
+    )
     before, after = find(clip, settings), find(backwards, settings)
     np.testing.assert_allclose(after.positions[::-1], before.positions, atol=1e-5)
     assert same_heading(after.yaw[::-1], before.yaw, 1e-5)
@@ -363,7 +394,9 @@ def test_a_loop_that_travels_and_turns_has_no_seam(settings, turn, frames):
     np.testing.assert_allclose(velocity[seam + 1 : -1], velocity[1:seam], atol=1e-3)
     np.testing.assert_allclose(turning[seam + 1 : -1], turning[1:seam], atol=1e-3)
     accelerations = np.linalg.norm(np.diff(velocity[1:-1], axis=0), axis=1)
-    assert accelerations[seam - 2 : seam + 1].max() <= 1.05 * accelerations[1 : seam - 3].max() + 1e-3
+    assert (
+        accelerations[seam - 2 : seam + 1].max() <= 1.05 * accelerations[1 : seam - 3].max() + 1e-3
+    )
     assert abs(track.yaw[-1] - track.yaw[0] - turn) < 1e-5
 
 
@@ -373,7 +406,8 @@ def played_on(track: GroundTrack, round_: GroundTrack) -> GroundTrack:
     way = np.pad(round_.positions[1:] - round_.positions[0], ((0, 0), (0, 1)))
     further = track.positions[-1] + quat.mul_vec(quat.from_yaw(np.array(turn)), way)[:, :2]
     return GroundTrack(
-        np.concatenate([track.positions, further]), np.concatenate([track.yaw, round_.yaw[1:] + turn])
+        np.concatenate([track.positions, further]),
+        np.concatenate([track.yaw, round_.yaw[1:] + turn]),
     )
 
 
@@ -393,7 +427,10 @@ def test_a_loop_is_smoothed_as_the_endless_walk_it_stands_for(settings):
     track = find(one, settings, cyclic=True)
     turned = long.yaw[middle] - track.yaw
     np.testing.assert_allclose(turned, turned[0], atol=1e-4)
-    own, others = simulation_bone.speeds(track, FPS)[0], simulation_bone.speeds(long, FPS)[0][middle]
+    own, others = (
+        simulation_bone.speeds(track, FPS)[0],
+        simulation_bone.speeds(long, FPS)[0][middle],
+    )
     np.testing.assert_allclose(own[1:-1], others[1:-1], atol=2e-3)
 
 
@@ -404,7 +441,9 @@ def test_a_root_bone_is_taken_as_it_is():
     t = seconds(3)
     path, yaw = np.stack([t, 0.2 * t**2], axis=1), 0.4 + 0.5 * t
     wobble = 0.1 * np.sin(9 * t)
-    quarter = np.pi / 2  # the root's own -Y looks to the character's side: the hips tell which axis is forward
+    quarter = (
+        np.pi / 2
+    )  # the root's own -Y looks to the character's side: the hips tell which axis is forward
     clip = make_clip(path + wobble[:, None], yaw + wobble, root=(path, yaw + quarter))
     track = find(clip, SimulationBoneSettings(source="root"), root=ROOT)
     np.testing.assert_allclose(track.positions, path, atol=1e-5)
@@ -417,8 +456,15 @@ def test_asking_for_a_root_bone_where_there_is_none_is_an_error():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"heading": "up"}, {"source": "hand"}, {"position_window": -1.0}, {"direction_window": np.nan},
-              {"direction_order": 2.5}, {"position_order": -1}],
+    "wrong",
+    [
+        {"heading": "up"},
+        {"source": "hand"},
+        {"position_window": -1.0},
+        {"direction_window": np.nan},
+        {"direction_order": 2.5},
+        {"position_order": -1},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
@@ -435,7 +481,9 @@ def moving_root_clip() -> Clip:
     return make_clip(raw.positions, raw.yaw, pitch=0.2, root=(np.stack([t, -t], axis=1), 3.0 * t))
 
 
-@pytest.mark.parametrize("clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"])
+@pytest.mark.parametrize(
+    "clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"]
+)
 def test_attaching_changes_nothing_in_the_world(clip):
     track = find(clip)
     attached = attachment.attach(clip, track, HIPS)
@@ -448,7 +496,9 @@ def test_attaching_changes_nothing_in_the_world(clip):
     for bone in (0, 1 + ROOT):
         np.testing.assert_allclose(positions[:, bone, :2], track.positions, atol=1e-5)
         np.testing.assert_allclose(positions[:, bone, 2], 0.0)
-        assert same_heading(quat.yaw(rotations[:, bone], np.array([0.0, -1.0, 0.0])), track.yaw, 1e-4)
+        assert same_heading(
+            quat.yaw(rotations[:, bone], np.array([0.0, -1.0, 0.0])), track.yaw, 1e-4
+        )
     np.testing.assert_array_equal(attached.positions[:, 1 + ROOT], 0.0)
     assert attached.positions.dtype == attached.rotations.dtype == np.float32
     assert (np.sum(attached.rotations[1:] * attached.rotations[:-1], axis=-1) > 0).all()
@@ -472,11 +522,15 @@ def test_the_skeleton_gets_one_more_bone_and_its_hips_stand_over_the_origin():
 
 def test_a_taken_name_gets_a_number():
     clip = wandering(8)
-    taken = replace(clip, skeleton=clip.skeleton.renamed(("Simulation", "Simulation.001", "a", "b", "c")))
+    taken = replace(
+        clip, skeleton=clip.skeleton.renamed(("Simulation", "Simulation.001", "a", "b", "c"))
+    )
     assert attachment.attach(taken, find(taken), HIPS).skeleton.names[0] == "Simulation.002"
 
 
-@pytest.mark.parametrize("clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"])
+@pytest.mark.parametrize(
+    "clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"]
+)
 def test_detaching_gives_the_motion_back_with_the_root_moving_along(clip):
     track = find(clip)
     back = attachment.detach(attachment.attach(clip, track, HIPS))
@@ -498,8 +552,18 @@ def test_where_the_hips_are_the_root_detaching_gives_the_clip_back():
     parents = np.array([-1, 0, 0])
     bones = [HIPS, SPINE, LEG]
     local_rotations, local_positions = quat.ik(rotations[:, bones], positions[:, bones], parents)
-    bare = Clip("bare", Skeleton(("Hips", "Spine", "Leg"), parents, clip.skeleton.rest_positions[bones],
-                                 clip.skeleton.rest_rotations[bones]), local_positions, local_rotations, FPS)
+    bare = Clip(
+        "bare",
+        Skeleton(
+            ("Hips", "Spine", "Leg"),
+            parents,
+            clip.skeleton.rest_positions[bones],
+            clip.skeleton.rest_rotations[bones],
+        ),
+        local_positions,
+        local_rotations,
+        FPS,
+    )
     track = simulation_bone.find_track(bare, 0, 1, FORWARD, DIRECTION)
     back = attachment.detach(attachment.attach(bare, track, 0))
     np.testing.assert_allclose(back.positions, bare.positions, atol=1e-5)
@@ -552,8 +616,12 @@ def load_real(path: Path) -> tuple[Clip, int, int, np.ndarray]:
     names = clip.skeleton.names
     hips = names.index("Hips")
     spine = names.index("Spine2" if "Spine2" in names else "Chest")
-    left, right = (names.index(n) for n in (("LeftUpLeg", "RightUpLeg") if "LeftUpLeg" in names
-                                            else ("UpperLeg_L", "UpperLeg_R")))
+    left, right = (
+        names.index(n)
+        for n in (
+            ("LeftUpLeg", "RightUpLeg") if "LeftUpLeg" in names else ("UpperLeg_L", "UpperLeg_R")
+        )
+    )
     rotations, positions = clip.world()
     across = positions[:, left] - positions[:, right]
     forward = quat.inv_mul_vec(rotations[:, hips], np.cross(across, [0.0, 0.0, 1.0])).mean(axis=0)
@@ -579,7 +647,11 @@ def test_real_motion_is_smoothed_without_jumps_and_kept_in_the_world(mocap, file
         assert sway(track.yaw, clip.fps) < sway(raw.yaw, clip.fps)
         assert np.abs(np.diff(track.yaw)).max() <= np.abs(np.diff(raw.yaw)).max()
         attached = attachment.attach(clip, track, hips)
-        kept = [bone for bone in range(clip.skeleton.bone_count) if bone not in clip.skeleton.ancestors(hips)]
+        kept = [
+            bone
+            for bone in range(clip.skeleton.bone_count)
+            if bone not in clip.skeleton.ancestors(hips)
+        ]
         before, after = clip.world(), attached.world()
         assert np.abs(after[1][:, 1:][:, kept] - before[1][:, kept]).max() < 1e-4
         back = attachment.detach(attached).world()

@@ -30,7 +30,11 @@ def test_spring_keeps_597_permille_of_an_offset_after_one_halflife(halflife):
 def test_spring_solves_its_differential_equation(halflife):
     d = springs.halflife_to_damping(halflife)
     solution = solve_ivp(
-        lambda t, s: [s[1], -d * s[1] - d * d / 4 * (s[0] - 1.5)], (0, 0.4), [0.2, -3.0], rtol=1e-10, atol=1e-12
+        lambda t, s: [s[1], -d * s[1] - d * d / 4 * (s[0] - 1.5)],
+        (0, 0.4),
+        [0.2, -3.0],
+        rtol=1e-10,
+        atol=1e-12,
     )
     x, v = springs.spring(0.2, -3.0, 1.5, halflife, 0.4)
     np.testing.assert_allclose([x, v], solution.y[:, -1], rtol=1e-6, atol=1e-8)
@@ -40,7 +44,11 @@ def test_spring_solves_its_differential_equation(halflife):
 def test_character_spring_solves_its_differential_equation(halflife):
     d = springs.halflife_to_damping(halflife)
     solution = solve_ivp(
-        lambda t, s: [s[1], s[2], -d * s[2] - d * d / 4 * (s[1] - 2.0)], (0, 0.7), [1.0, -1.0, 3.0], rtol=1e-10, atol=1e-12
+        lambda t, s: [s[1], s[2], -d * s[2] - d * d / 4 * (s[1] - 2.0)],
+        (0, 0.7),
+        [1.0, -1.0, 3.0],
+        rtol=1e-10,
+        atol=1e-12,
     )
     result = springs.character_spring(1.0, -1.0, 3.0, 2.0, halflife, 0.7)
     np.testing.assert_allclose(result, solution.y[:, -1], rtol=1e-6, atol=1e-8)
@@ -68,12 +76,16 @@ def test_rotation_spring_about_one_axis_is_the_scalar_spring():
 
 
 def test_rotation_spring_takes_the_shorter_way():
-    q, _ = springs.spring_rotation(quat.from_yaw(np.array(3.0)), np.zeros(3), quat.from_yaw(np.array(-3.0)), 0.2, 0.05)
+    q, _ = springs.spring_rotation(
+        quat.from_yaw(np.array(3.0)), np.zeros(3), quat.from_yaw(np.array(-3.0)), 0.2, 0.05
+    )
     assert abs(quat.to_scaled_angle_axis(quat.positive(q))[2]) > 3.0
 
 
 def test_adjustment_makes_good_half_of_a_difference_in_one_halflife():
-    np.testing.assert_allclose(springs.damp_adjustment(np.array([1.0, -2.0]), 0.2, 0.2), [0.5, -1.0], rtol=1e-3)
+    np.testing.assert_allclose(
+        springs.damp_adjustment(np.array([1.0, -2.0]), 0.2, 0.2), [0.5, -1.0], rtol=1e-3
+    )
     step = springs.damp_adjustment_rotation(quat.from_yaw(np.array(0.8)), 0.2, 0.2)
     np.testing.assert_allclose(quat.to_scaled_angle_axis(step)[2], 0.4, rtol=1e-3)
 

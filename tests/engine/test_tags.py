@@ -18,7 +18,14 @@ from motion_matching.engine.matching.build import BuildSettings, build
 from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.sources import Source, read_source_list
-from motion_matching.engine.matching.tags import PREFERENCE, TagRange, load_tags, save_tags, tags_by_clip, with_tags
+from motion_matching.engine.matching.tags import (
+    PREFERENCE,
+    TagRange,
+    load_tags,
+    save_tags,
+    tags_by_clip,
+    with_tags,
+)
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.locomotion import Move, perform
 
@@ -27,7 +34,9 @@ EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 
 @lru_cache
 def walk(seed: int = 0, name: str = "walk") -> Clip:
-    return perform(name, [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(seed))
+    return perform(
+        name, [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(seed)
+    )
 
 
 def built(*sources: Source, **settings: object) -> Database:
@@ -38,14 +47,18 @@ def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[Traje
     return [TrajectoryPoint(0.0, -speed * t, yaw_rate * t, 0.0, -speed) for t in times]
 
 
-def full_scan(method: MotionMatching, goal: Goal, frame: int, schema_weights: np.ndarray) -> np.ndarray:
+def full_scan(
+    method: MotionMatching, goal: Goal, frame: int, schema_weights: np.ndarray
+) -> np.ndarray:
     """Cost (N,) in float64 of every frame that may be entered, by the database's arrays alone."""
     database, raw = method.database, method.database.features[:, frame].astype(np.float64)
     for feature, where in zip(database.schema.features, database.schema.slices, strict=True):
         if feature.kind.startswith("trajectory"):
             points = [goal.trajectory[method.trajectory_times.index(t)] for t in feature.times]
             is_place = feature.kind == "trajectory_position"
-            raw[where] = np.ravel([(p.x, p.y) if is_place else (np.sin(p.yaw), -np.cos(p.yaw)) for p in points])
+            raw[where] = np.ravel(
+                [(p.x, p.y) if is_place else (np.sin(p.yaw), -np.cos(p.yaw)) for p in points]
+            )
     scale = database.normalization.scale(schema_weights).astype(np.float64)
     costs = (((database.features.T - raw) * scale) ** 2).sum(axis=1) + database.bias
     costs[~database.candidates(EACH_TICK.end_guard)] = np.inf
@@ -58,14 +71,20 @@ def full_scan(method: MotionMatching, goal: Goal, frame: int, schema_weights: np
 
 
 def test_a_preference_lies_on_its_frames_adds_up_and_is_mirrored():
-    tags = (TagRange("prefer", 20, 60), TagRange("prefer", 50, 90, bias=2.0), TagRange("curve", 30, 40))
+    tags = (
+        TagRange("prefer", 20, 60),
+        TagRange("prefer", 50, 90, bias=2.0),
+        TagRange("curve", 30, 40),
+    )
     database = built(Source(clip=walk(), tags=tags), mirror=True)
     expected = np.zeros(walk().frame_count, np.float32)
     expected[20:60] += PREFERENCE
     expected[50:90] += 2.0
     np.testing.assert_allclose(database.bias, np.tile(expected, 2))
     assert PREFERENCE < 0
-    assert np.flatnonzero(database.tag_mask({"prefer"})[: walk().frame_count]).tolist() == list(range(20, 90))
+    assert np.flatnonzero(database.tag_mask({"prefer"})[: walk().frame_count]).tolist() == list(
+        range(20, 90)
+    )
 
 
 @pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0)])
@@ -88,7 +107,9 @@ def test_with_preferences_the_search_still_finds_the_cheapest_frame(
     jumps = 0
     for _ in range(60):
         frame = method._frame
-        goal = Goal(going(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times), tags=asked)
+        goal = Goal(
+            going(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times), tags=asked
+        )
         costs = full_scan(method, goal, frame, weighed.weights)
         if asked:
             costs[~database.tag_mask(asked)] = np.inf
@@ -104,7 +125,10 @@ def test_with_preferences_the_search_still_finds_the_cheapest_frame(
 def test_of_two_equal_clips_the_preferred_one_is_played():
     first, second = walk(), replace(walk(), name="again")
     for preferred in (first, second):
-        sources = [Source(clip=c, tags=(TagRange("prefer"),) if c is preferred else ()) for c in (first, second)]
+        sources = [
+            Source(clip=c, tags=(TagRange("prefer"),) if c is preferred else ())
+            for c in (first, second)
+        ]
         database = built(*sources)
         method = MotionMatching(database, replace(EACH_TICK, surroundings=0.0))
         entered = set()
@@ -144,7 +168,9 @@ def test_frames_that_are_not_to_be_used_have_no_say_in_scales_and_limits():
     tags = (TagRange("no_use", 50, 75),)
     clean, tagged = built(Source(clip=clip, tags=tags)), built(Source(clip=glitch, tags=tags))
     np.testing.assert_allclose(tagged.limits, clean.limits, rtol=1e-4)
-    np.testing.assert_allclose(tagged.normalization.deviation, clean.normalization.deviation, rtol=1e-4)
+    np.testing.assert_allclose(
+        tagged.normalization.deviation, clean.normalization.deviation, rtol=1e-4
+    )
     assert (built(Source(clip=glitch)).limits > 2 * clean.limits).any()
 
 
@@ -154,15 +180,24 @@ def test_frames_that_are_not_to_be_used_have_no_say_in_scales_and_limits():
 def test_a_range_tagged_as_loop_is_a_cycle_beside_its_clip():
     clip = walk()
     tags = (TagRange("early", 10, 20), TagRange("curve", 80, 90), TagRange("loop", 70, 104))
-    database, report = build([Source(clip=clip, tags=tags), Source(clip=walk(1, "other"))], BuildSettings())
+    database, report = build(
+        [Source(clip=clip, tags=tags), Source(clip=walk(1, "other"))], BuildSettings()
+    )
     assert not [warning for warning in report.warnings if "tag" in warning]
-    plain = built(Source(clip=clip), Source(clip=clip, start=70, stop=104, loop=True), Source(clip=walk(1, "other")))
+    plain = built(
+        Source(clip=clip),
+        Source(clip=clip, start=70, stop=104, loop=True),
+        Source(clip=walk(1, "other")),
+    )
     assert database.ranges == plain.ranges
     for name in ("poses", "features", "track", "starts"):
         np.testing.assert_array_equal(getattr(database, name), getattr(plain, name))
     count = clip.frame_count
     assert np.flatnonzero(database.tag_mask({"loop"})).tolist() == list(range(count, count + 33))
-    assert np.flatnonzero(database.tag_mask({"curve"})).tolist() == [*range(80, 90), *range(count + 10, count + 20)]
+    assert np.flatnonzero(database.tag_mask({"curve"})).tolist() == [
+        *range(80, 90),
+        *range(count + 10, count + 20),
+    ]
 
 
 def test_a_loop_goes_round_for_as_long_as_it_is_wanted():
@@ -176,9 +211,13 @@ def test_a_loop_goes_round_for_as_long_as_it_is_wanted():
 
 
 def test_a_loop_too_short_for_one_is_left_out_with_its_frames_named():
-    database, report = build([Source(clip=walk(), tags=(TagRange("loop", 70, 72),))], BuildSettings())
+    database, report = build(
+        [Source(clip=walk(), tags=(TagRange("loop", 70, 72),))], BuildSettings()
+    )
     assert len(database.ranges) == 1
-    assert report.skipped == (("walk", "the 2 frames of its loop from frame 70 are fewer than the 4 that are needed"),)
+    assert report.skipped == (
+        ("walk", "the 2 frames of its loop from frame 70 are fewer than the 4 that are needed"),
+    )
 
 
 # ---------------------------------------------------------------- files
@@ -186,28 +225,43 @@ def test_a_loop_too_short_for_one_is_left_out_with_its_frames_named():
 
 def test_a_source_list_gives_preferences_a_strength(tmp_path: Path):
     (tmp_path / "walk.bvh").touch()
-    entry = {"file": "walk.bvh", "tags": [{"name": "prefer", "bias": -1.5, "stop": 9}, {"name": "loop", "start": 4}]}
+    entry = {
+        "file": "walk.bvh",
+        "tags": [{"name": "prefer", "bias": -1.5, "stop": 9}, {"name": "loop", "start": 4}],
+    }
     (tmp_path / "list.json").write_text(json.dumps([entry]))
     [source] = read_source_list(tmp_path / "list.json")
     assert source.tags == (TagRange("prefer", None, 9, -1.5), TagRange("loop", 4))
-    for wrong, words in (({"name": "walk", "bias": -1}, "only 'prefer'"), ({"name": "prefer", "bias": "much"}, "number"),
-                         ({"name": "prefer", "bias": 1e9}, "number"), ({"name": "prefer", "bias": True}, "number")):
+    for wrong, words in (
+        ({"name": "walk", "bias": -1}, "only 'prefer'"),
+        ({"name": "prefer", "bias": "much"}, "number"),
+        ({"name": "prefer", "bias": 1e9}, "number"),
+        ({"name": "prefer", "bias": True}, "number"),
+    ):
         (tmp_path / "list.json").write_text(json.dumps([{"file": "walk.bvh", "tags": [wrong]}]))
         with pytest.raises(SettingsError, match=words):
             read_source_list(tmp_path / "list.json")
 
 
 def test_tags_of_clips_come_back_from_their_file(tmp_path: Path):
-    tags = {"walk": (TagRange("walk", 3, 90), TagRange("prefer", None, 20, -0.5)), "run": (TagRange("no_use"),)}
+    tags = {
+        "walk": (TagRange("walk", 3, 90), TagRange("prefer", None, 20, -0.5)),
+        "run": (TagRange("no_use"),),
+    }
     save_tags(tags, tmp_path / "tags.json")
     assert load_tags(tmp_path / "tags.json") == tags
 
 
 def test_tags_from_a_file_stand_in_place_of_those_of_their_source():
-    sources = [Source(clip=walk(), start=40, stop=120, tags=(TagRange("curve"),)), Source(clip=walk(1, "other"))]
+    sources = [
+        Source(clip=walk(), start=40, stop=120, tags=(TagRange("curve"),)),
+        Source(clip=walk(1, "other")),
+    ]
     tags = {"walk": (TagRange("early", 0, 30), TagRange("late", 100))}
     tagged, other = with_tags(sources, tags)
-    assert tagged.tags == (TagRange("late", 100),)  # the other lies before the frames that are taken
+    assert tagged.tags == (
+        TagRange("late", 100),
+    )  # the other lies before the frames that are taken
     assert other == sources[1]
     with pytest.raises(SettingsError, match=r"'wlak'.*walk, other"):
         with_tags(sources, {"wlak": (TagRange("x"),)})
@@ -215,17 +269,31 @@ def test_tags_from_a_file_stand_in_place_of_those_of_their_source():
 
 def test_tags_of_sources_are_told_by_clip_on_the_frames_that_are_taken():
     clip = walk()
-    sources = [Source(clip=clip, start=40, stop=80, tags=(TagRange("early"), TagRange("x", 50, 60))),
-               Source(clip=clip, start=90, tags=(TagRange("late", 20),)), Source(clip=walk(1, "other"))]
+    sources = [
+        Source(clip=clip, start=40, stop=80, tags=(TagRange("early"), TagRange("x", 50, 60))),
+        Source(clip=clip, start=90, tags=(TagRange("late", 20),)),
+        Source(clip=walk(1, "other")),
+    ]
     tags = tags_by_clip(sources)
-    assert tags == {"walk": (TagRange("early", 40, 80), TagRange("x", 50, 60), TagRange("late", 90)), "other": ()}
+    assert tags == {
+        "walk": (TagRange("early", 40, 80), TagRange("x", 50, 60), TagRange("late", 90)),
+        "other": (),
+    }
     assert tags_by_clip(with_tags(sources, tags)) == tags
     with pytest.raises(SettingsError, match="one name"):
         tags_by_clip([Source(file=Path("a/walk.bvh")), Source(file=Path("b/walk.bvh"))])
 
 
 @pytest.mark.parametrize(
-    "text", ["[", "[]", '{"walk": 3}', '{"walk": [{"name": ""}]}', '{"walk": [{"name": "a", "start": 5, "stop": 5}]}'])
+    "text",
+    [
+        "[",
+        "[]",
+        '{"walk": 3}',
+        '{"walk": [{"name": ""}]}',
+        '{"walk": [{"name": "a", "start": 5, "stop": 5}]}',
+    ],
+)
 def test_a_file_of_tags_that_is_wrong_is_named(text: str, tmp_path: Path):
     (tmp_path / "tags.json").write_text(text)
     with pytest.raises(SettingsError, match=r"tags\.json"):

@@ -52,11 +52,17 @@ def accelerations_at_jumps(take, database):
 
 def knees(poses, database):
     """How far the knees (L, F) are bent, in radians; 0 is straight."""
-    at = np.concatenate([positions(poses[k : k + 5000], database) for k in range(0, len(poses), 5000)])
+    at = np.concatenate(
+        [positions(poses[k : k + 5000], database) for k in range(0, len(poses), 5000)]
+    )
     bends = []
     for leg in database.roles.legs:
         upper, lower = at[:, leg.shin] - at[:, leg.thigh], at[:, leg.foot] - at[:, leg.shin]
-        cosine = np.sum(upper * lower, axis=-1) / np.linalg.norm(upper, axis=-1) / np.linalg.norm(lower, axis=-1)
+        cosine = (
+            np.sum(upper * lower, axis=-1)
+            / np.linalg.norm(upper, axis=-1)
+            / np.linalg.norm(lower, axis=-1)
+        )
         bends.append(np.arccos(np.clip(cosine, -1.0, 1.0)))
     return np.array(bends)
 
@@ -90,7 +96,9 @@ def test_walking_takes_of_lafan1(lafan1, script):
 
 def test_a_character_stops_when_it_is_told_to(demo_database):
     settings = takes.default_settings(demo_database)
-    wanted = takes.performance_for(demo_database, settings, "stop_and_go", gait="walk", seconds=30, seed=0)
+    wanted = takes.performance_for(
+        demo_database, settings, "stop_and_go", gait="walk", seconds=30, seed=0
+    )
     take = takes.perform(demo_database, settings, wanted)
     speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
     # the second half of each rest, after a lead-in of one second and three of going
@@ -100,7 +108,9 @@ def test_a_character_stops_when_it_is_told_to(demo_database):
 
 def test_a_report_measures_the_file_that_is_read_back(demo_database, tmp_path):
     settings = takes.default_settings(demo_database)
-    wanted = takes.performance_for(demo_database, settings, "square", gait="walk", seconds=6, seed=0)
+    wanted = takes.performance_for(
+        demo_database, settings, "square", gait="walk", seconds=6, seed=0
+    )
     take = takes.perform(demo_database, settings, wanted)
     takes.write_bvh(take, tmp_path / "take.bvh")
     written = takes.report(take, demo_database, tmp_path / "take.bvh")
@@ -108,8 +118,16 @@ def test_a_report_measures_the_file_that_is_read_back(demo_database, tmp_path):
     clip = bvh.load(tmp_path / "take.bvh")
     still = clip.positions.copy()
     still[:] = still[0]
-    bvh.save(type(clip)(clip.name, clip.skeleton, still, np.broadcast_to(clip.rotations[:1], clip.rotations.shape),
-                        clip.fps), tmp_path / "still.bvh")
+    bvh.save(
+        type(clip)(
+            clip.name,
+            clip.skeleton,
+            still,
+            np.broadcast_to(clip.rotations[:1], clip.rotations.shape),
+            clip.fps,
+        ),
+        tmp_path / "still.bvh",
+    )
     frozen = takes.report(take, demo_database, tmp_path / "still.bvh")
     assert frozen["take"]["speed_mean"] < 1e-6
     assert frozen["take"]["freezes"] > 0
@@ -124,23 +142,35 @@ def test_a_take_as_motion_capture_moves_as_the_take(demo_database, tmp_path):
     _, written = clip.world()
     _, performed = take.clip().world()
     for bone, name in enumerate(clip.skeleton.names):
-        np.testing.assert_allclose(written[:, bone], performed[:, take.skeleton.index(name)], atol=1e-4)
+        np.testing.assert_allclose(
+            written[:, bone], performed[:, take.skeleton.index(name)], atol=1e-4
+        )
 
 
 def test_bones_may_have_names_that_motion_capture_cannot_hold(demo_database):
     """Whitespace becomes '_' in the file that is measured; so may two names become one, and are told apart there."""
     bare = demo_database.skeleton.names[1:]
     odd = {"Hips": "Bip01 Pelvis", "Head": "Bip01_Pelvis", "LeftFoot": "Bip01 {L} Foot"}
-    renamed = replace(demo_database, skeleton=demo_database.skeleton.renamed(("Simulation", *(odd.get(n, n) for n in bare))))
+    renamed = replace(
+        demo_database,
+        skeleton=demo_database.skeleton.renamed(("Simulation", *(odd.get(n, n) for n in bare))),
+    )
     settings = takes.default_settings(demo_database)
-    wanted = takes.performance_for(demo_database, settings, "square", gait="walk", seconds=4, seed=0)
-    reports = [takes.report(takes.perform(database, settings, wanted), database) for database in (demo_database, renamed)]
+    wanted = takes.performance_for(
+        demo_database, settings, "square", gait="walk", seconds=4, seed=0
+    )
+    reports = [
+        takes.report(takes.perform(database, settings, wanted), database)
+        for database in (demo_database, renamed)
+    ]
     assert reports[0]["take"] == reports[1]["take"]
 
 
 def test_the_clips_of_a_take_are_named_with_their_seconds(demo_database):
     settings = takes.default_settings(demo_database)
-    wanted = takes.performance_for(demo_database, settings, "random", gait="walk", seconds=10, seed=1)
+    wanted = takes.performance_for(
+        demo_database, settings, "random", gait="walk", seconds=10, seed=1
+    )
     take = takes.perform(demo_database, settings, wanted)
     clips = takes.clips_used(take, demo_database)
     assert sum(c["seconds"] + c["mirrored"] for c in clips) == pytest.approx(10.0, abs=0.2)
@@ -156,13 +186,19 @@ def test_every_jump_is_explained_by_the_frames_it_chose_from(demo_database):
     for tick, jump in zip(np.flatnonzero(take.jumped), jumps, strict=True):
         entered = demo_database.source_of(int(take.frames[tick]) - 1)
         best = jump["candidates"][0]
-        assert (best["clip"], best["frame"], best["mirrored"]) == (entered.clip, entered.frame, entered.mirrored)
+        assert (best["clip"], best["frame"], best["mirrored"]) == (
+            entered.clip,
+            entered.frame,
+            entered.mirrored,
+        )
         assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
 
 
 def test_a_report_says_which_speeds_the_clips_do_not_have(demo_database):
     settings = takes.default_settings(demo_database)
-    wanted = takes.performance_for(demo_database, settings, "square", gait="walk", seconds=4, seed=0)
+    wanted = takes.performance_for(
+        demo_database, settings, "square", gait="walk", seconds=4, seed=0
+    )
     report = takes.report(takes.perform(demo_database, settings, wanted), demo_database)
     assert report["speeds_not_in_data"] == []
     faster = settings.changed({"walk": {"forward": 9.0, "side": 1.0, "back": 0.5}})
@@ -176,9 +212,13 @@ def test_a_report_says_which_speeds_the_clips_do_not_have(demo_database):
 def test_takes_are_laid_over_each_other(demo_database):
     settings = takes.default_settings(demo_database)
     square, flips = (
-        takes.perform(demo_database, settings,
-                      takes.performance_for(demo_database, settings, script, gait="walk", seconds=4, seed=0))
-        for script in ("square", "flips"))
+        takes.perform(
+            demo_database,
+            settings,
+            takes.performance_for(demo_database, settings, script, gait="walk", seconds=4, seed=0),
+        )
+        for script in ("square", "flips")
+    )
     assert np.array_equal(joined([(0, square)]).poses, square.poses)
 
     # the later one wins where both are, and the first goes on after it
@@ -190,12 +230,18 @@ def test_takes_are_laid_over_each_other(demo_database):
         assert np.array_equal(values[:20], old[:20])
         assert np.array_equal(values[20:50], new)
         assert np.array_equal(values[50:], old[50:])
-    old, new = ({tick + at for tick, _ in take.decisions} for at, take in ((0, square), (20, short)))
-    assert [tick for tick, _ in both.decisions] == sorted({tick for tick in old if not 20 <= tick < 50} | new)
+    old, new = (
+        {tick + at for tick, _ in take.decisions} for at, take in ((0, square), (20, short))
+    )
+    assert [tick for tick, _ in both.decisions] == sorted(
+        {tick for tick in old if not 20 <= tick < 50} | new
+    )
 
     # appended, and after a gap
     count = square.frame_count
-    assert np.array_equal(joined([(0, square), (count, flips)]).poses, np.concatenate([square.poses, flips.poses]))
+    assert np.array_equal(
+        joined([(0, square), (count, flips)]).poses, np.concatenate([square.poses, flips.poses])
+    )
     apart = joined([(0, square), (count + 5, flips)])
     assert np.all(apart.poses[count : count + 5] == square.poses[-1])
     assert np.array_equal(apart.poses[count + 5 :], flips.poses)

@@ -9,14 +9,22 @@ import pytest
 
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.settings import PerformerSettings, Speeds
-from motion_matching.engine.control.trajectory import PastTrajectory, SimulationObject, desired_velocity, turned, wrap
+from motion_matching.engine.control.trajectory import (
+    PastTrajectory,
+    SimulationObject,
+    desired_velocity,
+    turned,
+    wrap,
+)
 from motion_matching.engine.maths import springs
 
 SETTINGS = PerformerSettings(walk=Speeds(2.0, 1.5, 1.0), run=Speeds(4.0, 3.0, 2.0))
 DT = 1 / 60
 
 
-def steered(intent: Intent, seconds: float, settings: PerformerSettings = SETTINGS) -> SimulationObject:
+def steered(
+    intent: Intent, seconds: float, settings: PerformerSettings = SETTINGS
+) -> SimulationObject:
     simulation = SimulationObject(settings)
     for _ in range(round(seconds / DT)):
         simulation.steer(intent, DT)
@@ -25,7 +33,9 @@ def steered(intent: Intent, seconds: float, settings: PerformerSettings = SETTIN
 
 
 @pytest.mark.parametrize("yaw", [0.0, 1.0, -2.5])
-@pytest.mark.parametrize(("local", "speed"), [((0, -1), 2.0), ((1, 0), 1.5), ((-1, 0), 1.5), ((0, 1), 1.0)])
+@pytest.mark.parametrize(
+    ("local", "speed"), [((0, -1), 2.0), ((1, 0), 1.5), ((-1, 0), 1.5), ((0, 1), 1.0)]
+)
 def test_full_speed_depends_on_the_direction_relative_to_the_facing(yaw, local, speed):
     velocity = desired_velocity(turned(*local, yaw), yaw, 2.0, 1.5, 1.0)
     np.testing.assert_allclose(velocity, np.array(turned(*local, yaw)) * speed, atol=1e-12)
@@ -33,7 +43,9 @@ def test_full_speed_depends_on_the_direction_relative_to_the_facing(yaw, local, 
 
 def test_going_forward_reaches_the_full_speed_and_faces_the_movement():
     simulation = steered(Intent(move=turned(0.0, -1.0, 1.2)), 4.0)
-    np.testing.assert_allclose((simulation.vx, simulation.vy), np.array(turned(0, -2.0, 1.2)), atol=1e-3)
+    np.testing.assert_allclose(
+        (simulation.vx, simulation.vy), np.array(turned(0, -2.0, 1.2)), atol=1e-3
+    )
     assert abs(wrap(simulation.yaw - 1.2)) < 1e-3
 
 
@@ -106,7 +118,9 @@ def test_prediction_is_what_happens_when_the_wish_stays():
         simulation.step(DT)
         if tick in (15, 30, 60):
             point = predicted[(15, 30, 60).index(tick)]
-            np.testing.assert_allclose((simulation.x, simulation.y, simulation.yaw), point[:3], atol=1e-9)
+            np.testing.assert_allclose(
+                (simulation.x, simulation.y, simulation.yaw), point[:3], atol=1e-9
+            )
 
 
 def test_prediction_sees_the_wish_from_each_predicted_heading():
@@ -128,7 +142,9 @@ def test_everything_turns_with_the_world():
             turned_one.steer(Intent(move=turned(*move, 2.0)), DT)
             plain.step(DT)
             turned_one.step(DT)
-        np.testing.assert_allclose(turned(plain.x, plain.y, 2.0), (turned_one.x, turned_one.y), atol=1e-9)
+        np.testing.assert_allclose(
+            turned(plain.x, plain.y, 2.0), (turned_one.x, turned_one.y), atol=1e-9
+        )
         assert abs(wrap(turned_one.yaw - plain.yaw - 2.0)) < 1e-9
 
 

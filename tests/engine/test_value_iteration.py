@@ -28,16 +28,28 @@ def random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.n
     weights = rng.random((states, ACTIONS, NEIGHBOURS))
     weights /= weights.sum(-1, keepdims=True)
     turn, speed = rng.uniform(-3, 3, (states, ACTIONS)), rng.uniform(0, 3, (states, ACTIONS))
-    return Transitions(indices, weights.astype(np.float32), turn, speed), rng.random((states, 2)) < 0.5
+    return Transitions(indices, weights.astype(np.float32), turn, speed), rng.random(
+        (states, 2)
+    ) < 0.5
 
 
-def reward(tasks: Tasks, heading: float, speed: float, tag: int, turn: float, going: float, carried: np.ndarray) -> float:
+def reward(
+    tasks: Tasks,
+    heading: float,
+    speed: float,
+    tag: int,
+    turn: float,
+    going: float,
+    carried: np.ndarray,
+) -> float:
     """The formula as it is written, one number at a time."""
     asked = tasks.tag_reward * carried[tag - 1] if tag else 0.0
     return -abs(heading - turn) + asked - tasks.speed_reward * abs(going - speed)
 
 
-def dense_problem(field: Transitions, tagged: np.ndarray, tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
+def dense_problem(
+    field: Transitions, tagged: np.ndarray, tasks: Tasks
+) -> tuple[np.ndarray, np.ndarray]:
     """Rewards (X, A) and probabilities (X, A, X) over all task states X, in float64 loops."""
     speeds, tags, directions = tasks.shape
     states = len(field.indices)
@@ -46,9 +58,15 @@ def dense_problem(field: Transitions, tagged: np.ndarray, tasks: Tasks) -> tuple
     step = 2 * math.pi / (directions - 1)
     for x, (n, s, g, i) in enumerate(np.ndindex(states, speeds, tags, directions)):
         for a in range(ACTIONS):
-            w, around, turn = field.weights[n, a].astype(float), field.indices[n, a], field.turn[n, a]
+            w, around, turn = (
+                field.weights[n, a].astype(float),
+                field.indices[n, a],
+                field.turn[n, a],
+            )
             heading = i * step - math.pi
-            rewards[x, a] = reward(tasks, heading, tasks.speeds[s], g, turn, field.speed[n, a], w @ tagged[around])
+            rewards[x, a] = reward(
+                tasks, heading, tasks.speeds[s], g, turn, field.speed[n, a], w @ tagged[around]
+            )
             place = (min(max(heading - turn, -math.pi), math.pi) + math.pi) / step
             low = min(int(place), directions - 2)
             share = place - low
@@ -64,7 +82,9 @@ def solved(rewards: np.ndarray, leads: np.ndarray, discount: float) -> np.ndarra
     rows = np.arange(len(rewards))
     policy = np.zeros(len(rewards), int)
     while True:
-        values = np.linalg.solve(np.eye(len(rows)) - discount * leads[rows, policy], rewards[rows, policy])
+        values = np.linalg.solve(
+            np.eye(len(rows)) - discount * leads[rows, policy], rewards[rows, policy]
+        )
         scores = rewards + discount * leads @ values
         better = scores.argmax(1)
         if np.all(scores[rows, better] <= scores[rows, policy] + 1e-12):
@@ -77,7 +97,9 @@ def test_values_are_those_of_a_dense_solver(tasks):
     field, tagged = random_field(states=8)
     tagged = tagged[:, : len(tasks.tags)]
     if not tasks.speeds:
-        rewards, leads = dense_problem(field, tagged, Tasks(directions=5, speeds=(0.0,), speed_reward=0.0))
+        rewards, leads = dense_problem(
+            field, tagged, Tasks(directions=5, speeds=(0.0,), speed_reward=0.0)
+        )
     else:
         rewards, leads = dense_problem(field, tagged, tasks)
     expected = solved(rewards, leads, 0.9)
@@ -87,19 +109,32 @@ def test_values_are_those_of_a_dense_solver(tasks):
 
 
 def test_one_state_that_goes_straight_has_the_value_of_a_geometric_series():
-    field = Transitions(np.zeros((1, 1, 1), np.int32), np.ones((1, 1, 1), np.float32), np.zeros((1, 1)), np.zeros((1, 1)))
-    iteration = ValueIteration(field, np.ones((1, 1), bool), Tasks(directions=17, tags=("walk",)), 0.99)
+    field = Transitions(
+        np.zeros((1, 1, 1), np.int32),
+        np.ones((1, 1, 1), np.float32),
+        np.zeros((1, 1)),
+        np.zeros((1, 1)),
+    )
+    iteration = ValueIteration(
+        field, np.ones((1, 1), bool), Tasks(directions=17, tags=("walk",)), 0.99
+    )
     iteration.run(3000)
     headings = np.abs(iteration.values[0, 0, 0])
     assert headings[8] == 0
-    np.testing.assert_allclose(iteration.values[0, 0, 1] - iteration.values[0, 0, 0], 100, rtol=1e-3)
-    np.testing.assert_allclose(headings[[0, 4, 12, 16]], math.pi * np.array([100, 50, 50, 100]), rtol=1e-3)
+    np.testing.assert_allclose(
+        iteration.values[0, 0, 1] - iteration.values[0, 0, 0], 100, rtol=1e-3
+    )
+    np.testing.assert_allclose(
+        headings[[0, 4, 12, 16]], math.pi * np.array([100, 50, 50, 100]), rtol=1e-3
+    )
 
 
 def test_straight_back_is_not_reached_the_other_way_round():
     """Of two states that turn by a tenth of a radian, one to the left and one to the right, each gets to its own side."""
     own = np.arange(2, dtype=np.int32).reshape(2, 1, 1)
-    field = Transitions(own, np.ones((2, 1, 1), np.float32), np.array([[0.1], [-0.1]]), np.zeros((2, 1)))
+    field = Transitions(
+        own, np.ones((2, 1, 1), np.float32), np.array([[0.1], [-0.1]]), np.zeros((2, 1))
+    )
     tasks = Tasks(directions=17)
     iteration = ValueIteration(field, np.ones((2, 0), bool), tasks, 0.99)
     iteration.run(3000)
@@ -114,7 +149,9 @@ def few_trained(states: int, every: int) -> tuple[Transitions, sparse.csr_matrix
     """Transitions of one state in so many, and how the others follow these."""
     field = Transitions(*(part[::every] for part in random_field(states=states)[0]))
     follows = np.arange(states) // every
-    spread = sparse.csr_matrix((np.ones(states, np.float32), follows, np.arange(states + 1)), (states, len(field.turn)))
+    spread = sparse.csr_matrix(
+        (np.ones(states, np.float32), follows, np.arange(states + 1)), (states, len(field.turn))
+    )
     return field, spread
 
 
@@ -150,7 +187,10 @@ def test_the_largest_residual_shrinks_by_the_discount_each_sweep(discount):
     most = np.array([r.most for r in iteration.residuals])
     assert len(most) == 100
     # what float32 rounds away of the values does not shrink
-    assert np.all(most[1:] <= discount * most[:-1] + 4 * np.finfo(np.float32).eps * np.abs(iteration.values).max())
+    assert np.all(
+        most[1:]
+        <= discount * most[:-1] + 4 * np.finfo(np.float32).eps * np.abs(iteration.values).max()
+    )
     assert most[-1] < most[0] * discount**90
     assert all(r.least <= r.mean <= r.most for r in iteration.residuals)
 
@@ -222,7 +262,9 @@ def test_between_directions_the_shares_give_the_direction_back():
     assert np.all(second == first + 1)
     assert np.all((share >= 0) & (share <= 1))
     expected = np.clip(directions, -math.pi, math.pi)
-    np.testing.assert_allclose((1 - share) * tasks.headings[first] + share * tasks.headings[second], expected, atol=1e-9)
+    np.testing.assert_allclose(
+        (1 - share) * tasks.headings[first] + share * tasks.headings[second], expected, atol=1e-9
+    )
 
 
 def test_the_reward_is_best_where_an_action_faces_the_heading():
@@ -231,7 +273,9 @@ def test_the_reward_is_best_where_an_action_faces_the_heading():
     assert turn[reward_of.argmax()] == pytest.approx(0.4)
     assert reward_of.max() == pytest.approx(0.0)
     # the other way round is not nearer
-    assert Tasks().reward(Wish(3.0), np.array([-3.0]), np.zeros(1), np.zeros((1, 0)))[0] == pytest.approx(-6.0)
+    assert Tasks().reward(Wish(3.0), np.array([-3.0]), np.zeros(1), np.zeros((1, 0)))[
+        0
+    ] == pytest.approx(-6.0)
 
 
 def test_an_asked_tag_is_rewarded_with_one_and_speed_by_how_far_it_is_off():

@@ -48,8 +48,12 @@ def trained(database: Database) -> value_function.ValueFunction:
     return Training(database, Metric.default(database), TASKS, settings).run()
 
 
-def quick(database: Database, tasks: Tasks | None = None, settings: TrainingSettings = QUICK) -> Training:
-    return Training(database, Metric.default(database), tasks or Tasks(directions=5, tags=("walk",)), settings)
+def quick(
+    database: Database, tasks: Tasks | None = None, settings: TrainingSettings = QUICK
+) -> Training:
+    return Training(
+        database, Metric.default(database), tasks or Tasks(directions=5, tags=("walk",)), settings
+    )
 
 
 # ---------------------------------------------------------------- control
@@ -66,7 +70,11 @@ def steered(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.nd
         motion = field.advance(Goal([TrajectoryPoint(0.0, 0.0, left, *ahead)]))
         turn = float(motion.root[2]) / field.fps
         going = pace(motion.root)
-        rewards.append(TASKS.reward(Wish(left, SPEED), np.array([turn]), np.array([going]), np.zeros((1, 0)))[0])
+        rewards.append(
+            TASKS.reward(Wish(left, SPEED), np.array([turn]), np.array([going]), np.zeros((1, 0)))[
+                0
+            ]
+        )
         yaw += turn
         reached.append(yaw)
     return np.array(reached), np.array(rewards)
@@ -78,7 +86,9 @@ def flips(fps: float) -> np.ndarray:
 
 def random_headings(fps: float) -> np.ndarray:
     rng = np.random.default_rng(3)
-    return np.concatenate([np.full(round(rng.uniform(1, 4) * fps), rng.uniform(-math.pi, math.pi)) for _ in range(5)])
+    return np.concatenate(
+        [np.full(round(rng.uniform(1, 4) * fps), rng.uniform(-math.pi, math.pi)) for _ in range(5)]
+    )
 
 
 def discounted(rewards: np.ndarray) -> float:
@@ -90,10 +100,16 @@ def discounted(rewards: np.ndarray) -> float:
     return float(np.mean(returns))
 
 
-@pytest.mark.parametrize(("headings", "lookahead"), [(flips, 0.0), (random_headings, 0.0), (random_headings, 0.6)])
-def test_control_by_values_has_a_higher_discounted_return_than_greed(database, trained, headings, lookahead):
+@pytest.mark.parametrize(
+    ("headings", "lookahead"), [(flips, 0.0), (random_headings, 0.0), (random_headings, 0.6)]
+)
+def test_control_by_values_has_a_higher_discounted_return_than_greed(
+    database, trained, headings, lookahead
+):
     """Also where greed looks ahead along the clips."""
-    settings = takes.default_settings(database).changed({"lookahead": lookahead, "neighbours": trained.neighbours})
+    settings = takes.default_settings(database).changed(
+        {"lookahead": lookahead, "neighbours": trained.neighbours}
+    )
     wanted = headings(database.fps)
     _, by_values = steered(MotionField(database, settings, foresight=trained), wanted)
     _, by_greed = steered(MotionField(database, settings), wanted)
@@ -105,7 +121,10 @@ def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
     """Small turns as well as large ones: nothing around straight ahead counts as good enough."""
     settings = takes.default_settings(database).changed({"neighbours": trained.neighbours})
     heading = math.radians(degrees)
-    reached, _ = steered(MotionField(database, settings, foresight=trained), np.full(round(6 * database.fps), heading))
+    reached, _ = steered(
+        MotionField(database, settings, foresight=trained),
+        np.full(round(6 * database.fps), heading),
+    )
     # of the last two seconds, in which the steps of a walk sway about it
     error = wrap(float(np.mean(reached[-round(2 * database.fps) :])) - heading)
     assert abs(math.degrees(error)) < 3.0
@@ -114,7 +133,11 @@ def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
 @pytest.mark.parametrize("sideways", [0.9, -0.9])
 def test_it_strafes_at_the_speed_that_is_asked_for(sideways):
     """Though values are of going straight ahead alone, it goes to the side, and faces where it is told to."""
-    clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name in ("walk_curves", "strafes")]
+    clips = [
+        Source(clip=clip)
+        for clip in locomotion.generate()
+        if clip.name in ("walk_curves", "strafes")
+    ]
     database = build(clips, BuildSettings(mirror=True))[0]
     function = quick(database, TASKS, replace(QUICK, states=1500, neighbours=11, sweeps=100)).run()
     settings = takes.default_settings(database).changed({"neighbours": function.neighbours})
@@ -133,7 +156,10 @@ def test_it_turns_about_on_the_side_that_is_asked_for(database, trained, degrees
     """Where both ways round are about as long, the one is taken that the simulation object takes."""
     settings = takes.default_settings(database).changed({"neighbours": trained.neighbours})
     heading = math.radians(degrees)
-    reached, _ = steered(MotionField(database, settings, foresight=trained), np.full(round(4 * database.fps), heading))
+    reached, _ = steered(
+        MotionField(database, settings, foresight=trained),
+        np.full(round(4 * database.fps), heading),
+    )
     assert abs(math.degrees(reached[-1] - heading)) < 30.0
 
 
@@ -142,7 +168,9 @@ def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_lea
     state, spacing = 7, trained.tasks.spacing
     turn = np.array([0.3])
     wish = Wish(0.3 + 2 * spacing, SPEED)
-    score = trained.score(wish, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32))
+    score = trained.score(
+        wish, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32)
+    )
     ahead = trained.tasks.directions // 2
     expected = -2 * spacing + DISCOUNT * trained.values[state, 1, 0, ahead + 2]
     assert score[0] == pytest.approx(expected, abs=1e-4)
@@ -172,13 +200,20 @@ def test_the_values_solve_the_equation_they_are_trained_for(database):
     for state in range(0, len(function.trained), 40):
         for column, heading in enumerate(function.tasks.headings):
             for g, tags in enumerate([frozenset(), frozenset({"walk"})]):
-                scores = function.score(Wish(float(heading), 0.0, tags), tables.turn[state], tables.speed[state],
-                                        tables.indices[state], tables.weights[state])
+                scores = function.score(
+                    Wish(float(heading), 0.0, tags),
+                    tables.turn[state],
+                    tables.speed[state],
+                    tables.indices[state],
+                    tables.weights[state],
+                )
                 value = function.values[function.trained[state], 0, g, column]
                 assert scores.max() == pytest.approx(value, abs=1e-3)
 
 
-def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_clip(database, trained):
+def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_clip(
+    database, trained
+):
     """A field plays among all poses of its data, however few are trained: half of them have the values of their sweeps, and
     where a clip goes from one of these to the next, values go there evenly."""
     all_states = MotionStates.from_database(database)
@@ -193,7 +228,9 @@ def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_c
 
 def test_values_of_poses_do_not_lie_between_those_of_other_clips(database):
     """Nor of the other side of frames that are not played: behind the last trained of a run all are worth what that is."""
-    unused = np.where(np.arange(database.frame_count) % 50 < 3, 1 << len(database.tag_names), 0).astype(np.uint32)
+    unused = np.where(
+        np.arange(database.frame_count) % 50 < 3, 1 << len(database.tag_names), 0
+    ).astype(np.uint32)
     gaps = replace(database, tag_names=(*database.tag_names, NO_USE), tags=database.tags | unused)
     function = quick(gaps).run()
     begins = np.flatnonzero(np.diff(function.frames, prepend=-9) != 1)
@@ -202,7 +239,9 @@ def test_values_of_poses_do_not_lie_between_those_of_other_clips(database):
     behind = 0
     for stop in [*begins[1:], len(function.frames)]:
         last = function.trained[function.trained < stop].max()
-        np.testing.assert_array_equal(function.values[last:stop], function.values[[last] * (stop - last)])
+        np.testing.assert_array_equal(
+            function.values[last:stop], function.values[[last] * (stop - last)]
+        )
         behind += stop - last - 1
     assert behind > len(begins) // 4
 
@@ -225,7 +264,11 @@ def test_tables_lead_where_the_states_of_the_data_lead(database):
     """The action that favours a state itself goes on as its clip does: the next state is the nearest, and counts for all."""
     training = quick(database, settings=replace(QUICK, drift=0.0))
     function = training.run()
-    states, trained, tables = MotionStates.from_database(database), function.trained, training.tables
+    states, trained, tables = (
+        MotionStates.from_database(database),
+        function.trained,
+        training.tables,
+    )
     np.testing.assert_allclose(tables.turn[:, 0], states.root_steps[trained, 2], atol=1e-4)
     inner = np.flatnonzero(states.followed(database)[trained])
     assert np.mean(tables.indices[inner, 0, 0] == trained[inner] + 1) > 0.98
@@ -278,7 +321,9 @@ class _StoppedError(Exception):
 
 
 @pytest.mark.parametrize("after", [("Looking where actions lead", 0.5), ("Training", 0.6)])
-def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(database, tmp_path, after):
+def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(
+    database, tmp_path, after
+):
     def stop(stage: str, part: float) -> None:
         if (stage, part) >= after:
             raise _StoppedError
@@ -294,7 +339,9 @@ def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(databa
     assert again.resume(tmp_path / "field.npz")
     assert again.part == stopped.part
     finished = again.run()
-    assert again.resume(tmp_path / "field.npz")  # of this training still, though it holds less by now
+    assert again.resume(
+        tmp_path / "field.npz"
+    )  # of this training still, though it holds less by now
     assert again.finished
     np.testing.assert_array_equal(finished.values, whole.values)
     np.testing.assert_array_equal(finished.residuals, whole.residuals)
@@ -311,7 +358,9 @@ def test_a_training_can_be_stopped_at_any_moment(database):
     training.run(told)
     assert moments == sorted(moments)
     states = len(training.value_function().frames)
-    before = [stage for stage, part in moments if stage == "Looking where actions lead" and part == 0]
+    before = [
+        stage for stage, part in moments if stage == "Looking where actions lead" and part == 0
+    ]
     assert len(before) > states / 2048 + 3
     ready = [stage for stage, part in moments if stage == "Training" and part == 0]
     assert len(ready) > states / 1024
@@ -353,7 +402,11 @@ def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, t
     assert other.resume(tmp_path / "field.npz")
     other.run(lambda stage, part: stages.append(stage))
     assert set(stages) == {"Training"}
-    for settings in (replace(QUICK, drift=0.2), replace(QUICK, neighbours=4), replace(QUICK, states=120)):
+    for settings in (
+        replace(QUICK, drift=0.2),
+        replace(QUICK, neighbours=4),
+        replace(QUICK, states=120),
+    ):
         anew = quick(database, settings=settings)
         assert not anew.resume(tmp_path / "field.npz")
         assert anew.part == 0
@@ -366,13 +419,20 @@ def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_pa
     poses[100, 4, 5] += 1e-3
     tags = np.array(database.tags)
     tags[100] ^= 1
-    for other in (replace(database, poses=poses), replace(database, tags=tags), replace(database, fps=60.0)):
+    for other in (
+        replace(database, poses=poses),
+        replace(database, tags=tags),
+        replace(database, fps=60.0),
+    ):
         with pytest.raises(DatabaseError, match="train it again"):
             function.metric_in(other)
     heavier = replace(Metric.default(database), turn=2.0)
     assert not function.made_of.are(Ingredients.of(database, heavier))
     # what a search of motion matching compares is no part of a field
-    assert function.metric_in(replace(database, bias=database.bias + 1)).turn == Metric.default(database).turn
+    assert (
+        function.metric_in(replace(database, bias=database.bias + 1)).turn
+        == Metric.default(database).turn
+    )
 
 
 def test_values_stay_good_where_the_character_stood_elsewhere(database):
@@ -380,7 +440,11 @@ def test_values_stay_good_where_the_character_stood_elsewhere(database):
     turn, c, s = 1.0, np.cos(1.0), np.sin(1.0)
     poses, track = np.array(database.poses), np.array(database.track)
     x, y = track[:, 0].copy(), track[:, 1].copy()
-    track[:, 0], track[:, 1], track[:, 2] = 50 + c * x - s * y, c * y + s * x - 20, track[:, 2] + turn
+    track[:, 0], track[:, 1], track[:, 2] = (
+        50 + c * x - s * y,
+        c * y + s * x - 20,
+        track[:, 2] + turn,
+    )
     poses[:, :2, 0], poses[:, 3:, 0] = track[:, :2], -quat.from_yaw(track[:, 2])
     poses[:, 3:, 5] *= -1  # the same rotations
     moved = replace(database, poses=poses, track=track)
@@ -407,13 +471,19 @@ def test_a_tag_on_none_of_the_states_that_are_trained_asks_for_more_of_them():
     [clip] = [clip for clip in locomotion.generate() if clip.name == "walk_curves"]
     sources = [Source(clip=clip, tags=(TagRange("hop", 301, 305),))]
     database, tasks = build(sources, BuildSettings())[0], Tasks(tags=("hop",))
-    with pytest.raises(SettingsError, match="None of the 60 states that are trained is tagged 'hop'; train more"):
+    with pytest.raises(
+        SettingsError, match="None of the 60 states that are trained is tagged 'hop'; train more"
+    ):
         quick(database, tasks, replace(QUICK, states=60))
     quick(database, tasks, replace(QUICK, states=0))
 
 
 def test_files_that_are_no_fields_are_told(database, tmp_path: Path):
-    for name, content in {"empty": b"", "text": b"no field", "zip": b"PK\x05\x06" + bytes(18)}.items():
+    for name, content in {
+        "empty": b"",
+        "text": b"no field",
+        "zip": b"PK\x05\x06" + bytes(18),
+    }.items():
         file = tmp_path / f"{name}.npz"
         file.write_bytes(content)
         with pytest.raises(MotionMatchingError, match=name):

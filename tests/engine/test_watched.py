@@ -18,11 +18,15 @@ from motion_matching.engine.matching.watched import Watched, watch
 def watched(demo_database) -> Watched:
     settings = takes.default_settings(demo_database)
     wanted = scripts.script("flips", 8.0, demo_database.fps, settings.walk, settings.run)
-    return watch(demo_database, settings, replace(wanted, changes=((200, {"velocity_halflife": 0.5}),)))
+    return watch(
+        demo_database, settings, replace(wanted, changes=((200, {"velocity_halflife": 0.5}),))
+    )
 
 
 def test_the_take_is_that_of_performing_it(watched, demo_database):
-    same = takes.perform(demo_database, takes.default_settings(demo_database), watched.take.performance)
+    same = takes.perform(
+        demo_database, takes.default_settings(demo_database), watched.take.performance
+    )
     np.testing.assert_array_equal(watched.take.frames, same.frames)
     np.testing.assert_array_equal(watched.take.poses, same.poses)
     assert len(watched.wishes) == watched.take.frame_count
@@ -36,8 +40,14 @@ def test_every_jump_is_what_the_inspector_finds_a_tick_before(watched, demo_data
     assert len(jumps) >= 4
     for tick in jumps.tolist():
         goal, settings = watched.wish_after(tick - 1)
-        found = inspect_frame(demo_database, settings, int(watched.take.frames[tick - 1]), goal.trajectory,
-                              tags=goal.tags, method=method)
+        found = inspect_frame(
+            demo_database,
+            settings,
+            int(watched.take.frames[tick - 1]),
+            goal.trajectory,
+            tags=goal.tags,
+            method=method,
+        )
         assert demo_database.successors[found.chosen] == watched.take.frames[tick]
 
 

@@ -23,7 +23,11 @@ TAKE = (
 )
 """
 
-FROM_START_TO_END = TRACES + IN_EXTENSION + TAKE + """
+FROM_START_TO_END = (
+    TRACES
+    + IN_EXTENSION
+    + TAKE
+    + """
 zipped, folder = arguments
 bpy.ops.extensions.package_install_files(filepath=zipped, repo="user_default", enable_on_install=True)
 check_enabled()
@@ -51,37 +55,64 @@ left = [path for path in user.rglob("*") if path.is_file() and ("motion_matching
 assert not left, left[:5]
 print("DONE")
 """
+)
 
-CHECK_INSTALLED = IN_EXTENSION + """
+CHECK_INSTALLED = (
+    IN_EXTENSION
+    + """
 check_enabled()
 check_wheels()
 check_modules()
 print("DONE")
 """
+)
 
-CHECK_GONE = IN_EXTENSION + """
+CHECK_GONE = (
+    IN_EXTENSION
+    + """
 assert PACKAGE not in bpy.context.preferences.addons
 assert not modules()
 print("DONE")
 """
+)
 
 
-def test_the_zip_is_installed_used_disabled_and_removed_in_one_session(host: Host, extension_zip: Path):
+def test_the_zip_is_installed_used_disabled_and_removed_in_one_session(
+    host: Host, extension_zip: Path
+):
     printed = host.run(FROM_START_TO_END, extension_zip, host.folder)
     assert "DONE" in printed
     assert (host.folder / "take.bvh").read_text().startswith("HIERARCHY")
 
 
-def test_the_zip_is_installed_used_and_removed_from_the_command_line(host: Host, extension_zip: Path):
+def test_the_zip_is_installed_used_and_removed_from_the_command_line(
+    host: Host, extension_zip: Path
+):
     """Each command starts Blender anew, so the extension has to be found again, enabled, each time."""
     if not host.program:
         pytest.skip("no --blender-program is given")
     host.command("extension", "install-file", "-r", "user_default", "--enable", extension_zip)
     assert "DONE" in host.run(CHECK_INSTALLED)
     host.command("motion_matching", "demo-clips", host.folder / "clips")
-    host.command("motion_matching", "build", host.folder / "clips", "-o", host.folder / "walk.npz", "--mirror")
-    printed = host.command("motion_matching", "take", host.folder / "walk.npz", "--script", "flips", "--seconds", "3",
-                           "-o", host.folder / "take.blend")
+    host.command(
+        "motion_matching",
+        "build",
+        host.folder / "clips",
+        "-o",
+        host.folder / "walk.npz",
+        "--mirror",
+    )
+    printed = host.command(
+        "motion_matching",
+        "take",
+        host.folder / "walk.npz",
+        "--script",
+        "flips",
+        "--seconds",
+        "3",
+        "-o",
+        host.folder / "take.blend",
+    )
     assert "take.blend" in printed
     assert (host.folder / "take.blend").stat().st_size > 100_000
     host.command("extension", "remove", "motion_matching")

@@ -9,7 +9,9 @@ from hosts import IN_EXTENSION, Host
 
 pytestmark = pytest.mark.timeout(600)  # each starts Blender several times
 
-FIRST_SESSION = IN_EXTENSION + """
+FIRST_SESSION = (
+    IN_EXTENSION
+    + """
 zipped, file = arguments
 bpy.ops.extensions.package_install_files(filepath=zipped, repo="user_default", enable_on_install=True)
 check_enabled()
@@ -40,8 +42,11 @@ assert ops.bake_script(script="square", seconds=2.0) == {"FINISHED"}
 bpy.ops.preferences.addon_disable(module=PACKAGE)
 print("DONE")
 """
+)
 
-LATER_SESSION = IN_EXTENSION + """
+LATER_SESSION = (
+    IN_EXTENSION
+    + """
 (file,) = arguments
 if PACKAGE not in bpy.context.preferences.addons:  # the module bpy starts without the user's preferences
     bpy.ops.preferences.addon_enable(module=PACKAGE)
@@ -58,9 +63,12 @@ remove_extension()
 assert not [path for path in user.rglob("*.py") if "motion_matching" in str(path) or "scipy" in str(path)]
 print("DONE")
 """
+)
 
 
-def test_operators_work_in_an_installed_extension_and_after_a_restart(host: Host, extension_zip: Path):
+def test_operators_work_in_an_installed_extension_and_after_a_restart(
+    host: Host, extension_zip: Path
+):
     file = host.folder / "performer.blend"
     assert "DONE" in host.run(FIRST_SESSION, extension_zip, file)
     assert "DONE" in host.run(LATER_SESSION, file)

@@ -18,19 +18,26 @@ from tests.conftest import CHECKOUT
 SDL = "PySDL2-0.9.17-py3-none-any.whl"
 EXPECTED = {
     "windows-x64": {
-        SDL, "pysdl2_dll-2.32.10-py2.py3-none-win_amd64.whl",
-        "scipy-1.15.3-cp311-cp311-win_amd64.whl", "scipy-1.15.3-cp313-cp313-win_amd64.whl",
+        SDL,
+        "pysdl2_dll-2.32.10-py2.py3-none-win_amd64.whl",
+        "scipy-1.15.3-cp311-cp311-win_amd64.whl",
+        "scipy-1.15.3-cp313-cp313-win_amd64.whl",
     },
     "macos-arm64": {
-        SDL, "pysdl2_dll-2.32.10-py2.py3-none-macosx_11_0_universal2.whl",
-        "scipy-1.15.3-cp311-cp311-macosx_12_0_arm64.whl", "scipy-1.15.3-cp313-cp313-macosx_12_0_arm64.whl",
+        SDL,
+        "pysdl2_dll-2.32.10-py2.py3-none-macosx_11_0_universal2.whl",
+        "scipy-1.15.3-cp311-cp311-macosx_12_0_arm64.whl",
+        "scipy-1.15.3-cp313-cp313-macosx_12_0_arm64.whl",
     },
     "macos-x64": {
-        SDL, "pysdl2_dll-2.32.10-py2.py3-none-macosx_10_11_x86_64.whl",
-        "scipy-1.15.3-cp311-cp311-macosx_10_13_x86_64.whl", "scipy-1.15.3-cp313-cp313-macosx_10_13_x86_64.whl",
+        SDL,
+        "pysdl2_dll-2.32.10-py2.py3-none-macosx_10_11_x86_64.whl",
+        "scipy-1.15.3-cp311-cp311-macosx_10_13_x86_64.whl",
+        "scipy-1.15.3-cp313-cp313-macosx_10_13_x86_64.whl",
     },
     "linux-x64": {
-        SDL, "pysdl2_dll-2.32.10-py2.py3-none-manylinux2014_x86_64.whl",
+        SDL,
+        "pysdl2_dll-2.32.10-py2.py3-none-manylinux2014_x86_64.whl",
         "scipy-1.15.3-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
         "scipy-1.15.3-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
     },
@@ -42,14 +49,19 @@ MANIFEST = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text(encoding
 def zips(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The zip of each platform, built and validated."""
     made = build_zip(tmp_path_factory.mktemp("dist"))
-    return {platform: next(zipped for zipped in made if platform in zipped.name) for platform in pins.PLATFORMS}
+    return {
+        platform: next(zipped for zipped in made if platform in zipped.name)
+        for platform in pins.PLATFORMS
+    }
 
 
 @pytest.mark.timeout(1200)  # the first time, 300 MB of wheels are downloaded
 @pytest.mark.parametrize("platform", EXPECTED)
 def test_a_zip_holds_the_wheels_of_its_platform_alone(zips, platform):
     with zipfile.ZipFile(zips[platform]) as archive:
-        held = {name.removeprefix("wheels/") for name in archive.namelist() if name.endswith(".whl")}
+        held = {
+            name.removeprefix("wheels/") for name in archive.namelist() if name.endswith(".whl")
+        }
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
     assert held == EXPECTED[platform]
     assert {wheel.removeprefix("./wheels/") for wheel in manifest["wheels"]} == EXPECTED[platform]
@@ -59,8 +71,15 @@ def test_a_zip_holds_the_wheels_of_its_platform_alone(zips, platform):
 
 def test_a_zip_holds_the_whole_package_and_nothing_else(zips):
     ours = CHECKOUT / "motion_matching"
-    expected = {str(file.relative_to(ours).as_posix()) for file in ours.rglob("*") if file.suffix in (".py", ".typed")}
-    expected |= {str(file.relative_to(CHECKOUT).as_posix()) for file in (CHECKOUT / "presets").rglob("*.json")}
+    expected = {
+        str(file.relative_to(ours).as_posix())
+        for file in ours.rglob("*")
+        if file.suffix in (".py", ".typed")
+    }
+    expected |= {
+        str(file.relative_to(CHECKOUT).as_posix())
+        for file in (CHECKOUT / "presets").rglob("*.json")
+    }
     expected |= {"LICENSE", "blender_manifest.toml"}
     for zipped in zips.values():
         with zipfile.ZipFile(zipped) as archive:
@@ -72,7 +91,11 @@ def test_the_manifest_of_a_zip_is_ours_with_platform_and_wheels(zips):
     for zipped in zips.values():
         with zipfile.ZipFile(zipped) as archive:
             manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
-        assert {**MANIFEST, "platforms": manifest["platforms"], "wheels": manifest["wheels"]} == manifest
+        assert {
+            **MANIFEST,
+            "platforms": manifest["platforms"],
+            "wheels": manifest["wheels"],
+        } == manifest
         assert MANIFEST["version"] in zipped.name
 
 
@@ -80,21 +103,30 @@ def test_one_wheel_of_each_kind_is_chosen_for_any_platform_and_python():
     for platform in pins.PLATFORMS:
         for python in ("3.11", "3.13", "3.14"):
             chosen = package.wheels_for(platform, (python,))
-            assert sorted(name.split("-")[0] for name in chosen) == ["PySDL2", "pysdl2_dll", "scipy"]
+            assert sorted(name.split("-")[0] for name in chosen) == [
+                "PySDL2",
+                "pysdl2_dll",
+                "scipy",
+            ]
         assert len(package.wheels_for(platform, ("3.13", "3.14"))) == 4
 
 
 def test_a_zip_for_distributions_says_so_in_its_name(tmp_path):
     (zipped,) = build_zip(tmp_path, "--platform", this_platform(), "--python", "3.13,3.14")
     assert zipped.stem.endswith("-python3.13-3.14")
-    pythons = {wheel.split("-")[2] for wheel in package.wheels_in(zipped) if wheel.startswith("scipy")}
+    pythons = {
+        wheel.split("-")[2] for wheel in package.wheels_in(zipped) if wheel.startswith("scipy")
+    }
     assert pythons == {"cp313", "cp314"}
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
-    (("--python", "3.12"), "There are no wheels for Python '3.12'"),
-    (("--platform", "amiga"), "There is no platform 'amiga'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--python", "3.12"), "There are no wheels for Python '3.12'"),
+        (("--platform", "amiga"), "There is no platform 'amiga'"),
+    ],
+)
 def test_what_cannot_be_packaged_is_told_in_one_sentence(tmp_path, capsys, arguments, told):
     assert package.main(["-o", str(tmp_path), *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
@@ -106,6 +138,7 @@ def test_what_cannot_be_packaged_is_told_in_one_sentence(tmp_path, capsys, argum
 def test_a_wheel_that_was_tampered_with_is_not_shipped(tmp_path, monkeypatch):
     monkeypatch.setattr(package, "CACHE", tmp_path)
     (tmp_path / SDL).write_bytes(b"something else")
+
     def download(command: list[str], advice: str) -> None:
         (Path(command[command.index("--dest") + 1]) / SDL).write_bytes(b"something else again")
 
@@ -129,7 +162,9 @@ def test_a_wheel_is_in_the_cache_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_manifest_and_changelog_have_the_same_version():
-    newest = re.search(r"^## (\S+)", (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.search(
+        r"^## (\S+)", (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert newest
     assert newest[1] == MANIFEST["version"]
 
@@ -138,15 +173,30 @@ def test_the_manifest_is_what_moderation_asks_for():
     assert len(MANIFEST["tagline"]) <= 64
     assert MANIFEST["tagline"][-1].isalnum()
     assert set(MANIFEST["permissions"]) == {"files"}
-    assert all(len(reason) <= 64 and reason[-1].isalnum() for reason in MANIFEST["permissions"].values())
+    assert all(
+        len(reason) <= 64 and reason[-1].isalnum() for reason in MANIFEST["permissions"].values()
+    )
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
 
 
-NETWORK = {"socket", "ssl", "http", "urllib", "requests", "ftplib", "smtplib", "socketserver", "webbrowser"}
+NETWORK = {
+    "socket",
+    "ssl",
+    "http",
+    "urllib",
+    "requests",
+    "ftplib",
+    "smtplib",
+    "socketserver",
+    "webbrowser",
+}
 
 
-@pytest.mark.parametrize("file", sorted((CHECKOUT / "motion_matching").rglob("*.py")),
-                         ids=lambda file: str(file.relative_to(CHECKOUT)))
+@pytest.mark.parametrize(
+    "file",
+    sorted((CHECKOUT / "motion_matching").rglob("*.py")),
+    ids=lambda file: str(file.relative_to(CHECKOUT)),
+)
 def test_the_permissions_that_are_not_asked_for_are_not_needed(file):
     """Blender's moderation wants the network declared, relative imports, and no tampering with sys.path."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -156,5 +206,9 @@ def test_the_permissions_that_are_not_asked_for_are_not_needed(file):
             names = [node.module or ""]
         assert not NETWORK & {name.partition(".")[0] for name in names}
         assert not any(name.partition(".")[0] == "motion_matching" for name in names)
-        if isinstance(node, ast.Attribute) and node.attr == "path" and isinstance(node.value, ast.Name):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "path"
+            and isinstance(node.value, ast.Name)
+        ):
             assert node.value.id != "sys"

@@ -41,7 +41,10 @@ seen: list[tuple[float, ...]] = []  # colours of a place of the Timeline, each t
 def timeline():
     """The largest Timeline's area and the region in it."""
     window = view()[0]
-    area = max((area for area in window.screen.areas if area.type == "DOPESHEET_EDITOR"), key=lambda area: area.height)
+    area = max(
+        (area for area in window.screen.areas if area.type == "DOPESHEET_EDITOR"),
+        key=lambda area: area.height,
+    )
     return area, next(region for region in area.regions if region.type == "WINDOW")
 
 
@@ -68,7 +71,13 @@ def look_at(frame):
             return
         x, _ = region.view2d.view_to_region(frame, 0.0, clip=False)
         y = round((bands._MARGIN + 2) * scale)
-        seen.append(tuple(gpu.state.active_framebuffer_get().read_color(x, y, 1, 1, 4, 0, "FLOAT").to_list()[0][0][:3]))
+        seen.append(
+            tuple(
+                gpu.state.active_framebuffer_get()
+                .read_color(x, y, 1, 1, 4, 0, "FLOAT")
+                .to_list()[0][0][:3]
+            )
+        )
 
     return bpy.types.SpaceDopeSheetEditor.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
 
@@ -100,7 +109,9 @@ def tags_a_range(obj):
         in_timeline(bpy.ops.motion_matching.tag_at_playhead, end=True)
         assert (tag.frame_start, tag.frame_end) == (80, 180)
         band = yield from drawn_there()
-        print("where the band is:", [round(c, 2) for c in bare], "became", [round(c, 2) for c in band])
+        print(
+            "where the band is:", [round(c, 2) for c in bare], "became", [round(c, 2) for c in band]
+        )
         assert is_red(band)
         assert not is_red(bare)
         settings.show_tags = False
@@ -176,9 +187,13 @@ def retunes(live, obj):
     for weights in ([0.0] * len(of_path), kept):
         for item, weight in zip(of_path, weights, strict=True):
             item.weight = weight
-        yield from until(lambda last=weights[-1]: abs(live.session.performer.settings.weights[-1] - last) < 1e-4)
+        yield from until(
+            lambda last=weights[-1]: abs(live.session.performer.settings.weights[-1] - last) < 1e-4
+        )
         misses.append((yield from steered_about(live)))
-    print(f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} m where it counts")
+    print(
+        f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} m where it counts"
+    )
     assert misses[1] < 0.7 * misses[0]
     call(bpy.ops.motion_matching.save_preset, "INVOKE_DEFAULT", kind="features")
     yield 0.3
@@ -208,7 +223,11 @@ def goes_on_motion_capture():
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None
     folder, files = motion_capture()
-    call(bpy.ops.motion_matching.add_files, directory=f"{folder}{os.sep}", files=[{"name": file.name} for file in files])
+    call(
+        bpy.ops.motion_matching.add_files,
+        directory=f"{folder}{os.sep}",
+        files=[{"name": file.name} for file in files],
+    )
     obj = bpy.context.object
     assert len(obj.motion_matching.sources) == len(files)
     call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
@@ -220,7 +239,9 @@ def goes_on_motion_capture():
     yield from ticked(live, 90)
     event("W", "RELEASE")
     way = ((live.place[0] - place[0]) ** 2 + (live.place[1] - place[1]) ** 2) ** 0.5
-    print(f"on {len(files)} files of {folder.name}, {live.database.frame_count} frames, it went {way:.2f} m")
+    print(
+        f"on {len(files)} files of {folder.name}, {live.database.frame_count} frames, it went {way:.2f} m"
+    )
     assert way > 1.0
     tap("ESC")
     yield from until(lambda: module("ui.performing").current is None)

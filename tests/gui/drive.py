@@ -25,7 +25,9 @@ PACKAGE = "bl_ext.user_default.motion_matching"
 FOLDER = Path(os.environ.get("MOTION_MATCHING_TEST_FOLDER", bpy.app.tempdir))
 KEPT_CLEAN = ("handlers", "timers", "draw handlers", "threads")  # what a session could leave behind
 
-heard: list[tuple[str, str]] = []  # type and value of every event but timers that reached the live operator
+heard: list[
+    tuple[str, str]
+] = []  # type and value of every event but timers that reached the live operator
 drawn: Counter[str] = Counter()  # how often a kind of region of the 3D view was drawn
 watching: dict[str, Any] = {}
 exec(TRACES, watching)
@@ -63,8 +65,13 @@ def call(operator: Any, *arguments: Any, **options: Any) -> Any:
 def event(kind: str, value: str = "PRESS", dx: int = 0, dy: int = 0, **options: Any) -> None:
     """An event in the 3D view, a third from its left."""
     window, _, region = view()
-    window.event_simulate(type=kind, value=value, x=region.x + region.width // 3 + dx, y=region.y + region.height // 2 + dy,
-                          **options)
+    window.event_simulate(
+        type=kind,
+        value=value,
+        x=region.x + region.width // 3 + dx,
+        y=region.y + region.height // 2 + dy,
+        **options,
+    )
 
 
 def tap(kind: str, **options: Any) -> None:
@@ -118,8 +125,12 @@ def scrolled(notches: int) -> None:
     """Scroll the sidebar down, or up; lists, which would scroll instead, do not reach to the margin."""
     sidebar = region_of(view()[1], "UI")
     for _ in range(abs(notches)):
-        in_sidebar(sidebar.y + sidebar.height // 2, "WHEELDOWNMOUSE" if notches > 0 else "WHEELUPMOUSE", "PRESS",
-                   dx=4 - sidebar.width // 3)
+        in_sidebar(
+            sidebar.y + sidebar.height // 2,
+            "WHEELDOWNMOUSE" if notches > 0 else "WHEELUPMOUSE",
+            "PRESS",
+            dx=4 - sidebar.width // 3,
+        )
 
 
 def found(what: str, is_below: Callable[[], bool], dx: int = 0) -> Iterator[float]:
@@ -172,7 +183,9 @@ def picture() -> Iterator[float]:
 
     def note() -> None:
         region = bpy.context.region
-        colors = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "UBYTE")
+        colors = gpu.state.active_framebuffer_get().read_color(
+            0, 0, region.width, region.height, 4, 0, "UBYTE"
+        )
         colors.dimensions = region.height * region.width * 4  # Blender 4 mixes up rows and columns
         shots.append(np.array(colors, np.int16).reshape(region.height, region.width, 4))
 
@@ -198,7 +211,9 @@ def ticks(live: Any) -> int:
 def ticked(live: Any, count: int) -> Scenario:
     """Wait for ticks, never for seconds: how fast a machine draws is not the test's."""
     start = ticks(live)
-    yield from until(lambda: ticks(live) >= start + count or module("ui.performing").current is not live)
+    yield from until(
+        lambda: ticks(live) >= start + count or module("ui.performing").current is not live
+    )
 
 
 # ---------------------------------------------------------------- a session
@@ -242,7 +257,11 @@ def _open(names: set[str]) -> None:
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
-        cls.bl_options = {"DEFAULT_CLOSED"} if cls.__name__ not in {*names, "MOTION_MATCHING_PT_start"} else set()
+        cls.bl_options = (
+            {"DEFAULT_CLOSED"}
+            if cls.__name__ not in {*names, "MOTION_MATCHING_PT_start"}
+            else set()
+        )
         bpy.utils.register_class(cls)
 
 

@@ -31,7 +31,9 @@ def hero():
 
 
 def pose(obj):
-    return [value for bone in obj.pose.bones for row in bone.matrix_basis for value in row] + [*obj.location]
+    return [value for bone in obj.pose.bones for row in bone.matrix_basis for value in row] + [
+        *obj.location
+    ]
 
 
 def playing(obj):
@@ -231,7 +233,10 @@ def scenario():
     for part in (redone, changed_while_live, goes_on, bones_deleted):
         print(part.__name__, flush=True)
         yield from part()
-    for remove in (lambda: call(bpy.ops.object.delete), lambda: bpy.data.armatures.remove(hero().data)):
+    for remove in (
+        lambda: call(bpy.ops.object.delete),
+        lambda: bpy.data.armatures.remove(hero().data),
+    ):
         print("deleted", flush=True)
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)

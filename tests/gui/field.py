@@ -53,7 +53,9 @@ def trains(obj):
     fields, work, learning = module("ui.fields"), module("ui.work"), module("ui.learning")
     obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
-    yield from until(lambda: work.running and "actions" in work.running[0] and work.running[1] > 0.1)
+    yield from until(
+        lambda: work.running and "actions" in work.running[0] and work.running[1] > 0.1
+    )
     before = work.running[1]
     tap("ESC")
     yield from until(lambda: not work.running)
@@ -152,7 +154,9 @@ def obeys(live):
     yield from click(FAVOUR, at=22)
     yield from until(lambda: controller.favour)
     yield from redrawn()
-    assert region_of(view()[1], "HUD").height == 1, "what adjusts it lies over the figures, and undoes it, which ends all"
+    assert region_of(view()[1], "HUD").height == 1, (
+        "what adjusts it lies over the figures, and undoes it, which ends all"
+    )
     yield from ticked(live, 12)
     chosen = set()
     for _ in range(8):

@@ -86,7 +86,9 @@ def reverted():
 
 
 def new_file():
-    yield from recoverable(lambda: call(bpy.ops.wm.read_homefile, app_template="", use_factory_startup=True))
+    yield from recoverable(
+        lambda: call(bpy.ops.wm.read_homefile, app_template="", use_factory_startup=True)
+    )
 
 
 def workspaces():
@@ -160,7 +162,13 @@ def window_closed():
         bpy.ops.motion_matching.start("INVOKE_DEFAULT")
     yield from until(lambda: module("ui.performing").current)
     live = module("ui.performing").current
-    second.event_simulate(type="SPACE", value="PRESS", unicode=" ", x=area.x + area.width // 2, y=area.y + area.height // 2)
+    second.event_simulate(
+        type="SPACE",
+        value="PRESS",
+        unicode=" ",
+        x=area.x + area.width // 2,
+        y=area.y + area.height // 2,
+    )
     yield from until(lambda: live.session.is_recording)
     yield from ticked(live, 20)
     with bpy.context.temp_override(window=second):
@@ -171,7 +179,16 @@ def window_closed():
 
 def scenario():
     yield from performer()
-    for part in (saved, reopened, reverted, new_file, workspaces, areas, scene_chosen, window_closed):
+    for part in (
+        saved,
+        reopened,
+        reverted,
+        new_file,
+        workspaces,
+        areas,
+        scene_chosen,
+        window_closed,
+    ):
         print(part.__name__, flush=True)
         yield from part()
 

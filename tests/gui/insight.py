@@ -84,7 +84,11 @@ def inspects():
     for _ in range(3):
         tap("RIGHT_ARROW")
     yield from until(lambda: bpy.context.scene.frame_current == FRAME + 3)
-    yield from until(lambda: inspector.current.spot.frame == first + 3 and inspector.current.found.frame == first + 3)
+    yield from until(
+        lambda: (
+            inspector.current.spot.frame == first + 3 and inspector.current.found.frame == first + 3
+        )
+    )
     assert inspector.current.found.candidates
     assert not inspector.current.problem
 
@@ -92,12 +96,16 @@ def inspects():
 def maps():
     """The map of poses is made by its button and drawn; the frame that is inspected is marked on it."""
     yield from click("motion_matching.map_poses")
-    insight, drawing, inspector = (module(f"ui.{name}") for name in ("insight", "insight_drawing", "inspector"))
+    insight, drawing, inspector = (
+        module(f"ui.{name}") for name in ("insight", "insight_drawing", "inspector")
+    )
     yield from until(lambda: insight.mapped)
     yield from worked()
     assert (yield from drawn_by(lambda: settings().insight, "show_map")) > MUCH
     [found] = insight.mapped.values()
-    assert drawing._inspected(bpy.data.objects["Performer"], found) == [inspector.current.spot.frame]
+    assert drawing._inspected(bpy.data.objects["Performer"], found) == [
+        inspector.current.spot.frame
+    ]
     assert call(bpy.ops.motion_matching.stop_inspecting) == {"FINISHED"}
     yield from until(lambda: inspector.current is None)
     assert drawing._inspected(bpy.data.objects["Performer"], found) == []
@@ -133,7 +141,9 @@ def tracks(name, differs_from=None):
 
     def is_there():
         track = paths.shown.tracks.get(name) if paths.shown else None
-        return track is not None and (differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4))
+        return track is not None and (
+            differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4)
+        )
 
     yield from until(is_there)
     return paths.shown.tracks[name].positions.copy()
@@ -151,8 +161,15 @@ def smooths():
     yield from tracks("smoothed", differs_from=begun)
     yield from undone()
     yield from until(lambda: settings().simulation_bone.position_window == window)
-    yield from until(lambda: np.allclose(module("ui.ground_paths").shown.tracks["smoothed"].positions, begun, atol=1e-4)
-                     if module("ui.ground_paths").shown else False)
+    yield from until(
+        lambda: (
+            np.allclose(
+                module("ui.ground_paths").shown.tracks["smoothed"].positions, begun, atol=1e-4
+            )
+            if module("ui.ground_paths").shown
+            else False
+        )
+    )
 
 
 def edits_by_hand():
@@ -177,13 +194,21 @@ def edits_by_hand():
     tap("I", unicode="i")
     edited = yield from tracks("by hand", differs_from=computed)
     moved = np.linalg.norm(edited - computed, axis=1)
-    print(f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} frames")
+    print(
+        f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} frames"
+    )
     assert moved.max() > 0.05
     assert np.median(moved) < 1e-3
     yield from undone()  # the key
     yield from undone()  # the move
-    yield from until(lambda: module("ui.ground_paths").shown and np.allclose(
-        module("ui.ground_paths").shown.tracks["by hand"].positions, computed, atol=1e-4))
+    yield from until(
+        lambda: (
+            module("ui.ground_paths").shown
+            and np.allclose(
+                module("ui.ground_paths").shown.tracks["by hand"].positions, computed, atol=1e-4
+            )
+        )
+    )
     yield from click("motion_matching.computed_path")
     yield from until(lambda: not settings().sources[settings().source_index].use_path)
     settings().show_path = False
@@ -191,8 +216,12 @@ def edits_by_hand():
 
 
 def scenario():
-    bpy.context.preferences.inputs.use_mouse_continuous = False  # there is no real mouse that could be put elsewhere
-    yield from empty_file("database", "simulation_bone", "insight", "coverage", "frame_inspector", "pose_map")
+    bpy.context.preferences.inputs.use_mouse_continuous = (
+        False  # there is no real mouse that could be put elsewhere
+    )
+    yield from empty_file(
+        "database", "simulation_bone", "insight", "coverage", "frame_inspector", "pose_map"
+    )
     yield from click("motion_matching.add_demo_performer")
     yield from worked()
     look_at_performer()

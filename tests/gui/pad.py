@@ -12,7 +12,19 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drive import check_left_nothing, event, module, performer, run, started, tap, ticked, traces, until, view
+from drive import (
+    check_left_nothing,
+    event,
+    module,
+    performer,
+    run,
+    started,
+    tap,
+    ticked,
+    traces,
+    until,
+    view,
+)
 
 
 def said(live):

@@ -67,7 +67,9 @@ def from_what_is_selected():
     inside(area, bpy.ops.outliner.select_all, action="SELECT")
     names = yield from added()
     assert names
-    assert names == sorted(action.name for action in bpy.data.actions if action.name.startswith("run_")), names
+    assert names == sorted(
+        action.name for action in bpy.data.actions if action.name.startswith("run_")
+    ), names
     area.spaces.active.filter_text = ""
     inside(area, bpy.ops.outliner.select_all, action="DESELECT")
     yield 0.3
@@ -75,10 +77,17 @@ def from_what_is_selected():
     for name in ("walk_curves", "walk_bends"):
         bpy.data.actions[name].asset_mark()
     LIBRARY.mkdir(parents=True, exist_ok=True)
-    bpy.data.libraries.write(str(LIBRARY / "walks.blend"), {bpy.data.actions["walk_curves"]}, fake_user=True)
-    library = bpy.context.preferences.filepaths.asset_libraries.new(name="Walks", directory=str(LIBRARY))
+    bpy.data.libraries.write(
+        str(LIBRARY / "walks.blend"), {bpy.data.actions["walk_curves"]}, fake_user=True
+    )
+    library = bpy.context.preferences.filepaths.asset_libraries.new(
+        name="Walks", directory=str(LIBRARY)
+    )
     area = yield from editor("ASSETS")
-    for reference, wanted in (("LOCAL", ["walk_bends", "walk_curves"]), (library.name, ["walk_curves"])):
+    for reference, wanted in (
+        ("LOCAL", ["walk_bends", "walk_curves"]),
+        (library.name, ["walk_curves"]),
+    ):
         area.spaces.active.params.asset_library_reference = reference
         yield 1.0
         inside(area, bpy.ops.file.select_all, action="SELECT")
@@ -96,7 +105,11 @@ def from_a_folder():
     bpy.context.view_layer.objects.active = None
     folder, _ = motion_capture()
     call(bpy.ops.motion_matching.add_folder, directory=f"{folder}{os.sep}")
-    settings, status, work = bpy.context.object.motion_matching, module("ui.status"), module("ui.work")
+    settings, status, work = (
+        bpy.context.object.motion_matching,
+        module("ui.status"),
+        module("ui.work"),
+    )
     stands = lambda: status.shown(bpy.context.object)  # noqa: E731
     yield from redrawn("UI")
     yield from click("motion_matching.build")
@@ -109,7 +122,9 @@ def from_a_folder():
     yield from until(lambda: work.running)
     yield from worked()
     yield from until(lambda: stands().kind == "fresh")
-    print(f"{len(settings.sources)} files of {folder.name}: {stands().frames} frames in {stands().clips} clips")
+    print(
+        f"{len(settings.sources)} files of {folder.name}: {stands().frames} frames in {stands().clips} clips"
+    )
     assert stands().clips > 0.9 * len(settings.sources)
     settings.contact_speed = 0.2
     yield from until(lambda: stands().kind == "stale")

@@ -75,7 +75,9 @@ def goes_ahead_and_stops(live):
     event("W", unicode="w")
     yield from ticked(live, 72)
     length, ahead = way(live, place)
-    print(f"went {length:.2f} m, {ahead:.2f} m of it ahead, in {drawn['WINDOW'] - pictures} pictures")
+    print(
+        f"went {length:.2f} m, {ahead:.2f} m of it ahead, in {drawn['WINDOW'] - pictures} pictures"
+    )
     assert ahead > 1.5
     assert ahead > 0.95 * length
     assert drawn["WINDOW"] - pictures >= 3

@@ -18,7 +18,9 @@ from hosts import Host
 TESTS = Path(__file__).parent.parent
 PLAYED = "played to its end"
 
-pytestmark = pytest.mark.timeout(900)  # without graphics hardware, Blender draws a few pictures a second
+pytestmark = pytest.mark.timeout(
+    900
+)  # without graphics hardware, Blender draws a few pictures a second
 
 
 @pytest.fixture
@@ -35,15 +37,32 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     host.command("extension", "install-file", "-r", "user_default", "--enable", archive)
     scripts = tmp_path / "scripts"
     scripts.mkdir()
-    for file in (*(TESTS / "gui").glob("*.py"), TESTS / "traces.py", TESTS / "live" / "virtual_pad.py"):
+    for file in (
+        *(TESTS / "gui").glob("*.py"),
+        TESTS / "traces.py",
+        TESTS / "live" / "virtual_pad.py",
+    ):
         shutil.copy(file, scripts)
 
     def play(script: str) -> str:
         arguments = ["--factory-startup", "--enable-event-simulate", "-P", scripts / script]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        environment |= {"BLENDER_USER_RESOURCES": str(host.user), "MOTION_MATCHING_TEST_FOLDER": str(tmp_path)}
-        done = subprocess.run([*command, *map(str, arguments)], env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL,
-                              capture_output=True, encoding="utf-8", errors="replace", timeout=600)
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        }
+        environment |= {
+            "BLENDER_USER_RESOURCES": str(host.user),
+            "MOTION_MATCHING_TEST_FOLDER": str(tmp_path),
+        }
+        done = subprocess.run(
+            [*command, *map(str, arguments)],
+            env=environment,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=600,
+        )
         if done.returncode != 0 or PLAYED not in done.stdout:
             pytest.fail(f"{script} ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done.stdout
@@ -53,7 +72,17 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
 
 @pytest.mark.parametrize(
     "script",
-    ["steer.py", "author.py", "sources.py", "insight.py", "field.py", "pad.py", "endings.py", "files_and_windows.py"])
+    [
+        "steer.py",
+        "author.py",
+        "sources.py",
+        "insight.py",
+        "field.py",
+        "pad.py",
+        "endings.py",
+        "files_and_windows.py",
+    ],
+)
 def test_a_live_session_in_a_window(window, script: str):
     print(window(script))
 

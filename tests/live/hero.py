@@ -18,8 +18,20 @@ from motion_matching.scene import actions
 from motion_matching.ui import performing
 from tests.live.stage import DATABASE, FPS, SETTINGS, person, shown, wanted
 
-__all__ = ["FPS", "Hero", "actions", "bones_in", "bpy", "motion_matching", "np", "performing", "person", "shown",
-           "toggle_playback", "wanted"]
+__all__ = [
+    "FPS",
+    "Hero",
+    "actions",
+    "bones_in",
+    "bpy",
+    "motion_matching",
+    "np",
+    "performing",
+    "person",
+    "shown",
+    "toggle_playback",
+    "wanted",
+]
 
 motion_matching.register()
 
@@ -38,7 +50,14 @@ class Hero:
     def start(self, source: Any = None) -> performing.Live:
         source = source or Replay(wanted(seconds=self.seconds), FPS)
         self.live = performing.start(
-            self.obj, DATABASE, MotionMatching(DATABASE, SETTINGS), SETTINGS, Keyboard(), source, self.now)
+            self.obj,
+            DATABASE,
+            MotionMatching(DATABASE, SETTINGS),
+            SETTINGS,
+            Keyboard(),
+            source,
+            self.now,
+        )
         return self.live
 
     def run(self, ticks: int) -> None:

@@ -29,8 +29,24 @@ SETTINGS = takes.default_settings(DATABASE)
 FPS = DATABASE.fps
 NAMES = DATABASE.skeleton.names[1:]
 
-__all__ = ["DATABASE", "FPS", "NAMES", "SETTINGS", "Path", "PoseWriter", "RootTarget", "Stage", "bpy", "create_armature",
-           "detach", "new_performer", "np", "person", "shown", "wanted"]
+__all__ = [
+    "DATABASE",
+    "FPS",
+    "NAMES",
+    "SETTINGS",
+    "Path",
+    "PoseWriter",
+    "RootTarget",
+    "Stage",
+    "bpy",
+    "create_armature",
+    "detach",
+    "new_performer",
+    "np",
+    "person",
+    "shown",
+    "wanted",
+]
 
 
 def new_performer(ground: Ground = FLAT) -> Performer:
@@ -44,20 +60,31 @@ def wanted(name: str = "random", seconds: float = 10.0, seed: int = 2) -> Perfor
 def shown(obj: bpy.types.Object) -> np.ndarray:
     """Where Blender puts the bones now (B, 4, 4), in the world."""
     found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return np.array([np.array(found.matrix_world @ found.pose.bones[name].matrix) for name in NAMES])
+    return np.array(
+        [np.array(found.matrix_world @ found.pose.bones[name].matrix) for name in NAMES]
+    )
 
 
 class Stage:
     """A session on a person of its own, whose time the test makes."""
 
     def __init__(
-        self, source: Input | None = None, follows_timeline: bool = False, obj: bpy.types.Object | None = None,
-        obstacles: tuple[Box, ...] = (), **options,
+        self,
+        source: Input | None = None,
+        follows_timeline: bool = False,
+        obj: bpy.types.Object | None = None,
+        obstacles: tuple[Box, ...] = (),
+        **options,
     ) -> None:
         self.obj = obj or person()
         self.writer = PoseWriter(self.obj, DATABASE.skeleton, hips="Hips", **options)
-        self.session = Session(new_performer(Boxes(obstacles)), source or Replay(wanted(), FPS), self.writer,
-                               follows_timeline=follows_timeline, obstacles=obstacles)
+        self.session = Session(
+            new_performer(Boxes(obstacles)),
+            source or Replay(wanted(), FPS),
+            self.writer,
+            follows_timeline=follows_timeline,
+            obstacles=obstacles,
+        )
         self.now = 100.0
         self.session.start(self.now)
 

@@ -18,10 +18,18 @@ from motion_matching.engine.matching.database import Database
 def tagged(demo_database: Database) -> Database:
     """The demo with the mirror images tagged 'left', the others 'right', and the first half second of clips 'begin'."""
     mirrored = np.array([r.mirrored for r in demo_database.ranges])[demo_database.range_of_frame]
-    since = np.arange(demo_database.frame_count) - demo_database.starts[demo_database.range_of_frame]
-    to_end = demo_database.stops[demo_database.range_of_frame] - np.arange(demo_database.frame_count)
+    since = (
+        np.arange(demo_database.frame_count) - demo_database.starts[demo_database.range_of_frame]
+    )
+    to_end = demo_database.stops[demo_database.range_of_frame] - np.arange(
+        demo_database.frame_count
+    )
     bits = np.where(mirrored, 1, 2) | np.where(since < 15, 4, 0) | np.where(to_end < 3, 8, 0) | 16
-    return replace(demo_database, tag_names=("left", "right", "begin", "end", "prefer"), tags=bits.astype(np.uint32))
+    return replace(
+        demo_database,
+        tag_names=("left", "right", "begin", "end", "prefer"),
+        tags=bits.astype(np.uint32),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +46,19 @@ def test_what_cannot_be_asked_for_is_told(demo_database: Database) -> None:
     assert database.lack_of(frozenset(), settings.end_guard) == ""
     assert database.lack_of(frozenset({"left", "begin"}), settings.end_guard) == ""
     wanted = takes.performance_for(database, settings, "square", gait="walk", seconds=4, seed=0)
-    for tags, words in (({"swim"}, "tagged 'swim'"), ({"left", "right"}, "'left' and 'right'"), ({"end"}, "'end'")):
+    for tags, words in (
+        ({"swim"}, "tagged 'swim'"),
+        ({"left", "right"}, "'left' and 'right'"),
+        ({"end"}, "'end'"),
+    ):
         with pytest.raises(DatabaseError, match=words):
             takes.asking_for(wanted, frozenset(tags), database, settings)
-    asked = takes.asking_for(takes.asking_for(wanted, frozenset({"left"}), database, settings), frozenset({"begin"}),
-                             database, settings)
+    asked = takes.asking_for(
+        takes.asking_for(wanted, frozenset({"left"}), database, settings),
+        frozenset({"begin"}),
+        database,
+        settings,
+    )
     assert all(intent.tags == {"left", "begin"} for intent in asked.intents)
     assert [intent._replace(tags=frozenset()) for intent in asked.intents] == list(wanted.intents)
 

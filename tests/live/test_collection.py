@@ -40,7 +40,9 @@ def by_name(obj, *names):
     return np.array([np.array(obj.pose.bones[name].matrix_basis) for name in names])
 """
 
-DRIVEN = HEAD + """
+DRIVEN = (
+    HEAD
+    + """
 hero, own = hero_with("Hips", *LEGS)
 obj, before = hero.obj, {path: keys.copy() for path, keys in of(own).items()}
 here = obj.location.copy()
@@ -91,8 +93,11 @@ again = obj.animation_data.action
 assert again != take and len(recording.recorded_parts(again)) == len(recording.recorded_parts(take)) == 1
 assert np.array_equal(of(again)[head], before[head]) and len(of(again)[leg]) == 20
 """
+)
 
-BAKED_AGAIN = HEAD + """
+BAKED_AGAIN = (
+    HEAD
+    + """
 from motion_matching.ui import baking
 from tests.live.stage import DATABASE, SETTINGS
 BONES = [CHOSEN]
@@ -147,6 +152,7 @@ except Exception as error:
 else:
     raise AssertionError
 """
+)
 
 
 @pytest.mark.parametrize("bones", ["'Hips', *LEGS", "'Spine', 'Head'"])
@@ -156,7 +162,9 @@ def test_a_take_of_a_collection_is_baked_again_as_one(
     run_in_blender(BAKED_AGAIN.replace("CHOSEN", bones), demo_file)
 
 
-UPPER = HEAD + """
+UPPER = (
+    HEAD
+    + """
 hero, own = hero_with("Spine", "Head")
 obj = hero.obj
 hero.start()
@@ -173,8 +181,11 @@ assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.69) < 1e-3
 performing.end()
 assert obj.animation_data.action == own and abs(nod(obj) - 0.69) < 1e-3 and not own.use_fake_user
 """
+)
 
-OVER = HEAD + """
+OVER = (
+    HEAD
+    + """
 # over a take of all bones, the arms are recorded again, and the rest stays as it was recorded first
 hero, own = hero_with("Spine", "Head")
 hero.obj.motion_matching.play.collection = ""
@@ -199,8 +210,11 @@ for path in before:
     if '"Spine"' not in path and '"Head"' not in path:
         assert np.array_equal(after[path], before[path]), path
 """
+)
 
-CUT_OFF = HEAD + """
+CUT_OFF = (
+    HEAD
+    + """
 # an undo cuts a recording off; what is recovered has what the rest plays as well
 hero, own = hero_with("Hips", *LEGS)
 bpy.ops.ed.undo_push(message="the hero")
@@ -224,8 +238,11 @@ else:
     raise AssertionError
 assert performing.current is None and hero.obj.animation_data.action == own
 """
+)
 
-STRIPS = HEAD + """
+STRIPS = (
+    HEAD
+    + """
 # what the rest plays may come from strips: they go on beside the take
 hero, own = hero_with("Hips", *LEGS)
 obj = hero.obj
@@ -248,21 +265,30 @@ assert head not in of(take) and len(of(take)[leg]) == 30
 bpy.context.scene.frame_set(51)
 assert abs(nod(obj) - 0.50) < 1e-3
 """
+)
 
 
-def test_what_is_not_driven_plays_on_live_and_in_the_take(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_what_is_not_driven_plays_on_live_and_in_the_take(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(DRIVEN, demo_file)
 
 
-def test_without_the_hips_the_character_stays_where_it_is(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_without_the_hips_the_character_stays_where_it_is(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(UPPER, demo_file)
 
 
-def test_a_part_of_a_take_is_recorded_again(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_part_of_a_take_is_recorded_again(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(OVER, demo_file)
 
 
-def test_a_part_that_was_cut_off_is_recovered_with_the_rest(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_part_that_was_cut_off_is_recovered_with_the_rest(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(CUT_OFF, demo_file)
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from traces import TRACES
 
-HEAD = TRACES + """
+HEAD = (
+    TRACES
+    + """
 import motion_matching
 motion_matching.register()
 from motion_matching.engine.matching.method import MotionMatching
@@ -68,6 +70,7 @@ class Character:
 def hero():
     return bpy.data.objects.get("Hero")
 """
+)
 
 # What is done, and what the message says; the armature is there afterwards.
 ENDINGS = {
@@ -79,12 +82,16 @@ ENDINGS = {
     "other data": ("hero().data = bpy.data.armatures.new('Other')", ("other bones",)),
     "other scene": ("bpy.context.window.scene = bpy.data.scenes.new('Other')", ("scene",)),
     "unregister": ("motion_matching.unregister()", ("disabled",)),
-    "error in a tick": ("def broken(*_):\n    raise ValueError('broken')\nc.live.session.performer.step = broken",
-                        ("An error",)),
+    "error in a tick": (
+        "def broken(*_):\n    raise ValueError('broken')\nc.live.session.performer.step = broken",
+        ("An error",),
+    ),
     "input has ended": ("c.run(400)", ("no more",)),
 }
 
-ENDED = HEAD + """
+ENDED = (
+    HEAD
+    + """
 done, words, registered = sys.argv[3], sys.argv[5:], sys.argv[4] != "unregister"
 
 c = Character()
@@ -119,6 +126,7 @@ if sys.argv[4] == "bone renamed":
     assert 'pose.bones["Kopf"].rotation_quaternion' in paths and 'pose.bones["Head"].rotation_quaternion' not in paths
 assert not recordings.left and not list(recordings.folder().iterdir())
 """
+)
 
 
 @pytest.mark.parametrize("what", ENDINGS)
@@ -129,7 +137,9 @@ def test_it_ends_and_what_was_there_comes_back(
     run_in_blender(ENDED, demo_file, tmp_path, done, what, *words)
 
 
-GOES_ON = HEAD + """
+GOES_ON = (
+    HEAD
+    + """
 c = Character()
 c.live.toggle_recording()
 hero().name = "Held"
@@ -146,13 +156,18 @@ performing.end()
 assert obj.animation_data.action.name == "Live Take" and obj.animation_data.action.frame_range[1] == 20 + 39
 c.live.ending and c.check_ended("Recorded 'Live Take'")
 """
+)
 
 
-def test_renaming_pose_mode_and_other_frames_do_not_end_it(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_renaming_pose_mode_and_other_frames_do_not_end_it(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(GOES_ON, demo_file)
 
 
-GONE = HEAD + """
+GONE = (
+    HEAD
+    + """
 for remove in (lambda: bpy.data.objects.remove(hero()), lambda: bpy.data.armatures.remove(hero().data)):
     c = Character()
     remove()
@@ -177,13 +192,18 @@ for remove in (lambda: bpy.data.objects.remove(hero()), lambda: bpy.data.armatur
     assert playing(obj).startswith("Live Take") and not recordings.left and not left.exists()
     assert 40 <= obj.animation_data.action.frame_range[1] - 20 < 60  # of the last second, nothing was on the disk yet
 """
+)
 
 
-def test_without_its_armature_a_recording_can_be_recovered(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_without_its_armature_a_recording_can_be_recovered(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(GONE, demo_file)
 
 
-LOADED = HEAD + """
+LOADED = (
+    HEAD
+    + """
 saved = sys.argv[2] + "/hero.blend"
 for load in (lambda: ops.wm.read_homefile(use_empty=True), lambda: ops.wm.open_mainfile(filepath=saved)):
     c = Character()
@@ -207,6 +227,7 @@ for load in (lambda: ops.wm.read_homefile(use_empty=True), lambda: ops.wm.open_m
     assert playing(hero()) == "Live Take" and tuple(hero().animation_data.action.frame_range) == (20, 20 + 69)
     assert len(hero().motion_matching.takes) == 1
 """
+)
 
 
 def test_a_recording_outlives_the_file_that_it_was_made_in(
@@ -215,7 +236,9 @@ def test_a_recording_outlives_the_file_that_it_was_made_in(
     run_in_blender(LOADED, demo_file, tmp_path)
 
 
-SEVERAL = HEAD + """
+SEVERAL = (
+    HEAD
+    + """
 operators = ops.motion_matching
 files = {name: f"{sys.argv[2]}/{name}.blend" for name in ("first", "second", "third")}
 
@@ -273,6 +296,7 @@ assert last_frame("Gone") == 95 and recordings.left == (other, elsewhere, torn)
 assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"} and recordings.left == (other, torn)
 assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"} and recordings.left == (torn,)
 """
+)
 
 
 def test_of_several_recordings_that_of_this_file_is_recovered(
@@ -281,13 +305,16 @@ def test_of_several_recordings_that_of_this_file_is_recovered(
     run_in_blender(SEVERAL, demo_file, tmp_path)
 
 
-SAVED = HEAD + """
+SAVED = (
+    HEAD
+    + """
 c = Character()
 saved = sys.argv[2] + "/hero.blend"
 ops.wm.save_as_mainfile(filepath=saved)
 ops.wm.open_mainfile(filepath=saved)
 c.check_given_back(hero())
 """
+)
 
 
 def test_a_file_is_saved_as_it_is_without_a_session(
@@ -348,7 +375,9 @@ np.testing.assert_allclose(path(again.action), went, atol=0.02)
 """
 
 
-def test_a_operators_is_baked_again_from_where_its_recording_began(run_in_blender: Callable[..., str]) -> None:
+def test_a_operators_is_baked_again_from_where_its_recording_began(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(BAKED_AGAIN)
 
 

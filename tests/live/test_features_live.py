@@ -97,5 +97,7 @@ assert len(obj.motion_matching.takes) == 1
 """
 
 
-def test_a_session_goes_on_when_features_change(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_session_goes_on_when_features_change(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(LIVE, demo_file)

@@ -31,7 +31,9 @@ def drive(performer: Performer, source, seconds: float, place: Placement | None 
     frames = [performer.reset((place.x, place.y), place.yaw)]
     for tick in range(round(seconds * performer.method.fps)):
         last = frames[-1]
-        intent = source.intent(Situation(tick, performer.dt, last.character, last.simulation_object))
+        intent = source.intent(
+            Situation(tick, performer.dt, last.character, last.simulation_object)
+        )
         frames.append(performer.step(intent))
     return frames[1:]
 
@@ -42,7 +44,12 @@ def places(frames) -> np.ndarray:
 
 # ---------------------------------------------------------------- path
 
-CIRCLE = 4.0 * np.column_stack([np.cos(np.linspace(0, 2 * np.pi, 60)), np.sin(np.linspace(0, 2 * np.pi, 60))])[:-1]
+CIRCLE = (
+    4.0
+    * np.column_stack(
+        [np.cos(np.linspace(0, 2 * np.pi, 60)), np.sin(np.linspace(0, 2 * np.pi, 60))]
+    )[:-1]
+)
 BEND = np.array([[0.0, 0.0], [0.0, -4.0], [3.0, -6.0], [6.0, -6.0]])
 
 
@@ -69,7 +76,9 @@ def test_the_profile_keeps_speed_and_accelerations_and_ends_at_rest():
 
 
 def test_bends_are_taken_slowly_enough():
-    path = Path(0.5 * CIRCLE, 3.0, cyclic=True, sideways=2.0)  # a radius of two metres: no more than 2 m/s
+    path = Path(
+        0.5 * CIRCLE, 3.0, cyclic=True, sideways=2.0
+    )  # a radius of two metres: no more than 2 m/s
     speeds = np.linalg.norm(np.diff(driven(path, 20.0), axis=0), axis=1) / 0.01
     assert speeds.max() == pytest.approx(2.0, abs=0.1)
 
@@ -126,7 +135,8 @@ def test_paths_that_are_none_are_refused():
 def synchronized(demo_database) -> Performer:
     """One that is led by the code as well, also while it stands."""
     settings = takes.default_settings(demo_database).changed(
-        {"displacement": "synchronize", "synchronization": 0.6, "clamp": False})
+        {"displacement": "synchronize", "synchronization": 0.6, "clamp": False}
+    )
     return Performer(MotionMatching(demo_database, settings), settings)
 
 
@@ -134,14 +144,24 @@ def test_the_shipped_character_stops_at_arms_length_or_nearer_and_does_not_slide
     """As shipped, standing feet are not dragged: the clamp alone says how far it may be from what is steered."""
     for x, y in ((0, -4), (3, 0), (-5, -5)):
         goal = Placement(x, y, 0.0)
-        frames = drive(performer, Target(lambda goal=goal: goal, performer.settings), 10.0, Placement(0.0, 0.0, 0.0))
+        frames = drive(
+            performer,
+            Target(lambda goal=goal: goal, performer.settings),
+            10.0,
+            Placement(0.0, 0.0, 0.0),
+        )
         last = frames[-1]
         assert math.hypot(last.simulation_object.x - x, last.simulation_object.y - y) < 0.05
-        assert math.hypot(last.character.x - x, last.character.y - y) < performer.settings.clamp_distance + 0.05
+        assert (
+            math.hypot(last.character.x - x, last.character.y - y)
+            < performer.settings.clamp_distance + 0.05
+        )
         assert np.ptp(places(frames)[-30:, :2], axis=0).max() < 0.05
 
 
-@pytest.mark.parametrize(("x", "y", "yaw"), [(0, -4, 0.0), (3, 0, 1.0), (0.5, 3, -2.0), (-5, -5, 3.0), (0.0, -0.6, 0.5)])
+@pytest.mark.parametrize(
+    ("x", "y", "yaw"), [(0, -4, 0.0), (3, 0, 1.0), (0.5, 3, -2.0), (-5, -5, 3.0), (0.0, -0.6, 0.5)]
+)
 def test_the_character_arrives_and_stops(synchronized, x, y, yaw):
     performer = synchronized
     goal = Placement(x, y, yaw)
@@ -169,7 +189,11 @@ def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronize
     frames = []
     for tick in range(round(7.0 * performer.method.fps)):
         last = frames[-1] if frames else drive_on[-1]
-        frames.append(performer.step(target.intent(Situation(tick, performer.dt, last.character, last.simulation_object))))
+        frames.append(
+            performer.step(
+                target.intent(Situation(tick, performer.dt, last.character, last.simulation_object))
+            )
+        )
     assert np.hypot(frames[-1].character.x - 3.0, frames[-1].character.y + 3.0) < 0.02
     goal = None
     still = drive(performer, target, 4.0, Placement(1.0, 1.0, 0.0))
@@ -187,4 +211,7 @@ def test_a_recording_is_performed_as_it_was_solved(demo_database, performer):
     frames = drive(performer, replay, 6.0)
     assert np.stack([frame.pose for frame in frames]).tobytes() == take.poses.tobytes()
     assert replay.is_finished
-    assert replay.intent(Situation(10_000, performer.dt, *[Placement(0, 0, 0)] * 2)).move == (0.0, 0.0)
+    assert replay.intent(Situation(10_000, performer.dt, *[Placement(0, 0, 0)] * 2)).move == (
+        0.0,
+        0.0,
+    )

@@ -41,7 +41,11 @@ def intent(steering: Steering, heading: float = 0.0):
 def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
     rng = np.random.default_rng(0)
     for _ in range(300):
-        dead_zone, curve, angle = rng.uniform(0.0, 0.5), rng.uniform(0.5, 3.0), rng.uniform(-math.pi, math.pi)
+        dead_zone, curve, angle = (
+            rng.uniform(0.0, 0.5),
+            rng.uniform(0.5, 3.0),
+            rng.uniform(-math.pi, math.pi),
+        )
         lengths = []
         for length in np.linspace(0.0, 1.4, 40):
             x, y = response(length * math.cos(angle), length * math.sin(angle), dead_zone, curve)
@@ -62,8 +66,11 @@ def test_the_response_begins_without_a_step_and_does_not_see_axes():
 
 
 def test_settings_beyond_reason_are_named():
-    for wrong, word in (({"dead_zone": 1.0}, "dead zone"), ({"curve": 0.0}, "response curve"),
-                        ({"buttons": {"jump": "a"}}, "no action 'jump'")):
+    for wrong, word in (
+        ({"dead_zone": 1.0}, "dead zone"),
+        ({"curve": 0.0}, "response curve"),
+        ({"buttons": {"jump": "a"}}, "no action 'jump'"),
+    ):
         with pytest.raises(SettingsError, match=word):
             PadSettings(**wrong)
     pad = Gamepad(PadSettings(buttons={"run": "trigger"}))
@@ -82,8 +89,12 @@ def test_the_left_stick_moves_with_its_deflection_as_speed(steering):
                 for length in (0.3, 0.6, 1.0):
                     pad.stick(-length * math.sin(turn), length * math.cos(turn))
                     move = intent(steering, heading).move
-                    assert math.hypot(*move) == pytest.approx(math.hypot(*response(length, 0.0, 0.15, 1.5)), abs=1e-3)
-                    assert math.cos(math.atan2(move[0], -move[1]) - heading - turn) == pytest.approx(1.0, abs=1e-4)
+                    assert math.hypot(*move) == pytest.approx(
+                        math.hypot(*response(length, 0.0, 0.15, 1.5)), abs=1e-3
+                    )
+                    assert math.cos(
+                        math.atan2(move[0], -move[1]) - heading - turn
+                    ) == pytest.approx(1.0, abs=1e-4)
         pad.stick(0.05, -0.1)
         assert intent(steering).move == (0.0, 0.0)
 
@@ -95,7 +106,9 @@ def test_the_right_stick_faces_in_the_view(steering):
         assert intent(steering).facing is None
         for turn in (-2.0, 0.5, 3.0):
             pad.stick(-math.sin(turn), math.cos(turn), right=True)
-            assert math.cos(intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(1.0, abs=1e-4)
+            assert math.cos(intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(
+                1.0, abs=1e-4
+            )
         pad.stick(0.0, 0.0, right=True)
         assert intent(steering).facing is None
 
@@ -134,7 +147,9 @@ def test_buttons_can_be_held_and_bound_otherwise():
 
 def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
     steering.open()
-    assert steering.take_messages() == ["No gamepad is connected. The keyboard steers until one is."]
+    assert steering.take_messages() == [
+        "No gamepad is connected. The keyboard steers until one is."
+    ]
     with VirtualPad("First") as first:
         assert intent(steering).move == (0.0, 0.0)
         assert steering.take_messages() == ["The gamepad 'First' is connected."]
@@ -147,8 +162,10 @@ def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
             assert intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
             second.unplug()  # in the middle of a movement: it does not go on for ever
             assert intent(steering).move == (0.0, 0.0)
-            assert steering.take_messages() == ["The gamepad 'Second' is connected.",
-                                                "The gamepad 'Second' was disconnected."]
+            assert steering.take_messages() == [
+                "The gamepad 'Second' is connected.",
+                "The gamepad 'Second' was disconnected.",
+            ]
         first.stick(0.0, -1.0)
         assert intent(steering).move == pytest.approx((0.0, 1.0), abs=1e-4)
     assert intent(steering).move == (0.0, 0.0)
@@ -180,10 +197,14 @@ def test_only_joysticks_are_started_and_control_c_stays_the_programs(steering):
 
 def test_signals_still_end_a_program_that_reads_gamepads():
     """SDL would take those that nobody handles for itself and make events of them."""
-    script = ("import os, signal, time\nfrom motion_matching.live.inputs.gamepad import Gamepad\n"
-              "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
-              "Gamepad().open()\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)")
-    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, timeout=200)
+    script = (
+        "import os, signal, time\nfrom motion_matching.live.inputs.gamepad import Gamepad\n"
+        "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "Gamepad().open()\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == -signal.SIGINT, done.stderr
 
 

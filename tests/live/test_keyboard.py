@@ -38,10 +38,21 @@ def heading_of(move) -> float:
 
 
 @pytest.mark.parametrize("heading", HEADINGS)
-@pytest.mark.parametrize(("keys", "turn"), [
-    ("W", 0.0), ("UP_ARROW", 0.0), ("A", math.pi / 2), ("LEFT_ARROW", math.pi / 2), ("S", math.pi), ("D", -math.pi / 2),
-    ("W A", math.pi / 4), ("S D", -3 * math.pi / 4), ("UP_ARROW RIGHT_ARROW", -math.pi / 4), ("W A D", 0.0),
-])
+@pytest.mark.parametrize(
+    ("keys", "turn"),
+    [
+        ("W", 0.0),
+        ("UP_ARROW", 0.0),
+        ("A", math.pi / 2),
+        ("LEFT_ARROW", math.pi / 2),
+        ("S", math.pi),
+        ("D", -math.pi / 2),
+        ("W A", math.pi / 4),
+        ("S D", -3 * math.pi / 4),
+        ("UP_ARROW RIGHT_ARROW", -math.pi / 4),
+        ("W A D", 0.0),
+    ],
+)
 def test_keys_lead_where_they_point_in_the_view_at_full_speed(heading, keys, turn):
     move = intent(pressed(*keys.split()), heading).move
     assert math.hypot(*move) == pytest.approx(1.0)
@@ -84,7 +95,9 @@ def test_releases_that_go_elsewhere_are_not_missed():
     assert intent(keyboard).move == (0.0, 0.0)
     assert intent(keyboard).gait == 0.0
     assert not keyboard.handle("W", "RELEASE")  # a late one does no harm
-    keyboard.handle("W", "PRESS", is_repeat=True)  # still down when the focus comes back: it counts again
+    keyboard.handle(
+        "W", "PRESS", is_repeat=True
+    )  # still down when the focus comes back: it counts again
     assert intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
@@ -138,7 +151,9 @@ def test_shortcuts_and_other_keys_are_left_alone():
     assert not keyboard.handle("W", "CLICK")
     assert intent(keyboard).move == (0.0, 0.0)
     keyboard.handle("W", "PRESS")
-    assert keyboard.handle("W", "RELEASE", is_modified=True)  # Ctrl came after: it is up all the same
+    assert keyboard.handle(
+        "W", "RELEASE", is_modified=True
+    )  # Ctrl came after: it is up all the same
     assert intent(keyboard).move == (0.0, 0.0)
 
 

@@ -36,7 +36,9 @@ def ticks_of(*names):
     return [sum(part["ticks"] for part in recording.recorded_parts(bpy.data.actions[name])) for name in names]
 """
 
-UNDONE = HEAD + """
+UNDONE = (
+    HEAD
+    + """
 hero, own = hero_with_own()
 live = hero.start()
 hero.run(10)
@@ -82,8 +84,11 @@ for end in (performing.end, lambda: bpy.ops.wm.read_homefile(use_empty=True)):
     assert performing.current is None
     assert len(recordings.left) == (0 if end is performing.end else 2)
 """
+)
 
-STEPS = HEAD + """
+STEPS = (
+    HEAD
+    + """
 def check(obj, step):
     data = obj.animation_data
     assert performing.current is None
@@ -154,8 +159,11 @@ bpy.context.scene.collection.objects.link(twin)
 performing.end()
 assert twin.animation_data.action == own and twin.animation_data.use_nla and "motion_matching_found" not in twin.keys()
 """
+)
 
-KEYED = HEAD + """
+KEYED = (
+    HEAD
+    + """
 # somebody without animation, who is keyed while live
 hero = Hero()
 hero.start()
@@ -184,8 +192,11 @@ assert mine != own
 performing.end()
 assert hero.obj.animation_data.action == own and mine.use_fake_user and not own.use_fake_user
 """
+)
 
-KEYED_WHILE_RECORDED = HEAD + """
+KEYED_WHILE_RECORDED = (
+    HEAD
+    + """
 def keys_of(action, path):
     return {tuple(key.tolist()) for (name, index), keys in actions.read_channels(action).items() for key in keys
             if name == path and index == 0}
@@ -241,8 +252,11 @@ recorded(hero, 30)
 performing.end()
 assert sorted(action.name for action in bpy.data.actions) == ["Live Take", "Own"]
 """
+)
 
-DELETED = HEAD + """
+DELETED = (
+    HEAD
+    + """
 hero, own = hero_with_own()
 hero.start()
 recorded(hero, 40)
@@ -261,8 +275,11 @@ actions.assign(hero.obj, bpy.data.actions["Live Take"])
 performing.end()
 assert playing() == "Live Take"
 """
+)
 
-SHIELDED = HEAD + """
+SHIELDED = (
+    HEAD
+    + """
 hero, own = hero_with_own()
 other = bpy.data.objects.new("Other", None)
 actions.assign(other, own)
@@ -287,6 +304,7 @@ hero.run(10)
 performing.end()
 assert not own.use_fake_user
 """
+)
 
 
 def test_finished_takes_outlive_the_undo_that_ends_their_session(
@@ -305,7 +323,9 @@ def test_keys_set_while_live_stay(run_in_blender: Callable[..., str], demo_file:
     run_in_blender(KEYED, demo_file)
 
 
-def test_keys_set_beside_a_recording_stay(run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path) -> None:
+def test_keys_set_beside_a_recording_stay(
+    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
+) -> None:
     run_in_blender("import sys\n" + KEYED_WHILE_RECORDED, demo_file, tmp_path / "saved.blend")
 
 
@@ -315,5 +335,7 @@ def test_without_its_take_a_character_has_its_own_action_back(
     run_in_blender(DELETED, demo_file)
 
 
-def test_a_flag_that_keeps_an_action_stays(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_flag_that_keeps_an_action_stays(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(SHIELDED, demo_file)

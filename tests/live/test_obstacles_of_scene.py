@@ -47,5 +47,7 @@ assert np.array_equal(take.poses[-1], frame.pose)
 """
 
 
-def test_live_and_baked_the_ground_is_the_same(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_live_and_baked_the_ground_is_the_same(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(SAME, demo_file)

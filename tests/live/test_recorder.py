@@ -30,7 +30,9 @@ def curve(action, path, index):
     return actions.read_channels(action)[path, index]
 """
 
-KEYS = HEAD + """
+KEYS = (
+    HEAD
+    + """
 modes = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
 for root in (RootTarget.OBJECT, RootTarget.HIPS):
     obj = person()
@@ -71,8 +73,11 @@ for root in (RootTarget.OBJECT, RootTarget.HIPS):
         bpy.data.objects.remove(twin)
     bpy.data.objects.remove(obj)
 """
+)
 
-SOLVED_AGAIN = HEAD + """
+SOLVED_AGAIN = (
+    HEAD
+    + """
 from motion_matching.engine.control.ground import Box
 stage = Stage(Replay(wanted("figure_eight"), FPS), obstacles=(Box((0.0, -2.0), (3.0, 0.5)),))
 stage.run(40)
@@ -88,8 +93,11 @@ take = rollout.solve(new_performer(again.ground), again)
 assert take.blocked[part["lead_in"]:].any()
 assert take.poses[part["lead_in"]:].tobytes() == poses.tobytes()
 """
+)
 
-GROWS = HEAD + """
+GROWS = (
+    HEAD
+    + """
 stage = Stage(Replay(wanted(seconds=40.0), FPS))
 shown_keys, touched = [], []
 flush = stage.session.record(RecordingPlan("Take", 1.0, STEP))
@@ -123,8 +131,11 @@ assert len(curve(bpy.data.actions[name], spine, 1)) == 32 * FPS
 assert [a.name for a in bpy.data.actions] == ["Take"]
 stage.session.stop()
 """
+)
 
-MODES = HEAD + """
+MODES = (
+    HEAD
+    + """
 stage = Stage()
 stage.run(10)
 first, action = recorded(stage, 100, frame=1.0, frame_step=1.0)
@@ -183,8 +194,11 @@ assert not stage.session.is_recording
 stage.session.stop()
 assert stage.obj.animation_data.action == mine
 """
+)
 
-NEW_CHANNELS = HEAD + """
+NEW_CHANNELS = (
+    HEAD
+    + """
 # a channel that stays in a take and moves in what is recorded over it holds its value before and after
 from motion_matching.scene.recording import RecordedTicks, write_take
 from motion_matching.scene.pose import Track
@@ -211,8 +225,11 @@ for frame in range(1, 60):
     where = moving[frame - 20] if inside else still[0]
     np.testing.assert_allclose([*head.location, *head.rotation_euler], where, atol=1e-6, err_msg=str(frame))
 """
+)
 
-BEYOND_THE_ENDS = HEAD + """
+BEYOND_THE_ENDS = (
+    HEAD
+    + """
 # what is recorded well after a take's end, or well before its start, leaves all that the take plays elsewhere as it was
 from motion_matching.scene.recording import RecordedTicks, write_take
 from motion_matching.scene.pose import Track
@@ -242,8 +259,11 @@ for start in (140, 60):
     for frame in range(60, 150):
         np.testing.assert_allclose(values(frame), played[frame], atol=1e-5, err_msg=f"{start} {frame}")
 """
+)
 
-WITH_TIMELINE = HEAD + """
+WITH_TIMELINE = (
+    HEAD
+    + """
 scene.render.fps = round(FPS)
 stage = Stage(follows_timeline=True)
 stage.run(10)
@@ -266,9 +286,12 @@ for frame in (2, 40, 81):
     np.testing.assert_allclose(played, shown(twin), atol=1e-4)
     bpy.data.objects.remove(twin)
 """
+)
 
 
-def test_keys_are_the_ticks_in_every_rotation_mode(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_keys_are_the_ticks_in_every_rotation_mode(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(KEYS, demo_file)
 
 
@@ -278,11 +301,15 @@ def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(
     run_in_blender(SOLVED_AGAIN, demo_file, tmp_path / "take.blend")
 
 
-def test_keys_grow_while_recording_and_a_flush_stays_small(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_keys_grow_while_recording_and_a_flush_stays_small(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(GROWS, demo_file)
 
 
-def test_takes_are_new_appended_to_or_overwritten(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_takes_are_new_appended_to_or_overwritten(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(MODES, demo_file)
 
 
@@ -292,9 +319,13 @@ def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was(
     run_in_blender(NEW_CHANNELS, demo_file)
 
 
-def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(BEYOND_THE_ENDS, demo_file)
 
 
-def test_with_the_timeline_each_frame_keys_its_tick(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_with_the_timeline_each_frame_keys_its_tick(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(WITH_TIMELINE, demo_file)

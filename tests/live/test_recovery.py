@@ -23,7 +23,9 @@ folder = Path(sys.argv[2])
 """
 
 # says how many ticks it has recorded, and goes on until it is killed
-KILLED = HEAD + """
+KILLED = (
+    HEAD
+    + """
 stage = Stage()
 stage.run(15)
 stage.session.record(RecordingPlan("Lost", 5.0, 0.8, recovery=folder))
@@ -31,8 +33,11 @@ while True:
     stage.run(1)
     print(stage.session._recorder.count, flush=True)
 """
+)
 
-RECOVERED = HEAD + """
+RECOVERED = (
+    HEAD
+    + """
 count = int(sys.argv[3])
 [path] = recovery.left_over(folder)
 found = recovery.read(path)
@@ -57,8 +62,11 @@ assert all(np.array_equal(ours[key], theirs[key]) for key in ours)
 take = rollout.solve(new_performer(), performance.from_json(part["performance"], "the take"))
 assert take.poses[part["lead_in"]:].tobytes() == np.stack(poses).tobytes()
 """
+)
 
-TORN = HEAD + """
+TORN = (
+    HEAD
+    + """
 stage = Stage()
 stage.run(3)
 stage.session.record(RecordingPlan("Torn", 1.0, 1.0, recovery=folder))
@@ -91,8 +99,11 @@ torn.unlink()
 stage.session.stop()  # the take is in the action, and the file is gone
 assert list(folder.iterdir()) == []
 """
+)
 
-GONE = HEAD + """
+GONE = (
+    HEAD
+    + """
 stage = Stage()
 stage.session.record(RecordingPlan("Orphan", 1.0, 1.0, recovery=folder))
 stage.run(round(2.2 * FPS))
@@ -116,6 +127,7 @@ assert not stage.session.is_recording and [a.name for a in bpy.data.actions] == 
 stage.run(2)
 stage.session.stop()
 """
+)
 
 
 def test_a_program_that_is_killed_loses_a_second_at_most(
@@ -124,9 +136,15 @@ def test_a_program_that_is_killed_loses_a_second_at_most(
     folder, script = tmp_path / "recovery", tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     command = [sys.executable, "-c", IN_BLENDER, str(script), str(demo_file), str(folder)]
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user"), "PYTHONPATH": str(CHECKOUT)}
+    environment = {
+        **os.environ,
+        "BLENDER_USER_RESOURCES": str(tmp_path / "user"),
+        "PYTHONPATH": str(CHECKOUT),
+    }
     count, give_up = 0, time.monotonic() + 90
-    with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.strip().isdigit():
@@ -140,7 +158,9 @@ def test_a_program_that_is_killed_loses_a_second_at_most(
     run_in_blender(RECOVERED, demo_file, folder, count)
 
 
-def test_a_torn_file_is_read_up_to_there(run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path) -> None:
+def test_a_torn_file_is_read_up_to_there(
+    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "recovery"
     run_in_blender(TORN, demo_file, folder)
 

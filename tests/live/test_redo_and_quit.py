@@ -109,18 +109,37 @@ assert not recordings.left and not left.exists() and not list(recordings.folder(
 """
 
 
-def test_redo_ends_a_session_and_brings_a_take_again(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_redo_ends_a_session_and_brings_a_take_again(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(REDO, demo_file)
 
 
-def test_blender_quits_while_it_records(run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path) -> None:
+def test_blender_quits_while_it_records(
+    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
+) -> None:
     script = tmp_path / "quits.py"
     script.write_text("import bpy\n" + QUITS, encoding="utf-8")
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user"), "PYTHONPATH": str(CHECKOUT)}
+    environment = {
+        **os.environ,
+        "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user"),
+        "PYTHONPATH": str(CHECKOUT),
+    }
     for play, first in (("{}", 1), ("{'timeline': True}", 2)):
         saved = tmp_path / "hero.blend"
-        command = [sys.executable, "-X", "faulthandler", str(script), "", str(demo_file), str(saved), play]
-        done = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=200)
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            str(script),
+            "",
+            str(demo_file),
+            str(saved),
+            play,
+        ]
+        done = subprocess.run(
+            command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=200
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "recorded" in done.stdout
         run_in_blender("import sys\n" + NEXT_START, demo_file, saved, play, first)

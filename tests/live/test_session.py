@@ -20,7 +20,9 @@ from tests.live.stage import *
 from tests.scene.rigs import assert_same, state
 """
 
-AS_SOLVED = HEAD + """
+AS_SOLVED = (
+    HEAD
+    + """
 from dataclasses import replace
 performance = replace(wanted(), position=(2.0, -1.0), facing=0.7, settings={"synchronization": 0.5},
                       changes=((40, {"velocity_halflife": 0.1}), (90, {"walk": {"forward": 1.0, "side": 1.0, "back": 0.8}})))
@@ -44,8 +46,11 @@ while True:
     assert not report.ticks or np.array_equal(report.frame.pose, take.poses[count - 1])
 stage.session.stop()
 """
+)
 
-INTERPOLATED = HEAD + """
+INTERPOLATED = (
+    HEAD
+    + """
 stage = Stage()
 poses = [report.frame.pose for report in stage.run(30)]
 first, second = poses[-2:]
@@ -75,8 +80,11 @@ stage.writer.show(report.frame.pose)
 np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
 stage.session.stop()
 """
+)
 
-STALLED = HEAD + """
+STALLED = (
+    HEAD
+    + """
 stage = Stage()
 stage.run(10)
 stage.now += 20.0
@@ -91,8 +99,11 @@ stage.session.resume(stage.now + 50.0)
 assert stage.session.tick(stage.now + 50.0 + 2.0 / FPS).ticks == 2
 stage.session.stop()
 """
+)
 
-SETTINGS_CHANGED = HEAD + """
+SETTINGS_CHANGED = (
+    HEAD
+    + """
 stage = Stage()
 stage.run(50)
 stage.session.apply(SETTINGS.changed({"velocity_halflife": 0.05, "walk": {"forward": 0.8, "side": 0.8, "back": 0.8}}))
@@ -106,8 +117,11 @@ take = rollout.solve(new_performer(), performance)
 assert np.array_equal(take.poses[-1], frames[-1].frame.pose)
 stage.session.stop()
 """
+)
 
-STEERED = HEAD + """
+STEERED = (
+    HEAD
+    + """
 keyboard = Keyboard()
 stage = Stage(Steering(keyboard))
 keyboard.handle("W", "PRESS")
@@ -137,8 +151,11 @@ for root in (RootTarget.OBJECT, RootTarget.HIPS, RootTarget.IN_PLACE):
     assert np.allclose(character, (5.0, 6.0, 1.2), atol=1e-5), character
     stage.session.stop()
 """
+)
 
-LEAVES_NO_TRACE = HEAD + """
+LEAVES_NO_TRACE = (
+    HEAD
+    + """
 obj = person()
 bake_of = rollout.solve(new_performer(), wanted(seconds=3.0)).clip()
 bake(bake_of, obj, name="Mine", hips="Hips")
@@ -180,8 +197,11 @@ else:
 assert refused.closed == 1 and not session.is_running
 assert_same(before, state(obj))
 """
+)
 
-GONE = HEAD + """
+GONE = (
+    HEAD
+    + """
 def ends(change, **options):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     stage = Stage(**options)
@@ -211,25 +231,36 @@ stage.obj.name = "Renamed"
 stage.run(5)
 stage.session.stop()
 """
+)
 
 
-def test_a_session_makes_the_ticks_of_the_take(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_session_makes_the_ticks_of_the_take(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(AS_SOLVED, demo_file)
 
 
-def test_between_two_ticks_the_pose_is_between_theirs(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_between_two_ticks_the_pose_is_between_theirs(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(INTERPOLATED, demo_file)
 
 
-def test_a_stall_is_told_and_a_pause_is_none(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_stall_is_told_and_a_pause_is_none(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(STALLED, demo_file)
 
 
-def test_settings_change_with_a_tick_and_refused_ones_do_not(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_settings_change_with_a_tick_and_refused_ones_do_not(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(SETTINGS_CHANGED, demo_file)
 
 
-def test_keys_steer_as_seen_in_the_view(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_keys_steer_as_seen_in_the_view(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(STEERED, demo_file)
 
 
@@ -237,11 +268,15 @@ def test_nothing_is_left_behind(run_in_blender: Callable[..., str], demo_file: P
     run_in_blender(LEAVES_NO_TRACE, demo_file)
 
 
-def test_an_armature_that_is_gone_ends_the_session(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_an_armature_that_is_gone_ends_the_session(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(GONE, demo_file)
 
 
-def test_a_session_loads_neither_scipy_nor_sdl_before_it_is_asked_to(run_in_blender: Callable[..., str]) -> None:
+def test_a_session_loads_neither_scipy_nor_sdl_before_it_is_asked_to(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender("""
 import sys
 class Blocked:

@@ -25,7 +25,9 @@ def recorded(**play):
     return hero, live, np.array(seen), np.array(ticks), layers
 """
 
-ON_THE_SPOT = HEAD + """
+ON_THE_SPOT = (
+    HEAD
+    + """
 hero, live, seen, ticks, layers = recorded(view="still")
 assert np.abs(seen[-2, :2, 3] - ticks[-2, :2]).max() < 0.1 and np.linalg.norm(ticks[-1, :2]) > 1.0
 assert len(layers[-1].lines) == 4, "no ground has to move by"
@@ -72,8 +74,11 @@ hero.run(30)
 assert np.linalg.norm(np.array(hero.obj.matrix_world)[:2, 3] - live.session._frame.character[:2]) < 0.1
 performing.end()
 """
+)
 
-IN_PLACE = HEAD + """
+IN_PLACE = (
+    HEAD
+    + """
 # whoever is not carried over the ground is drawn around as well, seen from its own front
 def in_place(hero):
     hero.obj.motion_matching.root = "IN_PLACE"
@@ -105,8 +110,11 @@ for prepare in (in_place, arms):
     assert len([line for line in hud._shown.lines if line.color == "bone_solid"]) == 2
     performing.end()
 """
+)
 
-WALLS = HEAD + """
+WALLS = (
+    HEAD
+    + """
 # walls pass by with the ground, at their true distance
 hero = Hero(view="spot")
 mesh = bpy.data.meshes.new("Wall")
@@ -127,8 +135,11 @@ for wall in walls:
         assert abs(y + character.y + 2.0) < 1e-4 and abs(x + character.x) < 1.0 + 1e-4, (x, y, character)
 performing.end()
 """
+)
 
-FOLLOWS = HEAD + """
+FOLLOWS = (
+    HEAD
+    + """
 window = bpy.context.window_manager.windows[0]
 hero = Hero()
 window = bpy.context.window_manager.windows[0]
@@ -152,13 +163,18 @@ following.follow(window, live.place, 1.0 / FPS)
 assert (seen.view_location - place).length < 1e-6, "what has passed meanwhile is not made up for"
 performing.end()
 """
+)
 
 
-def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(ON_THE_SPOT, demo_file)
 
 
-def test_what_is_drawn_lies_around_who_is_not_carried(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_what_is_drawn_lies_around_who_is_not_carried(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(IN_PLACE, demo_file)
 
 

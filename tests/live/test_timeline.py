@@ -20,7 +20,9 @@ def other():
     return obj
 """
 
-ALONG = HEAD + """
+ALONG = (
+    HEAD
+    + """
 hero = Hero(timeline=True)
 scene, beside = bpy.context.scene, other()
 scene.frame_set(20)
@@ -48,9 +50,12 @@ for frame in (21, 22, 37, 60, 80):
     scene.frame_set(frame)
     np.testing.assert_allclose(shown(hero.obj), seen[frame - 21], atol=2e-4, err_msg=str(frame))
 """
+)
 
 # Playback that drops frames, and a scene of another rate than the database: keys lie at the times of the ticks.
-DROPPED = HEAD + """
+DROPPED = (
+    HEAD
+    + """
 for fps in (24, round(FPS), 60):
     hero = Hero(timeline=True)
     scene = bpy.context.scene
@@ -70,8 +75,11 @@ for fps in (24, round(FPS), 60):
     np.testing.assert_allclose(keys, 10 + step * np.arange(1, ticks + 1), atol=1e-3)
     performing.end()
 """
+)
 
-LEAPS = HEAD + """
+LEAPS = (
+    HEAD
+    + """
 def recorded():
     hero = Hero(timeline=True)
     bpy.context.scene.frame_set(40)
@@ -120,8 +128,11 @@ assert not live.session.is_recording and not is_playing()
 assert str(bpy.context.scene.frame_end) in live.said[-1], live.said
 performing.end()
 """
+)
 
-MODES = HEAD + """
+MODES = (
+    HEAD
+    + """
 hero = Hero(seconds=20.0, timeline=True)
 scene, play = bpy.context.scene, hero.obj.motion_matching.play
 live = hero.start()
@@ -157,8 +168,11 @@ assert np.array_equal(third[:, 0], np.arange(11, 71)) and np.array_equal(third[:
 assert len(hero.obj.motion_matching.takes) == 1
 performing.end()
 """
+)
 
-ENDED = HEAD + """
+ENDED = (
+    HEAD
+    + """
 # whatever ends the session ends the playback that its recording started, and keeps the take
 for end in (performing.end, bpy.ops.ed.undo, lambda: setattr(hero.obj, "data", bpy.data.armatures.new("Other")),
             lambda: bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])):
@@ -197,9 +211,12 @@ performing.end()
 assert is_playing()
 toggle_playback()
 """
+)
 
 # nothing has been evaluated between: a pose that is evaluated within the change of frame crashes Blender then
-AT_ONCE = HEAD + """
+AT_ONCE = (
+    HEAD
+    + """
 for plays in (True, False):
     hero = Hero(timeline=plays)
     live = hero.start()
@@ -210,8 +227,11 @@ for plays in (True, False):
     performing.end()
     toggle_playback()
 """
+)
 
-AT_REST = HEAD + """
+AT_REST = (
+    HEAD
+    + """
 # without the setting, a timeline that plays changes nothing: the clock leads, keys begin at the current frame
 hero = Hero()
 bpy.context.scene.frame_set(20)
@@ -226,17 +246,24 @@ performing.end()
 assert is_playing()
 assert np.allclose(hero.obj.animation_data.action.frame_range, (20, 49))
 """
+)
 
 
-def test_each_frame_of_the_timeline_is_a_tick_and_a_key(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_each_frame_of_the_timeline_is_a_tick_and_a_key(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(ALONG, demo_file)
 
 
-def test_keys_lie_at_their_times_where_frames_are_dropped(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_keys_lie_at_their_times_where_frames_are_dropped(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(DROPPED, demo_file)
 
 
-def test_a_recording_ends_where_the_timeline_leaps_or_stops(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_a_recording_ends_where_the_timeline_leaps_or_stops(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(LEAPS, demo_file)
 
 
@@ -258,5 +285,7 @@ def test_a_frame_may_change_right_after_a_recording_begins(
     run_in_blender(AT_ONCE, demo_file)
 
 
-def test_without_the_setting_a_timeline_may_play_meanwhile(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_without_the_setting_a_timeline_may_play_meanwhile(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(AT_REST, demo_file)

@@ -18,8 +18,12 @@ from motion_matching.engine.control.trajectory import SimulationObject
 
 @pytest.mark.parametrize("displacement", DISPLACEMENTS)
 @pytest.mark.parametrize("ground", [Boxes(()), Boxes((Box((0.0, -2.0), (6.0, 0.5), 0.3),))])
-def test_without_data_a_performer_is_its_simulation_object(displacement: str, ground: Boxes) -> None:
-    settings = PerformerSettings(displacement=displacement, velocity_halflife=0.2, rotation_halflife=0.35)
+def test_without_data_a_performer_is_its_simulation_object(
+    displacement: str, ground: Boxes
+) -> None:
+    settings = PerformerSettings(
+        displacement=displacement, velocity_halflife=0.2, rotation_halflife=0.35
+    )
     wanted = scripts.script("random", 12.0, 30.0, settings.walk, settings.run, seed=4)
     alone = SimulationObject(settings, ground)
     places = []
@@ -41,13 +45,18 @@ def test_halflives_are_what_they_are_called() -> None:
     settings = PerformerSettings(velocity_halflife=0.3)
     performer = Performer(Ideal(240.0), settings)
     wanted = scripts.script("square", 3.9, 240.0, settings.walk, settings.run)
-    speeds = np.linalg.norm(np.diff(rollout.solve(performer, wanted).character[:, :2], axis=0), axis=1) * 240.0
+    speeds = (
+        np.linalg.norm(np.diff(rollout.solve(performer, wanted).character[:, :2], axis=0), axis=1)
+        * 240.0
+    )
     begun = speeds[240:]
     assert begun[-1] == pytest.approx(settings.walk.forward, rel=0.02)
     # a critically damped spring has gone (1 + y t) exp(-y t) of its way at t, with y = 2 ln 2 / halflife
     y = 2.0 * np.log(2.0) / 0.3
     t = (np.arange(len(begun)) + 0.5) / 240.0
-    np.testing.assert_allclose(begun, settings.walk.forward * (1 - (1 + y * t) * np.exp(-y * t)), atol=0.03)
+    np.testing.assert_allclose(
+        begun, settings.walk.forward * (1 - (1 + y * t) * np.exp(-y * t)), atol=0.03
+    )
 
 
 HEAD = """
@@ -70,7 +79,9 @@ def marker():
     return bpy.data.objects.get("Steered Path")
 """
 
-ALONE = HEAD + """
+ALONE = (
+    HEAD
+    + """
 hero = Tuned(show_text=True)
 obj, controller = hero.obj, hero.obj.motion_matching.controller
 obj.location, obj.rotation_euler = (2.0, 1.0, 0.0), (0.0, 0.0, 0.5)
@@ -106,8 +117,11 @@ assert {o.name for o in bpy.data.objects} == names - {"Steered Path"}
 assert obj.animation_data.action == own and obj.matrix_world == before[1]
 assert all(np.array_equal(np.array(bone.matrix_basis), m) for bone, m in zip(obj.pose.bones, before[0]))
 """
+)
 
-REPEATED = HEAD + """
+REPEATED = (
+    HEAD
+    + """
 hero = Tuned()
 obj, scene = hero.obj, bpy.context.scene
 controller, play = obj.motion_matching.controller, obj.motion_matching.play
@@ -170,8 +184,11 @@ apart = np.linalg.norm(np.array(led)[:, :2] - places[:, :2], axis=1)
 assert np.linalg.norm(places[-1, :2] - places[0, :2]) > 2.0 and np.median(apart) < 0.8, np.median(apart)
 performing.end()
 """
+)
 
-ENDED = HEAD + """
+ENDED = (
+    HEAD
+    + """
 def tuned():
     hero = Tuned()
     ops.ed.undo_push(message="the hero")
@@ -205,8 +222,11 @@ for end, words, stays in (
         assert marker().animation_data.action.frame_range[1] == expected, words
         assert not recordings.left
 """
+)
 
-RECOVERED = HEAD + """
+RECOVERED = (
+    HEAD
+    + """
 from motion_matching.live import recovery
 hero = Tuned()
 bpy.context.scene.frame_set(11)
@@ -249,8 +269,11 @@ recordings.look()
 assert ops.motion_matching.recover_take() == {"FINISHED"}
 assert recordings.left == (unsaved,) and len(bpy.data.objects["Hero"].motion_matching.takes) == 1 and not marker()
 """
+)
 
-LEADERS = HEAD + """
+LEADERS = (
+    HEAD
+    + """
 hero = Hero(steer="curve")
 obj, play = hero.obj, hero.obj.motion_matching.play
 
@@ -315,8 +338,11 @@ here = hero.live.session._frame.simulation_object
 assert np.hypot(here.x - 2.0, here.y - 2.0) < 0.1, here
 performing.end()
 """
+)
 
-REFUSED = HEAD + """
+REFUSED = (
+    HEAD
+    + """
 hero = Hero()
 settings = hero.obj.motion_matching
 feature_list.set_features(settings.features, DATABASE.schema.to_dict(), "of the data")
@@ -346,8 +372,11 @@ performing.end()
 [take] = settings.takes
 assert take.action.frame_range[1] == 150
 """
+)
 
-TAKE_REPEATED = HEAD + """
+TAKE_REPEATED = (
+    HEAD
+    + """
 from motion_matching.engine.matching.method import MotionMatching
 count = len(DATABASE.schema.features)
 weights = tuple(1.0 + 0.1 * k for k in range(count))
@@ -431,9 +460,12 @@ for frames, overlap in ((200, 0), (20, 30 - round(20 * FPS / scene_rate))):
     assert [k for k, intent in enumerate(wanted) if intent.gait == 0.5] == list(range(lead_in, lead_in + overlap)), frames
     assert len(wanted) == lead_in + part["ticks"]
 """
+)
 
 
-def test_the_simulation_object_is_steered_alone(run_in_blender: Callable[..., str], demo_file: Path) -> None:
+def test_the_simulation_object_is_steered_alone(
+    run_in_blender: Callable[..., str], demo_file: Path
+) -> None:
     run_in_blender(ALONE, demo_file)
 
 

@@ -23,7 +23,9 @@ FORWARD = np.array([0.0, -1.0, 0.0])
 @cache
 def walking(frames: int = 60) -> Clip:
     """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30 fps."""
-    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").sliced(100, 100 + frames)
+    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").sliced(
+        100, 100 + frames
+    )
     hips, spine = clip.skeleton.index("Hips"), clip.skeleton.index("UpperChest")
     moved = attach(clip, find_track(clip, hips, spine, FORWARD, SimulationBoneSettings()), hips)
     place = quat.from_yaw(np.array(2.0))
@@ -58,10 +60,18 @@ class editing:  # noqa: N801  # a block that reads as one word
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def stand(obj: bpy.types.Object, *, location: Sequence[float] = (0.0, 0.0, 0.0), turn: float = 0.0, y_up: bool = False,
-          scale: float = 1.0) -> None:
+def stand(
+    obj: bpy.types.Object,
+    *,
+    location: Sequence[float] = (0.0, 0.0, 0.0),
+    turn: float = 0.0,
+    y_up: bool = False,
+    scale: float = 1.0,
+) -> None:
     """Put an armature somewhere; with `y_up` or a `scale` its bones are turned and scaled so that it looks the same."""
-    lying = Euler((np.pi / 2 if y_up else 0.0, 0.0, 0.0)).to_matrix().to_4x4() @ Matrix.Scale(scale, 4)
+    lying = Euler((np.pi / 2 if y_up else 0.0, 0.0, 0.0)).to_matrix().to_4x4() @ Matrix.Scale(
+        scale, 4
+    )
     obj.data.transform(lying.inverted())
     obj.matrix_world = Matrix.Translation(location) @ Matrix.Rotation(turn, 4, "Z") @ lying
     bpy.context.view_layer.update()
@@ -70,7 +80,9 @@ def stand(obj: bpy.types.Object, *, location: Sequence[float] = (0.0, 0.0, 0.0),
 def ground_place(obj: bpy.types.Object) -> np.ndarray:
     """Where an object is and how it is turned about Z, as a matrix (4, 4)."""
     bpy.context.view_layer.update()
-    return np.array(Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_yaw(obj), 4, "Z"))
+    return np.array(
+        Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_yaw(obj), 4, "Z")
+    )
 
 
 def rests_of(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:

@@ -17,21 +17,29 @@ def random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
     """A tree with any rest pose; names that need escaping, end sites, and a bone right on top of its parent."""
-    parents = np.array([-1, *(int(rng.integers(max(0, bone - 4), bone)) for bone in range(1, bones))])
+    parents = np.array(
+        [-1, *(int(rng.integers(max(0, bone - 4), bone)) for bone in range(1, bones))]
+    )
     positions = (0.4 * rng.normal(size=(bones, 3))).astype(np.float32)
     positions[bones // 2] = 0.0
     names = tuple(f'bone "{bone}"\\' for bone in range(bones))
-    return Skeleton(names, parents, positions, random_rotations(rng, bones), ((bones - 1, (0.1, 0.0, 0.2)),))
+    return Skeleton(
+        names, parents, positions, random_rotations(rng, bones), ((bones - 1, (0.1, 0.0, 0.2)),)
+    )
 
 
-def random_clip(seed: int, frames: int = 40, fps: float = 30.0, moving: tuple[int, ...] | None = None) -> Clip:
+def random_clip(
+    seed: int, frames: int = 40, fps: float = 30.0, moving: tuple[int, ...] | None = None
+) -> Clip:
     """Any poses at all: the worst case. Positions vary in the `moving` bones, or in every one (six channels)."""
     rng = np.random.default_rng(seed)
     skeleton = random_skeleton(rng)
     positions = np.repeat(skeleton.rest_positions[None], frames, axis=0)
     bones = list(range(skeleton.bone_count) if moving is None else moving)
     positions[:, bones] += rng.normal(size=(frames, len(bones), 3)).astype(np.float32)
-    return Clip("random", skeleton, positions, random_rotations(rng, frames, skeleton.bone_count), fps)
+    return Clip(
+        "random", skeleton, positions, random_rotations(rng, frames, skeleton.bone_count), fps
+    )
 
 
 def transforms(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -48,7 +56,9 @@ def motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
     return transforms(*clip.world()) @ np.linalg.inv(transforms(*skeleton.rest_world()))
 
 
-def evaluated_from_rest(obj: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray) -> np.ndarray:
+def evaluated_from_rest(
+    obj: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray
+) -> np.ndarray:
     """The same `(F, B, 4, 4)` of an armature as Blender evaluates it, however its bones point."""
     bones = blender_names(names)
     rest = np.array([obj.data.bones[bone].matrix_local for bone in bones], dtype=np.float64)
@@ -61,7 +71,9 @@ def evaluated_from_rest(obj: bpy.types.Object, names: tuple[str, ...], frames: n
     return result @ np.linalg.inv(rest)
 
 
-def assert_moves_like(obj: bpy.types.Object, clip: Clip, skeleton: Skeleton, frames: np.ndarray) -> None:
+def assert_moves_like(
+    obj: bpy.types.Object, clip: Clip, skeleton: Skeleton, frames: np.ndarray
+) -> None:
     """The clip's frames, evaluated at these frames of the scene, put every bone where the clip has it: to 1e-4."""
     expected = motion_from_rest(clip, skeleton)
     _, heads = skeleton.rest_world()

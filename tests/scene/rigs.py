@@ -17,7 +17,13 @@ from motion_matching.scene import actions
 from motion_matching.scene.armature import create_armature
 
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY", "YXZ", "XZY", "YZX", "ZYX")
-COUNTS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+COUNTS = {
+    "location": 3,
+    "rotation_quaternion": 4,
+    "rotation_euler": 3,
+    "rotation_axis_angle": 4,
+    "scale": 3,
+}
 
 
 def path_to(bone: str, channel: str) -> str:
@@ -33,7 +39,9 @@ def edited(obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones]
     obj.select_set(False)
 
 
-def awkward_armature(rng: np.random.Generator, bones: int = 20, connected: float = 0.4) -> bpy.types.Object:
+def awkward_armature(
+    rng: np.random.Generator, bones: int = 20, connected: float = 0.4
+) -> bpy.types.Object:
     """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths need escapes."""
     data = bpy.data.armatures.new("Awkward")
     obj = bpy.data.objects.new("Awkward", data)
@@ -43,7 +51,9 @@ def awkward_armature(rng: np.random.Generator, bones: int = 20, connected: float
         made: list[bpy.types.EditBone] = []
         for number in range(bones):
             bone = edit_bones.new(f'bone "{number}"\\')
-            parent = made[int(rng.integers(max(0, number - 3), number))] if number > 1 else None  # two roots
+            parent = (
+                made[int(rng.integers(max(0, number - 3), number))] if number > 1 else None
+            )  # two roots
             bone.head = rng.normal(size=3)
             if parent and rng.random() < connected:
                 bone.head = parent.tail
@@ -59,9 +69,13 @@ def awkward_armature(rng: np.random.Generator, bones: int = 20, connected: float
     return obj
 
 
-def key(action: bpy.types.Action, bone: str, channel: str, frames: np.ndarray, values: np.ndarray) -> None:
+def key(
+    action: bpy.types.Action, bone: str, channel: str, frames: np.ndarray, values: np.ndarray
+) -> None:
     """Linear curves of a bone's property (C, F)."""
-    actions.write_channel(action, path_to(bone, channel), frames.astype(np.float32), values.astype(np.float32), bone)
+    actions.write_channel(
+        action, path_to(bone, channel), frames.astype(np.float32), values.astype(np.float32), bone
+    )
 
 
 def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
@@ -69,14 +83,22 @@ def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 
 def key_at_random(
-    rng: np.random.Generator, obj: bpy.types.Object, action: bpy.types.Action, frames: np.ndarray, scales: bool = False
+    rng: np.random.Generator,
+    obj: bpy.types.Object,
+    action: bpy.types.Action,
+    frames: np.ndarray,
+    scales: bool = False,
 ) -> None:
     """Keys of channels that need not be there, in whichever rotation mode, between which curves go as they like."""
     for bone in obj.pose.bones:
         for channel, count in COUNTS.items():
             if rng.random() < 0.3 or (channel == "scale" and not scales):
                 continue
-            some = frames if rng.random() < 0.3 else np.unique(rng.choice(frames, size=max(2, len(frames) // 4)))
+            some = (
+                frames
+                if rng.random() < 0.3
+                else np.unique(rng.choice(frames, size=max(2, len(frames) // 4)))
+            )
             values = rng.normal(size=(count, len(some)))
             values = np.exp(0.3 * values) if channel == "scale" else values
             key(action, bone.name, channel, some, values)
@@ -157,7 +179,13 @@ def walking(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
     """A clip whose bones sway a little beyond what they did, in place and rotation, but for the first frame."""
     turns = quat.from_scaled_angle_axis(sway * rng.normal(size=(*clip.rotations.shape[:2], 3)))
     turns[0] = quat.IDENTITY
-    return Clip(clip.name, clip.skeleton, clip.positions, quat.mul(clip.rotations, turns).astype(np.float32), clip.fps)
+    return Clip(
+        clip.name,
+        clip.skeleton,
+        clip.positions,
+        quat.mul(clip.rotations, turns).astype(np.float32),
+        clip.fps,
+    )
 
 
 def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
@@ -195,21 +223,54 @@ def state(obj: bpy.types.Object) -> dict[str, object]:
         "active": context.view_layer.objects.active.name,
         "selected": sorted(o.name for o in context.selected_objects),
         "bones selected": [getattr(b, "select", None) for b in (*obj.data.bones, *obj.pose.bones)],
-        "visible": {o.name: (o.hide_viewport, o.hide_get(), o.hide_render) for o in context.view_layer.objects},
+        "visible": {
+            o.name: (o.hide_viewport, o.hide_get(), o.hide_render)
+            for o in context.view_layer.objects
+        },
         "pose": [[list(getattr(b, channel)) for channel in COUNTS] for b in obj.pose.bones],
         "shown": [list(map(list, b.matrix)) for b in obj.pose.bones],
         "placed": list(map(list, obj.matrix_world)),
         "pose position": obj.data.pose_position,
-        "animation": data and {p: repr(getattr(data, p)) for p in dict(data.bl_rna.properties) if p != "nla_tracks"},
-        "nla": data and [(t.name, t.mute, t.is_solo, t.select, [
-            (s.name, s.mute, s.select, s.active, s.influence, s.frame_start, s.frame_end, repr(s.action)) for s in t.strips
-        ]) for t in data.nla_tracks],
-        "actions": {a.name: (a.users, a.use_fake_user, tuple(a.frame_range), {
-            path: keys.tobytes() for path, keys in actions.read_channels(a).items()
-        }, [(s.identifier, s.target_id_type) for s in getattr(a, "slots", ())], getattr(a, "id_root", None))
-            for a in bpy.data.actions},
-        "data": {name: sorted(block.name for block in getattr(bpy.data, name))
-                 for name in ("scenes", "objects", "armatures", "collections", "meshes")},
+        "animation": data
+        and {p: repr(getattr(data, p)) for p in dict(data.bl_rna.properties) if p != "nla_tracks"},
+        "nla": data
+        and [
+            (
+                t.name,
+                t.mute,
+                t.is_solo,
+                t.select,
+                [
+                    (
+                        s.name,
+                        s.mute,
+                        s.select,
+                        s.active,
+                        s.influence,
+                        s.frame_start,
+                        s.frame_end,
+                        repr(s.action),
+                    )
+                    for s in t.strips
+                ],
+            )
+            for t in data.nla_tracks
+        ],
+        "actions": {
+            a.name: (
+                a.users,
+                a.use_fake_user,
+                tuple(a.frame_range),
+                {path: keys.tobytes() for path, keys in actions.read_channels(a).items()},
+                [(s.identifier, s.target_id_type) for s in getattr(a, "slots", ())],
+                getattr(a, "id_root", None),
+            )
+            for a in bpy.data.actions
+        },
+        "data": {
+            name: sorted(block.name for block in getattr(bpy.data, name))
+            for name in ("scenes", "objects", "armatures", "collections", "meshes")
+        },
     }
 
 

@@ -18,7 +18,9 @@ from motion_matching.scene.armature import ground_bones, tails
 from tests.scene.motions import *
 """
 
-RESTS = HEAD + """
+RESTS = (
+    HEAD
+    + """
 for seed in range(5):
     skeleton = random_skeleton(np.random.default_rng(seed))
     obj = create_armature(skeleton, "Any")
@@ -35,8 +37,11 @@ for seed in range(5):
 alone = Skeleton(("One",), np.array([-1]), np.zeros((1, 3), np.float32), np.eye(4, dtype=np.float32)[:1])
 assert create_armature(alone, "Alone").data.bones["One"].length > 1e-3
 """
+)
 
-MAP = HEAD + """
+MAP = (
+    HEAD
+    + """
 for seed in range(5):
     clip = random_clip(seed)
     skeleton = clip.skeleton
@@ -51,8 +56,11 @@ for seed in range(5):
     np.testing.assert_allclose(quat.positive(rotations), np.broadcast_to(quat.IDENTITY, rotations.shape), atol=1e-5)
     np.testing.assert_allclose(locations, 0.0, atol=1e-7)
 """
+)
 
-NAMES = HEAD + """
+NAMES = (
+    HEAD
+    + """
 long = "ä" * 40  # 80 bytes
 names = (long, long + "b", "Twin", "Twin", "x" * 64, "x" * 63)
 skeleton = replace(random_skeleton(np.random.default_rng(0), 6), names=names)
@@ -60,8 +68,11 @@ obj = create_armature(skeleton, "Names")
 assert {bone.name for bone in obj.data.bones} == set(blender_names(names)), list(obj.data.bones)
 bone_map(obj, skeleton)
 """
+)
 
-TAILS = HEAD + """
+TAILS = (
+    HEAD
+    + """
 body = humanoid_skeleton()
 skeleton = Skeleton(
     ("Simulation", *body.names), np.array([-1, *(body.parents + 1)]),
@@ -81,8 +92,11 @@ along = end["Simulation"] - at["Simulation"]
 assert along[1] < -0.1 and abs(along[2]) < 1e-6  # forward on the ground
 create_armature(skeleton, "Person")
 """
+)
 
-STANDING = HEAD + """
+STANDING = (
+    HEAD
+    + """
 body = humanoid_skeleton()
 rng = np.random.default_rng(3)
 frames, count = 9, body.bone_count
@@ -100,8 +114,11 @@ np.testing.assert_allclose(rested.rest_world()[1], body.rest_world()[1], atol=1e
 np.testing.assert_allclose(rested.rest_rotations, clip.rotations[5] * (np.arange(count) > 0)[:, None]
                            + np.array([1, 0, 0, 0]) * (np.arange(count) == 0)[:, None], atol=1e-6)
 """
+)
 
-LEFT_ALONE = HEAD + """
+LEFT_ALONE = (
+    HEAD
+    + """
 mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
 bpy.context.scene.collection.objects.link(mesh)
 pose = create_armature(random_skeleton(np.random.default_rng(0)), "Posed")
@@ -129,8 +146,11 @@ except RuntimeError:
 else:
     raise AssertionError("an armature out of the scene cannot be built")
 """
+)
 
-REFUSED = HEAD + """
+REFUSED = (
+    HEAD
+    + """
 skeleton = random_skeleton(np.random.default_rng(0))
 obj = create_armature(skeleton, "Given")
 
@@ -150,6 +170,7 @@ positions = skeleton.rest_positions.copy()
 positions[-1] += 0.1
 refused(replace(skeleton, rest_positions=positions), skeleton.names[-1], "m away")
 """
+)
 
 
 def test_bones_rest_where_the_skeleton_has_them(run_in_blender: Callable[..., str]) -> None:
@@ -160,7 +181,9 @@ def test_poses_go_to_pose_bones_and_back(run_in_blender: Callable[..., str]) -> 
     run_in_blender(MAP)
 
 
-def test_long_and_equal_names_are_told_apart_as_blender_does(run_in_blender: Callable[..., str]) -> None:
+def test_long_and_equal_names_are_told_apart_as_blender_does(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(NAMES)
 
 
@@ -172,9 +195,13 @@ def test_the_most_upright_pose_becomes_the_rest_pose(run_in_blender: Callable[..
     run_in_blender(STANDING)
 
 
-def test_a_new_armature_leaves_mode_and_selection_a_failed_one_nothing(run_in_blender: Callable[..., str]) -> None:
+def test_a_new_armature_leaves_mode_and_selection_a_failed_one_nothing(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(LEFT_ALONE)
 
 
-def test_an_armature_that_does_not_fit_is_refused_by_the_name_of_a_bone(run_in_blender: Callable[..., str]) -> None:
+def test_an_armature_that_does_not_fit_is_refused_by_the_name_of_a_bone(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(REFUSED)

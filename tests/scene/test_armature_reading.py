@@ -40,7 +40,9 @@ def refused(obj, *words, **options):
         raise AssertionError("this is no skeleton")
 """
 
-RESTS = HEAD + """
+RESTS = (
+    HEAD
+    + """
 for _ in range(4):
     obj = awkward_armature(rng)
     skeleton = skeleton_of(obj)
@@ -65,8 +67,11 @@ for _ in range(4):
     obj.scale = (1, 1, 1)
     np.testing.assert_allclose(skeleton_of(obj).rest_world()[1], before.rest_world()[1], atol=1e-5)
 """
+)
 
-MIXAMO = HEAD + """
+MIXAMO = (
+    HEAD
+    + """
 obj = mixamo_armature()
 assert max(bone.head_local.length for bone in obj.data.bones) > 100  # centimetres
 skeleton = skeleton_of(obj)
@@ -84,8 +89,11 @@ for hide in ("viewport", "collection", "scene"):  # Blender does not keep the pl
     np.testing.assert_allclose(skeleton_of(hidden).rest_positions, 2 * skeleton.rest_positions, atol=1e-5)
 assert len(bpy.data.scenes) == 1
 """
+)
 
-CONTROL_RIG = HEAD + """
+CONTROL_RIG = (
+    HEAD
+    + """
 person = humanoid_skeleton()
 rig = rigify_armature()
 skeleton = skeleton_of(rig)
@@ -108,8 +116,11 @@ above = {name: parts.names[parts.parents[i]] for i, name in enumerate(parts.name
 assert above["Chest"] == "Hips" and above["LeftForeArm"] == "LeftShoulder" and "Hips" not in above
 assert_rests(obj, parts)
 """
+)
 
-REFUSED = HEAD + """
+REFUSED = (
+    HEAD
+    + """
 obj = awkward_armature(rng)
 obj.scale = (1, 1, 1.1)
 refused(obj, "Awkward", "apply the scale")
@@ -134,19 +145,24 @@ for bone in obj.data.bones:
     bone.use_deform = False
 refused(obj, "no bones that deform", bones="deform")
 """
+)
 
 
-def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them(run_in_blender: Callable[..., str]) -> None:
+def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(RESTS)
 
 
 def test_an_importers_turn_and_scale_are_undone_also_where_the_object_is_hidden(
-    run_in_blender: Callable[..., str]
+    run_in_blender: Callable[..., str],
 ) -> None:
     run_in_blender(MIXAMO)
 
 
-def test_of_a_control_rig_the_deform_bones_are_taken_as_one_skeleton(run_in_blender: Callable[..., str]) -> None:
+def test_of_a_control_rig_the_deform_bones_are_taken_as_one_skeleton(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(CONTROL_RIG)
 
 

@@ -21,23 +21,31 @@ scene = bpy.context.scene
 scene.render.fps, scene.render.fps_base = 30, 1.0
 """
 
-EVALUATED = HEAD + """
+EVALUATED = (
+    HEAD
+    + """
 for seed in range(3):
     clip = random_clip(seed)
     obj = create_armature(clip.skeleton, "Any")
     bake(clip, obj, name="Any", frame_start=-3)
     assert_moves_like(obj, clip, clip.skeleton, -3 + np.arange(clip.frame_count))
 """
+)
 
-OTHER_REST = HEAD + """
+OTHER_REST = (
+    HEAD
+    + """
 clip = random_clip(4)
 skeleton = standing_rest(clip)
 obj = create_armature(skeleton, "Standing")
 bake(replace(clip, skeleton=skeleton), obj, name="Standing")
 assert_moves_like(obj, clip, skeleton, 1 + np.arange(clip.frame_count))
 """
+)
 
-OTHER_RATE = HEAD + """
+OTHER_RATE = (
+    HEAD
+    + """
 clip = random_clip(5, fps=50.0)
 obj = create_armature(clip.skeleton, "Any")
 scene.render.fps, scene.render.fps_base = 24, 1.001
@@ -54,8 +62,11 @@ action = bake(replace(clip, fps=29.97), obj, name="Film")
 for keys in actions.read_channels(action).values():
     np.testing.assert_array_equal(keys[:, 0], 1 + np.arange(clip.frame_count))
 """
+)
 
-KEYS = HEAD + """
+KEYS = (
+    HEAD
+    + """
 clip = random_clip(6, moving=(0, 3))
 positions = clip.positions.copy()
 positions[:, 7] += [0.0, 0.0, 0.5]  # never moves, but is not where it rests
@@ -81,8 +92,11 @@ if bpy.app.version >= (4, 4, 0):
     assert [slot.name_display for slot in action.slots] == ["Slot"]
     assert obj.animation_data.action_slot == action.slots[0]
 """
+)
 
-LEFT_ALONE = HEAD + """
+LEFT_ALONE = (
+    HEAD
+    + """
 first, second = random_clip(7), random_clip(8)
 obj = create_armature(first.skeleton, "Any")
 mine = bake(first, obj, name="Mine")
@@ -106,8 +120,11 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 assert {"Mine", "Mine.001"} <= set(bpy.data.actions.keys())
 """
+)
 
-FAILED = HEAD + """
+FAILED = (
+    HEAD
+    + """
 clip = random_clip(9)
 obj = create_armature(clip.skeleton, "Any")
 
@@ -145,13 +162,17 @@ assert len(calls) == 20 and obj.animation_data.action == mine and list(bpy.data.
 if slot:
     assert obj.animation_data.action_slot == slot
 """
+)
 
 
-@pytest.mark.parametrize("script", [
-    pytest.param(EVALUATED, id="any rest pose, every bone with six channels"),
-    pytest.param(OTHER_REST, id="another rest pose than the clip's"),
-    pytest.param(OTHER_RATE, id="another frame rate than the clip's"),
-])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(EVALUATED, id="any rest pose, every bone with six channels"),
+        pytest.param(OTHER_REST, id="another rest pose than the clip's"),
+        pytest.param(OTHER_RATE, id="another frame rate than the clip's"),
+    ],
+)
 def test_the_evaluated_action_is_the_clip(run_in_blender: Callable[..., str], script: str) -> None:
     run_in_blender(script)
 
@@ -160,7 +181,9 @@ def test_keys_lie_where_they_are_needed(run_in_blender: Callable[..., str]) -> N
     run_in_blender(KEYS)
 
 
-def test_actions_frame_mode_and_selection_are_left_alone(run_in_blender: Callable[..., str], tmp_path) -> None:
+def test_actions_frame_mode_and_selection_are_left_alone(
+    run_in_blender: Callable[..., str], tmp_path
+) -> None:
     run_in_blender(LEFT_ALONE, tmp_path / "kept.blend")
 
 

@@ -34,7 +34,9 @@ def keys_of(action):
     return {key: value.tobytes() for key, value in actions.read_channels(action).items()}
 """
 
-MODES = HEAD + """
+MODES = (
+    HEAD
+    + """
 for seed, mode in enumerate(MODES):  # any poses at all
     clip = random_clip(seed)
     obj = create_armature(clip.skeleton, "Any")
@@ -47,8 +49,11 @@ for seed, mode in enumerate(MODES):  # any poses at all
     bake(clip, obj, name="Mixed")
     assert_moves_like(obj, clip, clip.skeleton, 1 + np.arange(clip.frame_count))
 """
+)
 
-CONTINUOUS = HEAD + """
+CONTINUOUS = (
+    HEAD
+    + """
 # three turns about each axis of the order in turn, and a tumble that keeps clear of gimbal lock
 time = np.linspace(0.0, 1.0, 200)
 one = Skeleton(("Bone",), np.array([-1]), np.zeros((1, 3), np.float32), np.eye(4, dtype=np.float32)[:1])
@@ -79,8 +84,11 @@ still = np.repeat(quat.IDENTITY[:, None], 5, axis=1)
 for mode in MODES:
     np.testing.assert_allclose(from_mode(to_mode(still, mode), mode), still.T, atol=1e-9)
 """
+)
 
-LOCKED = HEAD + """
+LOCKED = (
+    HEAD
+    + """
 take = walking()
 obj = person()
 pose = obj.pose.bones
@@ -102,8 +110,11 @@ assert {bone for bone, prop, _ in paths if prop == "scale"} == {"RightHand"}
 scene.frame_set(7)
 assert tuple(pose["RightHand"].scale) == (1.0, 1.0, 1.0)
 """
+)
 
-FEWER = HEAD + """
+FEWER = (
+    HEAD
+    + """
 def heads_and_tails(obj, frames):
     result = []
     for frame in frames:
@@ -148,8 +159,11 @@ assert all(len(keys) == 1 for keys in actions.read_channels(action).values())
 for count in (1, 2):
     bake(take.sliced(0, count), person(), name="Short", fewer_keys=0.001)
 """
+)
 
-NLA = HEAD + """
+NLA = (
+    HEAD
+    + """
 take = walking()
 names = take.skeleton.names[1:]
 frames = 20 + np.arange(take.frame_count)
@@ -232,6 +246,7 @@ assert strip.action == bpy.data.actions["Take"]
 if SLOTS:
     assert strip.action_slot == strip.action.slots[0]
 """
+)
 
 
 def test_any_pose_in_every_rotation_mode(run_in_blender: Callable[..., str]) -> None:

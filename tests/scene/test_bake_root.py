@@ -37,7 +37,9 @@ def refused(word, obj, **options):
     assert set(bpy.data.actions) == before
 """
 
-TARGETS = HEAD + """
+TARGETS = (
+    HEAD
+    + """
 stands = ({}, {"location": (1, 2, 0.5)}, {"turn": 1.1, "location": (-3, 1, 0)}, {"y_up": True}, {"scale": 0.01},
           {"y_up": True, "scale": 0.01, "turn": -2.0, "location": (4, 0, 0)})
 for where in stands:
@@ -59,8 +61,11 @@ for where in stands:
             np.testing.assert_allclose(root[:, :3, 3], take.positions[:, 0], atol=1e-4)
         bpy.data.objects.remove(obj)
 """
+)
 
-OWN_BONES = HEAD + """
+OWN_BONES = (
+    HEAD
+    + """
 from motion_matching.scene.armature import create_armature
 for target in (None, *RootTarget):  # an armature with a simulation bone of its own, which is posed now
     obj = create_armature(take.skeleton, "All")
@@ -75,8 +80,11 @@ for target in (None, *RootTarget):  # an armature with a simulation bone of its 
         want[:, 0] = rests[0]
     np.testing.assert_allclose(found, want, atol=1e-4, err_msg=str(target))
 """
+)
 
-OBJECTS = HEAD + """
+OBJECTS = (
+    HEAD
+    + """
 parent = bpy.data.objects.new("Parent", None)
 scene.collection.objects.link(parent)
 parent.matrix_world = Matrix.Translation((1, 2, 3)) @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4() @ Matrix.Scale(2.5, 4)
@@ -94,8 +102,11 @@ for mode in ("XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"):
         bake(take, obj, name="Take", root=target)
         np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
 """
+)
 
-POSED = HEAD + """
+POSED = (
+    HEAD
+    + """
 # bones that are not in the take stay as they are posed, above, between and below those that are
 obj = person(root=True)
 with editing(obj) as bones:
@@ -121,8 +132,11 @@ refused("'Root'", obj, root=RootTarget.HIPS)
 bake(take, obj, name="Take", root=RootTarget.BONE, root_bone="Root")  # it is keyed now: its scale as well
 np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
 """
+)
 
-REFUSED = HEAD + """
+REFUSED = (
+    HEAD
+    + """
 def fresh(**where):
     obj = person(root=True)
     stand(obj, **where)
@@ -170,9 +184,12 @@ with editing(other) as bones:
     bones["LeftToe"].head.z += 0.1
 refused("'LeftToe' of armature", other)
 """
+)
 
 
-def test_every_target_on_an_armature_that_stands_anywhere(run_in_blender: Callable[..., str]) -> None:
+def test_every_target_on_an_armature_that_stands_anywhere(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(TARGETS)
 
 
@@ -180,13 +197,19 @@ def test_an_armature_with_a_simulation_bone(run_in_blender: Callable[..., str]) 
     run_in_blender(OWN_BONES)
 
 
-def test_objects_with_parents_deltas_and_any_rotation_mode(run_in_blender: Callable[..., str]) -> None:
+def test_objects_with_parents_deltas_and_any_rotation_mode(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(OBJECTS)
 
 
-def test_bones_that_the_take_lacks_stay_as_they_are_posed(run_in_blender: Callable[..., str]) -> None:
+def test_bones_that_the_take_lacks_stay_as_they_are_posed(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(POSED)
 
 
-def test_armatures_that_do_not_fit_are_refused_in_a_sentence(run_in_blender: Callable[..., str]) -> None:
+def test_armatures_that_do_not_fit_are_refused_in_a_sentence(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(REFUSED)

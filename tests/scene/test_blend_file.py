@@ -24,11 +24,16 @@ from motion_matching.scene.blend_file import build_scene, save_take
 from tests.scene.motions import *
 """
 
-SAVE = HEAD + """
+SAVE = (
+    HEAD
+    + """
 save_take(random_clip(1, fps=29.97), sys.argv[1], title='Take "1"')
 """
+)
 
-REOPEN = HEAD + """
+REOPEN = (
+    HEAD
+    + """
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 scene = bpy.context.scene
 clip = random_clip(1, fps=29.97)
@@ -45,8 +50,11 @@ for frame, heads in enumerate(clip.world()[1]):  # the camera sees all of it
         x, y, depth = world_to_camera_view(scene, scene.camera, Vector(head.tolist()))
         assert 0 <= x <= 1 and 0 <= y <= 1 and 0 < depth < scene.camera.data.clip_end, (frame, x, y, depth)
 """
+)
 
-BODY = HEAD + """
+BODY = (
+    HEAD
+    + """
 rng = np.random.default_rng(2)
 person = humanoid_skeleton()
 person = person.renamed(tuple(name.replace("Hips", "Pelvis") for name in person.names))  # not the demo's own
@@ -84,8 +92,11 @@ for frame in range(5):
     expected = np.einsum("vij,vj->vi", moved[frame, bones], np.c_[rest, np.ones(len(rest))])[:, :3]
     np.testing.assert_allclose(points, expected, atol=1e-4)
 """
+)
 
-FAILS = HEAD + """
+FAILS = (
+    HEAD
+    + """
 folder, fault = Path(sys.argv[1]), sys.argv[2]
 clip = random_clip(1)
 target = folder / "take.blend"
@@ -107,10 +118,12 @@ except MotionMatchingError as error:
 else:
     raise AssertionError("this cannot be saved")
 """
+)
 
 
-def test_a_saved_take_opens_in_a_new_process_and_moves_the_same(run_in_blender: Callable[..., str],
-                                                                tmp_path: Path) -> None:
+def test_a_saved_take_opens_in_a_new_process_and_moves_the_same(
+    run_in_blender: Callable[..., str], tmp_path: Path
+) -> None:
     file = tmp_path / "files" / "take.blend"
     file.parent.mkdir()
     for _ in range(2):  # the second time it replaces the first
@@ -123,8 +136,9 @@ def test_the_body_follows_its_bones_and_shows_its_sides(run_in_blender: Callable
     run_in_blender(BODY)
 
 
-def test_a_take_that_cannot_be_saved_says_so_and_leaves_what_was_there(run_in_blender: Callable[..., str],
-                                                                       tmp_path: Path) -> None:
+def test_a_take_that_cannot_be_saved_says_so_and_leaves_what_was_there(
+    run_in_blender: Callable[..., str], tmp_path: Path
+) -> None:
     folder = tmp_path / "files"
     (folder / "in the way").mkdir(parents=True)
     file = folder / "take.blend"

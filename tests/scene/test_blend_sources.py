@@ -38,7 +38,9 @@ def run(*args):
     return main([str(arg) for arg in args])
 """
 
-SAME_TAKE = HEAD + """
+SAME_TAKE = (
+    HEAD
+    + """
 clips = [bvh.load(file) for file in sorted((folder / "clips").glob("*.bvh"))]
 new_file(clips[0].fps)
 # how mirrored bones roll is taken from the rest pose, so for that it has to be the same
@@ -68,8 +70,11 @@ assert made[0].jumped.sum() > 5
 heads = [take.clip().world()[1] for take in made]
 np.testing.assert_allclose(heads[1], heads[0], rtol=0, atol=1e-3)
 """
+)
 
-LISTED = HEAD + """
+LISTED = (
+    HEAD
+    + """
 clips = locomotion.generate()[:3]
 new_file(30)
 rest = standing_rest(clips[0])
@@ -115,8 +120,11 @@ refused(folder / "empty.blend")
 refused(folder / "broken.blend")
 refused(folder / "wrong.json")
 """
+)
 
-MARKED = HEAD + """
+MARKED = (
+    HEAD
+    + """
 from motion_matching.engine.matching.tags import load_tags
 from motion_matching.scene.tag_markers import MarkedRange, write_tags
 clips = locomotion.generate()[:2]
@@ -157,6 +165,7 @@ action.pose_markers.remove(next(m for m in action.pose_markers if m.name == "end
 save("marked.blend")
 assert run("build", folder / "marked.blend", "-o", out) == 1
 """
+)
 
 WITHOUT_BLENDER = """
 import sys
@@ -197,7 +206,9 @@ def test_what_of_a_file_is_taken(run_in_blender: Callable[..., str], tmp_path: P
     assert "3 actions of armature 'Person', read from curves, 1 as loops." in said
 
 
-def test_markers_of_tags_on_an_action_are_tags_of_its_clip(run_in_blender: Callable[..., str], tmp_path: Path) -> None:
+def test_markers_of_tags_on_an_action_are_tags_of_its_clip(
+    run_in_blender: Callable[..., str], tmp_path: Path
+) -> None:
     run_in_blender(MARKED, tmp_path)
 
 

@@ -50,7 +50,9 @@ def ground(collection):
     return ground_of(shown_triangles(collection))
 """
 
-SAME_TAKE = HEAD + """
+SAME_TAKE = (
+    HEAD
+    + """
 from motion_matching.engine import takes
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
@@ -98,8 +100,11 @@ for yaw, gait in ((0.0, 0.0), (0.5, 0.0), (0.8, 1.0), (-0.9, 1.0)):
     assert np.array_equal(a.frames, b.frames), (yaw, gait)
     np.testing.assert_allclose(a.poses, b.poses, atol=1e-3)
 """
+)
 
-FLOORS = HEAD + """
+FLOORS = (
+    HEAD
+    + """
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 ways = new_collection("Ways")
 plane(ways, "Floor", 20)
@@ -143,8 +148,11 @@ floor, walls = ground(bare)
 assert len(walls) > 0 and blocked(0.0) and floor.height(0.0, 0.0) == 0.0
 assert len(shown_triangles(new_collection("Empty"))) == 0
 """
+)
 
-COMMAND = HEAD + """
+COMMAND = (
+    HEAD
+    + """
 import contextlib
 import io
 import json
@@ -214,6 +222,7 @@ for arguments, word in (
     assert there == (sorted(folder.iterdir()), out.read_bytes()), arguments
 assert user.read_bytes() == before
 """
+)
 
 
 def test_meshes_hold_a_character_as_boxes_do(

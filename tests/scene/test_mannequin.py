@@ -30,8 +30,12 @@ def triangles(shape: Surface) -> np.ndarray:
 def parts(shape: Surface) -> np.ndarray:
     """Which connected part every point (V,) belongs to."""
     corners = triangles(shape)
-    links = coo_array((np.ones(len(corners)), (corners[:, 0], corners[:, 1])), shape=(len(shape.points),) * 2)
-    links = links + coo_array((np.ones(len(corners)), (corners[:, 1], corners[:, 2])), shape=(len(shape.points),) * 2)
+    links = coo_array(
+        (np.ones(len(corners)), (corners[:, 0], corners[:, 1])), shape=(len(shape.points),) * 2
+    )
+    links = links + coo_array(
+        (np.ones(len(corners)), (corners[:, 1], corners[:, 2])), shape=(len(shape.points),) * 2
+    )
     return connected_components(links, directed=False)[1]
 
 
@@ -39,8 +43,12 @@ def facing(shape: Surface) -> np.ndarray:
     """Area vectors (F, 3) of the faces, quads before triangles."""
     quads = shape.points[shape.quads]
     corners = shape.points[shape.triangles]
-    return 0.5 * np.concatenate([np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1]),
-                                 np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])])
+    return 0.5 * np.concatenate(
+        [
+            np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1]),
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]),
+        ]
+    )
 
 
 def bones_of_faces(shape: Surface) -> np.ndarray:
@@ -59,14 +67,20 @@ def test_it_is_light_and_every_point_follows_at_most_four_bones(shape: Surface) 
     assert np.all(shape.weights >= 0.0)
     np.testing.assert_allclose(shape.weights.sum(axis=1), 1.0, atol=1e-6)
     assert np.max(np.count_nonzero(shape.weights, axis=1)) <= MOST_WEIGHTS
-    unmoved = {SKELETON.names[bone] for bone in np.flatnonzero(~np.any(shape.weights > 0.5, axis=0))}
+    unmoved = {
+        SKELETON.names[bone] for bone in np.flatnonzero(~np.any(shape.weights > 0.5, axis=0))
+    }
     assert unmoved <= {"LeftShoulder", "RightShoulder"}  # which only share the chest
     assert np.all(np.any(shape.weights > 0.3, axis=0))
 
 
 def test_every_part_is_closed_and_faces_outward(shape: Surface) -> None:
-    edges = np.concatenate([np.stack([f, np.roll(f, -1, axis=1)], axis=-1).reshape(-1, 2)
-                            for f in (shape.quads, shape.triangles)])
+    edges = np.concatenate(
+        [
+            np.stack([f, np.roll(f, -1, axis=1)], axis=-1).reshape(-1, 2)
+            for f in (shape.quads, shape.triangles)
+        ]
+    )
     there = edges[:, 0] * len(shape.points) + edges[:, 1]
     back = edges[:, 1] * len(shape.points) + edges[:, 0]
     assert len(np.unique(there)) == len(there)  # each edge once in each direction
@@ -83,7 +97,10 @@ def test_left_mirrors_right_in_shape_and_weights(shape: Surface) -> None:
     away, other = cKDTree(shape.points).query(shape.points * [-1.0, 1.0, 1.0])
     assert np.max(away) < 1e-6
     swap = {"Left": "Right", "Right": "Left"}
-    mirrored = [next((b + n[len(a):] for a, b in swap.items() if n.startswith(a)), n) for n in SKELETON.names]
+    mirrored = [
+        next((b + n[len(a) :] for a, b in swap.items() if n.startswith(a)), n)
+        for n in SKELETON.names
+    ]
     opposite = [SKELETON.index(name) for name in mirrored]
     np.testing.assert_allclose(shape.weights[other], shape.weights[:, opposite], atol=1e-6)
 
@@ -178,7 +195,9 @@ def volume(points, faces):
 joints = dict(zip(skeleton.names, skeleton.rest_world()[1].astype(float)))
 """
 
-BENDS = HEAD + """
+BENDS = (
+    HEAD
+    + """
 armature = demo.add_performer(scene)
 body, rest = armature.children[0], evaluated(armature)
 owners, faces = weights(body), corners(body.data)
@@ -231,8 +250,11 @@ for bone, axis, degrees in (("LeftArm", "Y", 78), ("LeftArm", "Y", -85), ("LeftU
                                np.linalg.norm(rest[moved] - joints[bone], axis=1), atol=1e-5)
     turn(armature, bone, axis, 0)
 """
+)
 
-SCENE = HEAD + """
+SCENE = (
+    HEAD
+    + """
 mesh = bpy.data.meshes.new("Mine")
 mine = bpy.data.objects.new("Mine", mesh)
 scene.collection.objects.link(mine)
@@ -269,8 +291,11 @@ bpy.ops.object.mode_set(mode="EDIT")
 third = demo.add_performer(scene)
 assert third.name == "Performer.001" and mine.mode == "EDIT" and bpy.context.view_layer.objects.active == mine
 """
+)
 
-ACTIONS = HEAD + """
+ACTIONS = (
+    HEAD
+    + """
 armature = demo.add_performer(scene)
 scene.render.fps = 30
 clips = locomotion.generate()[:2]
@@ -294,8 +319,11 @@ else:
     raise AssertionError("it does not fit")
 assert len(bpy.data.actions) == count and stranger.animation_data is None
 """
+)
 
-TAKES = HEAD + """
+TAKES = (
+    HEAD
+    + """
 clip = walking()  # with a simulation bone
 armature = build_scene(clip, "Walk")
 [body] = armature.children
@@ -310,9 +338,12 @@ for frame in range(1, clip.frame_count + 1):
     lowest.append(found[:, 2].min())
 assert -0.02 < np.min(lowest) and np.median(np.abs(lowest)) < 0.01, lowest  # its soles walk on the ground
 """
+)
 
 
-def test_joints_bend_and_twist_without_losing_their_shape(run_in_blender: Callable[..., str]) -> None:
+def test_joints_bend_and_twist_without_losing_their_shape(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(BENDS)
 
 
@@ -320,11 +351,13 @@ def test_a_performer_is_all_that_is_added_to_the_scene(run_in_blender: Callable[
     run_in_blender(SCENE)
 
 
-def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike(run_in_blender: Callable[..., str]) -> None:
+def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(ACTIONS)
 
 
 def test_a_take_of_the_demo_is_shown_on_the_mannequin_with_its_soles_on_the_ground(
-    run_in_blender: Callable[..., str]
+    run_in_blender: Callable[..., str],
 ) -> None:
     run_in_blender(TAKES)

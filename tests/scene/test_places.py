@@ -35,7 +35,9 @@ def drawn(obj):
     return np.array([obj.matrix_world @ v.co for v in mesh.vertices])[:, :2]
 """
 
-CURVES = HEAD + """
+CURVES = (
+    HEAD
+    + """
 corners = [(0, 0, 0), (2, 1, 0.5), (3, 4, 0), (-1, 5, 0)]
 for kind in ("BEZIER", "POLY", "NURBS"):
     for cyclic in (False, True):
@@ -73,8 +75,11 @@ for wrong in (bpy.data.objects.new("Empty", None), bpy.data.objects.new("None", 
     else:
         raise AssertionError
 """
+)
 
-OBJECTS = HEAD + """
+OBJECTS = (
+    HEAD
+    + """
 empty = bpy.data.objects.new("Goal", None)
 scene.collection.objects.link(empty)
 empty.location, empty.rotation_euler = (1, 2, 3), (0, 0, 0.7)
@@ -89,6 +94,7 @@ bpy.data.objects.remove(empty)
 bpy.data.objects.new("Elsewhere", None)
 assert place_of_object(goal) is None
 """
+)
 
 
 def test_curves_are_followed_as_they_are_drawn(run_in_blender: Callable[..., str]) -> None:

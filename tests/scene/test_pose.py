@@ -38,7 +38,9 @@ def assert_shows_what_a_bake_does(obj, frames=(0, 17, 40), **options):
         np.testing.assert_allclose(ours, shown(obj), rtol=0, atol=1e-5, err_msg=f"{frame} {options}")
 """
 
-TARGETS = HEAD + """
+TARGETS = (
+    HEAD
+    + """
 stands = ({}, {"y_up": True, "scale": 0.01, "turn": -2.0, "location": (4, 0, 0)}, {"turn": 1.1, "location": (-3, 1, 0.5)})
 for where in stands:
     for target in (None, *RootTarget):
@@ -47,8 +49,11 @@ for where in stands:
         assert_shows_what_a_bake_does(obj, root=target, root_bone="Root" if target is RootTarget.BONE else "")
         bpy.data.objects.remove(obj)
 """
+)
 
-MODES_OF_ALL_KINDS = HEAD + """
+MODES_OF_ALL_KINDS = (
+    HEAD
+    + """
 parent = bpy.data.objects.new("Parent", None)
 scene.collection.objects.link(parent)
 parent.matrix_world = Matrix.Translation((1, 2, 3)) @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4() @ Matrix.Scale(2.5, 4)
@@ -64,8 +69,11 @@ for number, mode in enumerate(MODES):
     stand(obj, location=(1, 0, 0), turn=0.7, scale=0.5)
     assert_shows_what_a_bake_does(obj, root=RootTarget.OBJECT)
 """
+)
 
-ONE_ROTATION = HEAD + """
+ONE_ROTATION = (
+    HEAD
+    + """
 from motion_matching.scene.rotation_modes import from_mode, to_mode_near
 rng = np.random.default_rng(0)
 for mode in MODES:
@@ -80,8 +88,11 @@ for mode in MODES:
     one_by_one = [to_mode_near(rotations[:, [k]], mode, before[:, [k]]) for k in range(400)]
     np.testing.assert_allclose(np.concatenate(one_by_one, axis=1), many, rtol=0, atol=1e-9, err_msg=mode)
 """
+)
 
-FOLLOWING = HEAD + """
+FOLLOWING = (
+    HEAD
+    + """
 # inverse kinematics, a driver, a deformed mesh and a child of a bone see the pose as if everything were evaluated anew
 obj = person(root=True)
 with editing(obj) as bones:
@@ -127,8 +138,11 @@ for target in (RootTarget.OBJECT, RootTarget.HIPS):
         np.testing.assert_allclose(ours, last, rtol=0, atol=1e-6)
     writer.give_back()
 """
+)
 
-OTHER_BONES = HEAD + """
+OTHER_BONES = (
+    HEAD
+    + """
 # bones between and around those of the motion, posed by the user; a bone that hangs elsewhere; a simulation bone
 obj = person(root=True)
 with editing(obj) as bones:
@@ -147,8 +161,11 @@ for target in (None, *RootTarget):
     obj = create_armature(take.skeleton, "All")
     assert_shows_what_a_bake_does(obj, root=target)
 """
+)
 
-LOCKED = HEAD + """
+LOCKED = (
+    HEAD
+    + """
 obj = person()
 locked = obj.pose.bones["LeftHand"]
 locked.rotation_mode = "XYZ"
@@ -159,8 +176,11 @@ obj.pose.bones["Hips"].location[2] = 0.25
 assert_shows_what_a_bake_does(obj)
 assert abs(locked.rotation_euler[1] - 0.2) < 1e-6
 """
+)
 
-RESTORED = HEAD + """
+RESTORED = (
+    HEAD
+    + """
 for kind in ("no action", "action", "unkeyed change", "nla", "pose mode", "at rest"):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
@@ -200,8 +220,11 @@ for kind in ("no action", "action", "unkeyed change", "nla", "pose mode", "at re
     assert_same(before, state(obj))
     bpy.ops.object.mode_set(mode="OBJECT")
 """
+)
 
-COLLECTION = HEAD + """
+COLLECTION = (
+    HEAD
+    + """
 obj = person(root=True)
 mine = bake(take, obj, name="Mine", hips="Hips", root=RootTarget.HIPS)
 upper = obj.data.collections.new("Upper")
@@ -236,8 +259,11 @@ except RigError as error:
 else:
     raise AssertionError
 """
+)
 
-GONE = HEAD + """
+GONE = (
+    HEAD
+    + """
 def refused(word, change):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obj = person(root=True)
@@ -283,25 +309,34 @@ except RigError as error:
 else:
     raise AssertionError
 """
+)
 
 
 def test_every_root_target_shows_what_a_bake_does(run_in_blender: Callable[..., str]) -> None:
     run_in_blender(TARGETS)
 
 
-def test_rotation_modes_parents_and_deltas_show_what_a_bake_does(run_in_blender: Callable[..., str]) -> None:
+def test_rotation_modes_parents_and_deltas_show_what_a_bake_does(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(MODES_OF_ALL_KINDS)
 
 
-def test_one_rotation_comes_near_to_the_one_before_as_many_do(run_in_blender: Callable[..., str]) -> None:
+def test_one_rotation_comes_near_to_the_one_before_as_many_do(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(ONE_ROTATION)
 
 
-def test_what_hangs_on_an_armature_follows_the_pose_shown(run_in_blender: Callable[..., str]) -> None:
+def test_what_hangs_on_an_armature_follows_the_pose_shown(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(FOLLOWING)
 
 
-def test_bones_that_hang_elsewhere_show_what_a_bake_does(run_in_blender: Callable[..., str]) -> None:
+def test_bones_that_hang_elsewhere_show_what_a_bake_does(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(OTHER_BONES)
 
 
@@ -317,5 +352,7 @@ def test_a_bone_collection_alone_is_driven(run_in_blender: Callable[..., str]) -
     run_in_blender(COLLECTION)
 
 
-def test_an_armature_that_is_gone_or_edited_is_refused_in_a_sentence(run_in_blender: Callable[..., str]) -> None:
+def test_an_armature_that_is_gone_or_edited_is_refused_in_a_sentence(
+    run_in_blender: Callable[..., str],
+) -> None:
     run_in_blender(GONE)

@@ -52,7 +52,9 @@ def share(image, colour, colourful=0.3):
     return np.mean((np.abs(np.angle(np.exp(1j * (found - wanted)))) < 0.15) & (strength > colourful))
 """
 
-PICTURE = HEAD + """
+PICTURE = (
+    HEAD
+    + """
 progress = []
 engine = preview.save_preview(take, target, (320, 240), progress.append)
 assert engine in (render.WORKBENCH, render.CYCLES) and progress[-1] == 1.0
@@ -70,8 +72,11 @@ assert tuple(image.size) == (320, 240)
 assert share(image, preview.WANTED) > 0.002 and share(image, preview.ACTUAL) > 0.002
 print(engine)
 """
+)
 
-FILM = HEAD + """
+FILM = (
+    HEAD
+    + """
 progress = []
 engine = preview.save_preview(take, target, (640, 360), progress.append)
 assert len(progress) == take.frame_count and progress == sorted(progress) and progress[-1] == 1.0
@@ -90,8 +95,11 @@ for frame in range(0, take.frame_count, 7):
     expected = [take.character[frame, :2] + take.desired_velocity[frame:tick].sum(axis=0) / take.fps for tick in ticks]
     np.testing.assert_allclose(places[:, :2], expected, atol=1e-4)
 """
+)
 
-WITHOUT_EGL = HEAD + """
+WITHOUT_EGL = (
+    HEAD
+    + """
 os.environ["__EGL_VENDOR_LIBRARY_DIRS"] = str(target.parent / "nowhere")  # Workbench's process dies of it
 engine = preview.save_preview(take, target, (96, 64))
 assert engine == render.CYCLES or sys.platform != "linux", engine
@@ -103,13 +111,19 @@ for engines in (("NO_SUCH_ENGINE", render.CYCLES), (render.CYCLES,)):
 image = bpy.data.images.load(str(target))
 assert share(image, preview.WANTED) > 0.002 and share(image, preview.ACTUAL) > 0.002
 """
+)
 
-FILM_WITHOUT_EGL = HEAD + """
+FILM_WITHOUT_EGL = (
+    HEAD
+    + """
 assert preview.save_preview(take, target, (96, 64), engines=(render.CYCLES,)) == render.CYCLES
 assert bpy.data.movieclips.load(str(target)).frame_duration == take.frame_count
 """
+)
 
-GHOSTS = HEAD + """
+GHOSTS = (
+    HEAD
+    + """
 def apart(character, frames):
     places = character[frames, :2]
     return np.linalg.norm(places[:, None] - places, axis=-1)[~np.eye(len(frames), dtype=bool)]
@@ -130,8 +144,11 @@ assert way.shape == (take.frame_count + 1, 2)
 np.testing.assert_allclose(np.diff(way, axis=0) * take.fps, take.desired_velocity, atol=1e-9)
 np.testing.assert_allclose(way[0], take.character[0, :2])
 """
+)
 
-FAILS = HEAD + """
+FAILS = (
+    HEAD
+    + """
 fault = sys.argv[3]
 if fault == "full disk":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -144,11 +161,14 @@ except MotionMatchingError as error:
 else:
     raise AssertionError("this cannot be made")
 """
+)
 
 
 def pickled_take(database: databases.Database, seconds: float, folder: Path) -> Path:
     settings = takes.default_settings(database)
-    wanted = takes.performance_for(database, settings, "square", gait="walk", seconds=seconds, seed=0)
+    wanted = takes.performance_for(
+        database, settings, "square", gait="walk", seconds=seconds, seed=0
+    )
     file = folder / "take.pickle"
     file.write_bytes(pickle.dumps(takes.perform(database, settings, wanted)))
     return file
@@ -161,7 +181,9 @@ def take_file(demo_database: databases.Database, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(scope="module")
-def short_take_file(demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short_take_file(
+    demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A take of two seconds."""
     return pickled_take(demo_database, 2.0, tmp_path_factory.mktemp("take"))
 
@@ -176,7 +198,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nothing_but(folder: Path, *names: str) -> bool:
-    return sorted(os.listdir(folder)) == sorted(names) and os.listdir(folder.parent / "temporary") == []
+    return (
+        sorted(os.listdir(folder)) == sorted(names)
+        and os.listdir(folder.parent / "temporary") == []
+    )
 
 
 def test_a_picture_shows_both_paths_and_all_of_the_character(
@@ -187,19 +212,24 @@ def test_a_picture_shows_both_paths_and_all_of_the_character(
     assert nothing_but(folder, "take.png", "a # and 100%.PNG")
 
 
-def test_a_film_follows_the_character(run_in_blender: Callable[..., str], short_take_file: Path, folder: Path) -> None:
+def test_a_film_follows_the_character(
+    run_in_blender: Callable[..., str], short_take_file: Path, folder: Path
+) -> None:
     run_in_blender(FILM, short_take_file, folder / "take.mp4")
     assert nothing_but(folder, "take.mp4")
 
 
-def test_without_graphics_cycles_renders(run_in_blender: Callable[..., str], take_file: Path, short_take_file: Path,
-                                         folder: Path) -> None:
+def test_without_graphics_cycles_renders(
+    run_in_blender: Callable[..., str], take_file: Path, short_take_file: Path, folder: Path
+) -> None:
     run_in_blender(WITHOUT_EGL, take_file, folder / "take.png")
     run_in_blender(FILM_WITHOUT_EGL, short_take_file, folder / "take.mp4")
     assert nothing_but(folder, "take.mp4", "take.png")
 
 
-def test_ghosts_stand_apart_and_show_every_way(run_in_blender: Callable[..., str], take_file: Path, folder: Path) -> None:
+def test_ghosts_stand_apart_and_show_every_way(
+    run_in_blender: Callable[..., str], take_file: Path, folder: Path
+) -> None:
     run_in_blender(GHOSTS, take_file, folder / "unused.png")
 
 
@@ -217,16 +247,22 @@ def test_what_cannot_be_rendered_says_so_and_leaves_what_was_there(
     assert nothing_but(folder, target.name)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    (["--preview", "{folder}/take.gif"], ("take.gif", ".png or .mp4", "rename it")),
-    (["--preview", "{folder}/none/take.png"], ("none", "does not exist")),
-    (["--preview", "{folder}/old.png"], ("old.png", "read-only")),
-    (["--preview", "{folder}/in_the_way.png"], ("in_the_way.png", "is a folder")),
-    (["--preview", "{folder}/take.png", "--preview-size", "large"], ("--preview-size is large", "1280x720")),
-    (["--preview", "{folder}/take.png", "--preview-size", "1280x9"], ("64 to 4096",)),
-    (["--preview", "{folder}/take.mp4", "--preview-size", "641x360"], ("641x360", "even")),
-    (["--preview-size", "640x360"], ("--preview-size", "--preview;")),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--preview", "{folder}/take.gif"], ("take.gif", ".png or .mp4", "rename it")),
+        (["--preview", "{folder}/none/take.png"], ("none", "does not exist")),
+        (["--preview", "{folder}/old.png"], ("old.png", "read-only")),
+        (["--preview", "{folder}/in_the_way.png"], ("in_the_way.png", "is a folder")),
+        (
+            ["--preview", "{folder}/take.png", "--preview-size", "large"],
+            ("--preview-size is large", "1280x720"),
+        ),
+        (["--preview", "{folder}/take.png", "--preview-size", "1280x9"], ("64 to 4096",)),
+        (["--preview", "{folder}/take.mp4", "--preview-size", "641x360"], ("641x360", "even")),
+        (["--preview-size", "640x360"], ("--preview-size", "--preview;")),
+    ],
+)
 def test_options_that_make_no_sense_end_in_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: tuple[str, ...]
 ) -> None:
@@ -234,22 +270,46 @@ def test_options_that_make_no_sense_end_in_a_sentence(
     (folder / "old.png").write_text("old")
     (folder / "old.png").chmod(0o444)
     # before the database is looked for
-    assert cli.main(["take", str(folder / "walk.npz"), *(option.format(folder=folder) for option in options)]) == 1
+    assert (
+        cli.main(
+            [
+                "take",
+                str(folder / "walk.npz"),
+                *(option.format(folder=folder) for option in options),
+            ]
+        )
+        == 1
+    )
     text = capsys.readouterr().err
     assert text.count("\n") == 1
     assert [word for word in words if word not in text] == [], text
     assert nothing_but(folder, "in_the_way.png", "old.png")
 
 
-def test_ctrl_c_ends_a_film_and_leaves_nothing(demo_database: databases.Database, folder: Path) -> None:
+def test_ctrl_c_ends_a_film_and_leaves_nothing(
+    demo_database: databases.Database, folder: Path
+) -> None:
     file = folder / "walk.npz"
     databases.save(demo_database, file)
-    command = [sys.executable, "-m", "motion_matching", "take", str(file), "--seconds", "60", "--quiet",
-               "--preview", str(folder / "take.mp4")]
-    with subprocess.Popen(command, cwd=CHECKOUT, stderr=subprocess.PIPE, encoding="utf-8",
-                          start_new_session=True) as running:
+    command = [
+        sys.executable,
+        "-m",
+        "motion_matching",
+        "take",
+        str(file),
+        "--seconds",
+        "60",
+        "--quiet",
+        "--preview",
+        str(folder / "take.mp4"),
+    ]
+    with subprocess.Popen(
+        command, cwd=CHECKOUT, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
+    ) as running:
         limit = time.monotonic() + 90
-        while not list((folder.parent / "temporary").glob("*/take.mp4")) and time.monotonic() < limit:
+        while (
+            not list((folder.parent / "temporary").glob("*/take.mp4")) and time.monotonic() < limit
+        ):
             assert running.poll() is None, running.stderr.read()
             time.sleep(0.1)
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to all of its processes

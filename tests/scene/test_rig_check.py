@@ -19,7 +19,9 @@ def animated(obj):
     return action
 """
 
-COMMON = HEAD + """
+COMMON = (
+    HEAD
+    + """
 for make, prefix, labels in ((mixamo_armature, "mixamorig:", ["Scale Not Applied"]), (rigify_armature, "DEF-", [])):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obj = make()
@@ -32,8 +34,11 @@ for make, prefix, labels in ((mixamo_armature, "mixamorig:", ["Scale Not Applied
 problem = check(obj, "all", {}).problems[0]
 assert problem.label == "Roles Missing" and problem.serious and problem.fix == "deform"
 """
+)
 
-MENDED = HEAD + """
+MENDED = (
+    HEAD
+    + """
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 obj = mixamo_armature()
 obj.location = (1.0, -2.0, 0.3)
@@ -79,8 +84,11 @@ rig_fix.turn_front(obj, 3)
 bpy.context.view_layer.update()
 assert_alike(turned.clip, sample(obj, [action])[0].clip)
 """
+)
 
-TOLD = HEAD + """
+TOLD = (
+    HEAD
+    + """
 def fresh():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obj = mixamo_armature()
@@ -136,8 +144,11 @@ assert "'Copy Rotation' places it" in rig_fix.turn_obstacle(obj)
 held.mute = True
 assert not rig_fix.turn_obstacle(obj)
 """
+)
 
-SLOTS = HEAD + """
+SLOTS = (
+    HEAD
+    + """
 if bpy.app.version < (4, 4):
     raise SystemExit
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -162,6 +173,7 @@ assert np.abs(before[1] - before[0]).max() > 0.5
 rig_fix.apply_scale(obj)
 assert np.abs(np.array(list(heads())) - before).max() < 1e-4
 """
+)
 
 
 def test_roles_of_imported_and_of_control_rigs_are_found(run_in_blender):

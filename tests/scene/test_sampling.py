@@ -48,7 +48,9 @@ def assert_shown(obj, clip, first, tolerance=1e-4):
     np.testing.assert_allclose(quat.mul_vec(rotations, np.array([0.0, 1.0, 0.0])), along, rtol=0, atol=tolerance)
 """
 
-AGREE = HEAD + """
+AGREE = (
+    HEAD
+    + """
 frames = np.arange(-4, 30)
 for round in range(3):
     obj = awkward_armature(rng)
@@ -70,8 +72,11 @@ for round in range(3):
     assert_shown(obj, clip, actions.frame_range(action, actions.curves_of(action, actions.slot_for(action, obj)))[0])
     both_ways(obj, action, frames=(-9, 34))  # beyond the keys as well
 """
+)
 
-OBJECT = HEAD + """
+OBJECT = (
+    HEAD
+    + """
 for mode, channel, count in (("QUATERNION", "rotation_quaternion", 4), ("ZXY", "rotation_euler", 3),
                              ("AXIS_ANGLE", "rotation_axis_angle", 4)):
     obj = awkward_armature(rng)
@@ -86,8 +91,11 @@ for mode, channel, count in (("QUATERNION", "rotation_quaternion", 4), ("ZXY", "
     clip = both_ways(obj, action)
     assert_shown(obj, clip, 1)
 """
+)
 
-EVALUATED = HEAD + """
+EVALUATED = (
+    HEAD
+    + """
 def rigged(change, because):
     obj = awkward_armature(rng, 12, connected=0.0)
     with actions.new_action("Any", obj) as action:
@@ -177,8 +185,11 @@ with actions.new_action("Any", obj) as action:
     actions.write_channel(action, path_to(obj.data.bones[3].name, "scale"), np.arange(5), np.ones((3, 5)), "Scale")
 both_ways(obj, action)
 """
+)
 
-PLAYED = HEAD + """
+PLAYED = (
+    HEAD
+    + """
 obj = awkward_armature(rng)
 with actions.new_action("Below", obj) as below:
     key_at_random(rng, obj, below, np.arange(1, 30))
@@ -194,8 +205,11 @@ assert_shown(obj, clip, 3)
 assert_alike(alone, both_ways(obj, below))  # an action by itself is what it was
 assert_alike(both_ways(obj, above), sample(obj, [below, above])[1].clip)
 """
+)
 
-REST = HEAD + """
+REST = (
+    HEAD
+    + """
 # what an action does not key rests, whatever was posed before or another action did
 obj = awkward_armature(rng)
 with actions.new_action("All", obj) as everything:
@@ -211,8 +225,11 @@ for evaluate in (False, True):
     still = [i for i in range(skeleton.bone_count) if skeleton.names[i] != obj.data.bones[2].name]
     assert np.abs(clip.positions - skeleton.rest_positions)[:, still].max() < 1e-5
 """
+)
 
-RANGES = HEAD + """
+RANGES = (
+    HEAD
+    + """
 obj = awkward_armature(rng)
 with actions.new_action("Range", obj) as action:
     key(action, obj.data.bones[0].name, "location", np.array([2.5, 7.0, 12.25]), rng.normal(size=(3, 3)))
@@ -228,8 +245,11 @@ assert sample(obj, [action])[0].cyclic
 scene.render.fps, scene.render.fps_base = 24, 1.001
 assert abs(sample(obj, [action])[0].clip.fps - 24 / 1.001) < 1e-5
 """
+)
 
-SLOTS = HEAD + """
+SLOTS = (
+    HEAD
+    + """
 obj, other = awkward_armature(rng), awkward_armature(rng)
 with actions.new_action("Shared", obj) as action:
     key(action, obj.data.bones[0].name, "location", np.arange(1, 10), rng.normal(size=(3, 9)))
@@ -262,8 +282,11 @@ except MotionDataError as error:
 else:
     raise AssertionError("moves no bone")
 """
+)
 
-LEFT_ALONE = HEAD + """
+LEFT_ALONE = (
+    HEAD
+    + """
 clip = next(c for c in locomotion.generate() if c.name.startswith("walk"))
 clip = clip.sliced(0, 40)
 obj = create_armature(clip.skeleton, "Person")
@@ -356,8 +379,11 @@ else:
     raise AssertionError("bones that are being edited")
 bpy.ops.object.mode_set(mode="OBJECT")
 """
+)
 
-UNDO = HEAD + """
+UNDO = (
+    HEAD
+    + """
 bpy.context.preferences.edit.use_global_undo = True
 obj = awkward_armature(rng)
 with actions.new_action("Any", obj) as action:
@@ -375,8 +401,11 @@ obj = bpy.data.objects["Awkward"]
 assert tuple(obj.location) == (1, 2, 3) and obj.animation_data.action.name == "Any" and len(bpy.data.scenes) == 1
 both_ways(obj, bpy.data.actions["Any"])
 """
+)
 
-ROUND_TRIPS = HEAD + """
+ROUND_TRIPS = (
+    HEAD
+    + """
 walks = [c.sliced(0, 60) for c in locomotion.generate() if c.name.startswith(("walk_curves", "turns"))][:2]
 
 # motion capture, below an object that stands elsewhere, turned
@@ -423,14 +452,23 @@ bare = create_armature(deformed.clip.skeleton, "Bare")
 assert_alike(as_skeleton(deformed.clip, skeleton_of(bare)), both_ways(bare, bake(deformed.clip, bare, name="Bare")))
 assert len(sample(rig, [action], bones="all")[0].clip.skeleton.names) == 3 * person.bone_count + 1
 """
+)
 
 
-@pytest.mark.parametrize("script", [
-    pytest.param(AGREE, id="rotation modes, connected bones, scales, parents, partial and modified curves"),
-    pytest.param(OBJECT, id="the object's own animation"),
-    pytest.param(PLAYED, id="beside NLA"),
-])
-def test_curves_and_evaluation_give_what_is_shown(run_in_blender: Callable[..., str], script: str) -> None:
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(
+            AGREE,
+            id="rotation modes, connected bones, scales, parents, partial and modified curves",
+        ),
+        pytest.param(OBJECT, id="the object's own animation"),
+        pytest.param(PLAYED, id="beside NLA"),
+    ],
+)
+def test_curves_and_evaluation_give_what_is_shown(
+    run_in_blender: Callable[..., str], script: str
+) -> None:
     run_in_blender(script)
 
 
@@ -564,7 +602,9 @@ def test_an_action_is_evaluated_in_pieces_as_in_one(run_in_blender):
     run_in_blender(PIECES)
 
 
-MEANWHILE = PIECES.partition("walk = bpy.data.actions")[0] + """
+MEANWHILE = (
+    PIECES.partition("walk = bpy.data.actions")[0]
+    + """
 from motion_matching.engine.errors import MotionDataError, RigError
 walk = bpy.data.actions["walk_curves"]
 
@@ -616,13 +656,16 @@ limit = obj.pose.bones["Head"].constraints[0]
 obj.pose.bones["Head"].constraints.remove(limit)
 refused(swapped, "walk_curves", "changed")
 """
+)
 
 
 def test_what_changes_while_it_is_read_is_told(run_in_blender):
     run_in_blender(MEANWHILE)
 
 
-DISCRETE = PIECES.partition("walk = bpy.data.actions")[0] + """
+DISCRETE = (
+    PIECES.partition("walk = bpy.data.actions")[0]
+    + """
 def driven_by(name, value, other):
     # how far a bone is away depends on a property of whole numbers, whose keys are linear
     obj = character(clips=("walk_curves",))
@@ -660,13 +703,16 @@ for make in (lambda: driven_by("place", 0, 3), lambda: driven_by("on", False, Tr
         sampling._MOST_KEYS = few
         check_as_one(walk, frames=(1, 60))
 """
+)
 
 
 def test_properties_of_whole_numbers_go_in_steps_in_pieces_as_well(run_in_blender):
     run_in_blender(DISCRETE)
 
 
-POSED = PIECES.partition("walk = bpy.data.actions")[0] + """
+POSED = (
+    PIECES.partition("walk = bpy.data.actions")[0]
+    + """
 # what is posed and not keyed yet stays where the action that the object plays has other keys
 walk, head = bpy.data.actions["walk_curves"], obj.pose.bones["Head"]
 limit = head.constraints.new("LIMIT_ROTATION")
@@ -711,13 +757,16 @@ for few in (10**6, 0):
 scene.frame_set(21)
 assert posed()[4] == 0.0, "its keys are played again in other frames"
 """
+)
 
 
 def test_what_is_posed_and_not_keyed_stays_where_a_rig_is_evaluated(run_in_blender):
     run_in_blender(POSED)
 
 
-TWINS = HEAD + """
+TWINS = (
+    HEAD
+    + """
 from motion_matching.scene.sampling import reading
 
 def in_pieces(obj, action, **options):
@@ -815,13 +864,16 @@ for change in (below_its_own_bone, hooked, drives_itself, goes_by_the_scene, fol
     rig(change)
     print(change.__name__)
 """
+)
 
 
 def test_what_follows_the_armature_and_is_followed_by_it_goes_along(run_in_blender):
     run_in_blender(TWINS)
 
 
-PAUSES = PIECES.partition("walk = bpy.data.actions")[0] + """
+PAUSES = (
+    PIECES.partition("walk = bpy.data.actions")[0]
+    + """
 import os, tempfile
 from motion_matching.engine.errors import MotionDataError, RigError
 walk = bpy.data.actions["walk_curves"]
@@ -893,13 +945,16 @@ for few in (10**6, 0):  # keys, up to which the action itself is played
     assert there() == before, there()
     target = bpy.data.objects["Target"]
 """
+)
 
 
 def test_pauses_may_save_undo_and_load(run_in_blender):
     run_in_blender(PAUSES)
 
 
-LINKED = TWINS.partition("def empty(")[0] + """
+LINKED = (
+    TWINS.partition("def empty(")[0]
+    + """
 import os, tempfile
 file = os.path.join(tempfile.mkdtemp(), "rig.blend")
 obj = awkward_armature(rng, 12, connected=0.0)
@@ -933,6 +988,7 @@ def check(obj):
 check(linked)
 check(linked.override_create(remap_local_usages=True))
 """
+)
 
 
 def test_linked_and_overridden_armatures_are_evaluated_alike(run_in_blender):

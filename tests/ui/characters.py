@@ -18,7 +18,11 @@ def character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.O
 
 def another(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     """The same character in the file that is open."""
-    made = [clip for clip in locomotion.generate(fps=bake.scene_fps(bpy.context.scene)) if clip.name in clips]
+    made = [
+        clip
+        for clip in locomotion.generate(fps=bake.scene_fps(bpy.context.scene))
+        if clip.name in clips
+    ]
     obj = armature.create_armature(made[0].skeleton, name)
     fitting.keep_rest(obj, made[0].skeleton)
     for clip in made:
@@ -46,14 +50,32 @@ def traces() -> dict[str, object]:
     """What a failure or a cancelled operator must leave as it was."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     return {
-        "blocks": {kind: sorted(block.name for block in getattr(bpy.data, kind))
-                   for kind in ("objects", "actions", "armatures", "meshes", "materials", "scenes", "collections")},
+        "blocks": {
+            kind: sorted(block.name for block in getattr(bpy.data, kind))
+            for kind in (
+                "objects",
+                "actions",
+                "armatures",
+                "meshes",
+                "materials",
+                "scenes",
+                "collections",
+            )
+        },
         "frame": (scene.frame_current, scene.frame_start, scene.frame_end, scene.render.fps),
         "active": layer.objects.active and layer.objects.active.name,
         "selected": sorted(obj.name for obj in bpy.context.selected_objects),
-        "assigned": {obj.name: obj.animation_data.action and obj.animation_data.action.name
-                     for obj in bpy.data.objects if obj.animation_data},
-        "sources": {obj.name: [source.name for source in obj.motion_matching.sources] for obj in bpy.data.objects},
-        "takes": {obj.name: [take.name for take in obj.motion_matching.takes] for obj in bpy.data.objects},
+        "assigned": {
+            obj.name: obj.animation_data.action and obj.animation_data.action.name
+            for obj in bpy.data.objects
+            if obj.animation_data
+        },
+        "sources": {
+            obj.name: [source.name for source in obj.motion_matching.sources]
+            for obj in bpy.data.objects
+        },
+        "takes": {
+            obj.name: [take.name for take in obj.motion_matching.takes] for obj in bpy.data.objects
+        },
         "keys": {obj.name: obj.motion_matching.built_key for obj in bpy.data.objects},
     }

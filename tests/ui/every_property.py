@@ -17,8 +17,12 @@ _MADE = {
 
 def properties(group: Any) -> list[Any]:
     """The properties of a group that somebody can set, but for those of Blender's own."""
-    return [prop for prop in group.bl_rna.properties if (prop.identifier != "rna_type" and not prop.is_readonly)
-            or (prop.type in ("COLLECTION", "POINTER") and prop.identifier != "rna_type")]
+    return [
+        prop
+        for prop in group.bl_rna.properties
+        if (prop.identifier != "rna_type" and not prop.is_readonly)
+        or (prop.type in ("COLLECTION", "POINTER") and prop.identifier != "rna_type")
+    ]
 
 
 def is_group(prop: Any) -> bool:
@@ -73,7 +77,10 @@ def _value(prop: Any, number: int) -> Any:
         others = [item.identifier for item in prop.enum_items if item.identifier != prop.default]
         return others[number % len(others)]
     if prop.is_array:
-        return [_simple(prop, default, number + index) for index, default in enumerate(prop.default_array)]
+        return [
+            _simple(prop, default, number + index)
+            for index, default in enumerate(prop.default_array)
+        ]
     return _simple(prop, prop.default, number)
 
 
@@ -89,7 +96,11 @@ def _simple(prop: Any, default: Any, number: int) -> Any:
 
 
 def _of_name(kind: str, name: str) -> Any:
-    blocks: Any = {"Action": bpy.data.actions, "Object": bpy.data.objects, "Collection": bpy.data.collections}[kind]
+    blocks: Any = {
+        "Action": bpy.data.actions,
+        "Object": bpy.data.objects,
+        "Collection": bpy.data.collections,
+    }[kind]
     return next((block for block in blocks if block.name == name), None)
 
 
@@ -145,4 +156,8 @@ def defaults(group: Any, path: str = "") -> set[str]:
 
 def differences(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
     """What two states of settings, as dictionaries of their leaves, have apart."""
-    return {path: (one.get(path), other.get(path)) for path in sorted({*one, *other}) if one.get(path) != other.get(path)}
+    return {
+        path: (one.get(path), other.get(path))
+        for path in sorted({*one, *other})
+        if one.get(path) != other.get(path)
+    }

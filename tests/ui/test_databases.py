@@ -38,7 +38,9 @@ assert len(walks) == 2 and stands() == "stale"
 assert ops.build() == {"FINISHED"} and stands() == "fresh"
 """
 
-SWITCHED = BUILT + """
+SWITCHED = (
+    BUILT
+    + """
 for _ in range(2):
     show(0)
     assert on() == every and stands() == "fresh", "it is there, and is not built again"
@@ -66,8 +68,11 @@ show(0)
 show(1)
 assert on() == walks[1:], "a source that is gone is in no database"
 """
+)
 
-REMOVED = BUILT + """
+REMOVED = (
+    BUILT
+    + """
 assert ops.add_database(label="Walks") == {"FINISHED"}
 assert [database.label for database in settings().databases] == ["Everything", "Walks", "Walks.001"]
 assert ops.remove_database() == {"FINISHED"} and settings().database_index == 1 and on() == walks
@@ -80,8 +85,11 @@ refused(ops.remove_database, "Choose a database")
 show(5)
 assert on() == left
 """
+)
 
-KEPT = BUILT + """
+KEPT = (
+    BUILT
+    + """
 bpy.ops.ed.undo_push(message="before")
 show(0)
 bpy.ops.ed.undo_push(message="shown")
@@ -119,6 +127,7 @@ assert on() == walks
 show(2)
 assert len(on()) == 2 and every[0] not in on()
 """
+)
 
 
 def test_databases_are_switched_between_and_stay_built(run_in_blender, tmp_path):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from test_motion_field import BEGIN
 
-LIVE = BEGIN + """
+LIVE = (
+    BEGIN
+    + """
 obj = begin("walk_curves", "run_curves")
 live, keyboard = live_on(obj, "W")
 field = live.session.performer.method
 now = 0.0
 """
+)
 
-DRAWN = LIVE + """
+DRAWN = (
+    LIVE
+    + """
 import colorsys
 from motion_matching.ui import ghosts, hud, trail
 play = obj.motion_matching.play
@@ -66,13 +71,16 @@ now = 0.0
 ticks(5)
 assert live.ending is None and hud._shown.around is None and live.decision is None and not len(trail.around)
 """
+)
 
 
 def test_neighbours_are_drawn_where_they_lead(run_in_blender):
     run_in_blender(DRAWN)
 
 
-FORCED = LIVE + """
+FORCED = (
+    LIVE
+    + """
 controller = obj.motion_matching.controller
 def decisions(count):
     global now
@@ -103,13 +111,16 @@ take = bpy.data.actions[live.takes[0]]
 changes = [change["favour"] for tick, change in part.wanted.changes if "favour" in change]
 assert changes[-2:] == [2, 0], changes
 """
+)
 
 
 def test_a_neighbour_is_forced_and_freed_while_it_plays(run_in_blender):
     run_in_blender(FORCED)
 
 
-LEARNT = BEGIN + """
+LEARNT = (
+    BEGIN
+    + """
 from motion_matching.ui import learning
 obj = begin("walk_curves")
 training = obj.motion_matching.training
@@ -138,6 +149,7 @@ assert ops.clear_cache() == {"FINISHED"}
 status.refresh(obj)
 assert learning.of(fields.key_of(obj)) is None
 """
+)
 
 
 def test_how_a_training_goes_is_known_while_it_goes_and_afterwards(run_in_blender):

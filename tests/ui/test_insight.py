@@ -40,7 +40,9 @@ def hips_inspected():
     return in_world(bones_at(seen.database, seen.spot.frame)[bone], seen.spot.place)
 """
 
-COVERAGE = HEAD + """
+COVERAGE = (
+    HEAD
+    + """
 assert not insight.measured
 before = traces()
 assert ops.measure_coverage() == {"FINISHED"}
@@ -118,13 +120,16 @@ assert "recorded into" in insight.outdated(obj, beside)
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 assert not insight.measured
 """
+)
 
 
 def test_coverage_is_measured_told_and_told_to_be_stale(run_in_blender: Callable[..., str]):
     run_in_blender(COVERAGE)
 
 
-SOURCE = HEAD + """
+SOURCE = (
+    HEAD
+    + """
 names = [source.action.name for source in settings.sources]
 settings.source_index = names.index("walk_curves")
 action = settings.sources[settings.source_index].action
@@ -174,13 +179,18 @@ bpy.data.objects.remove(obj)
 scene.frame_set(13)
 assert inspector.current is None, "the armature is gone"
 """
+)
 
 
-def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(run_in_blender: Callable[..., str]):
+def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(
+    run_in_blender: Callable[..., str],
+):
     run_in_blender(SOURCE)
 
 
-TWICE = HEAD + """
+TWICE = (
+    HEAD
+    + """
 from motion_matching.ui.operators_sources import add_source
 settings.sources.clear()
 long = bpy.data.actions["walk_curves"]
@@ -230,13 +240,16 @@ long.name = "another clip"
 scene.frame_set(scene.frame_current + 1)
 assert inspector.current.spot is None and "another clip" in inspector.current.problem, inspector.current.problem
 """
+)
 
 
 def test_sources_of_one_action_are_told_apart(run_in_blender: Callable[..., str]):
     run_in_blender(TWICE)
 
 
-TAKE = HEAD + """
+TAKE = (
+    HEAD
+    + """
 shown.inspect = "take"
 refused(ops.inspect_frame, "poll()", "Bake a take first")
 scene.frame_set(20)
@@ -273,13 +286,18 @@ assert not inspector.current.problem
 shown.inspect = "source"
 assert "inspect again" in inspector.current.problem
 """
+)
 
 
-def test_frames_of_a_take_are_inspected_with_what_was_wanted_there(run_in_blender: Callable[..., str]):
+def test_frames_of_a_take_are_inspected_with_what_was_wanted_there(
+    run_in_blender: Callable[..., str],
+):
     run_in_blender(TAKE)
 
 
-PICTURES = HEAD + """
+PICTURES = (
+    HEAD
+    + """
 import xml.etree.ElementTree as ElementTree
 folder = Path(sys.argv[1])
 refused(ops.save_pictures, "No file")
@@ -311,13 +329,16 @@ settings.sources[0].enabled = False
 assert ops.map_poses() == {"FINISHED"} and insight.mapped[uid] is not mapped
 assert not insight.outdated(obj, insight.mapped[uid])
 """
+)
 
 
 def test_pictures_are_saved_and_poses_mapped(run_in_blender: Callable[..., str], tmp_path: Path):
     run_in_blender(PICTURES, tmp_path)
 
 
-LIVE = HEAD + """
+LIVE = (
+    HEAD
+    + """
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import Replay
@@ -348,6 +369,7 @@ assert not inspector_poll
 performing.end()
 assert trail.live is None and not trail.frames
 """
+)
 
 
 def test_the_map_follows_a_live_session(run_in_blender: Callable[..., str]):

@@ -17,7 +17,9 @@ settings = obj.motion_matching
 bpy.context.preferences.edit.use_global_undo = True
 """
 
-AGAIN = HEAD + """
+AGAIN = (
+    HEAD
+    + """
 def path(action):
     curves = {(c.data_path, c.array_index): c for c in actions.curves_of(action, actions.slot_for(action, obj))}
     return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in range(1, 97)])
@@ -61,13 +63,16 @@ for operator in (ops.bake_again, ops.play_take):
     refused(operator, "tweak mode")
 data.use_tweak_mode = False
 """
+)
 
 
 def test_a_take_is_performed_again_with_the_settings_as_they_are(run_in_blender):
     run_in_blender(AGAIN)
 
 
-PARTS = HEAD + """
+PARTS = (
+    HEAD
+    + """
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import Steering
 from motion_matching.ui import performing
@@ -125,13 +130,16 @@ assert not all(np.array_equal(redone[key], kept[key]) for key in of_legs)
 collection.name = "Lower"
 refused(ops.bake_again, "no bone collection 'Legs'")
 """
+)
 
 
 def test_a_take_of_two_recordings_is_baked_again_whole(run_in_blender):
     run_in_blender(PARTS)
 
 
-KEPT = HEAD + """
+KEPT = (
+    HEAD
+    + """
 def names():
     return [take.action.name for take in bpy.data.objects["Hero"].motion_matching.takes]
 
@@ -170,13 +178,16 @@ bpy.data.objects.remove(obj)
 bpy.data.orphans_purge()
 assert "The Good One" in bpy.data.actions
 """
+)
 
 
 def test_takes_are_kept_and_discarded(run_in_blender):
     run_in_blender(KEPT)
 
 
-COMPARED = HEAD + """
+COMPARED = (
+    HEAD
+    + """
 from motion_matching.ui import comparing
 ops.bake_script(script="square", seconds=6.0)
 settings.controller.foot_lock = False
@@ -217,13 +228,16 @@ found = comparing.shown[obj.session_uid]
 assert any(locked.name in note for note in found.notes), found
 assert not any(row.label.startswith("Jumps") for row in found.rows) and numbers("Foot Slide")[0] > slides[0]
 """
+)
 
 
 def test_two_takes_are_compared_as_they_play(run_in_blender):
     run_in_blender(COMPARED)
 
 
-TEXT_DELETED = HEAD + """
+TEXT_DELETED = (
+    HEAD
+    + """
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.ground import FLAT
@@ -259,6 +273,7 @@ assert ops.remove_take() == {"FINISHED"}
 assert [take.action for take in settings.takes] == [kept] and name not in bpy.data.actions
 assert [text.name for text in bpy.data.texts] == [f"{kept.name}.performance.json"]
 """
+)
 
 
 def test_a_take_whose_text_was_deleted_says_so_and_is_discarded(run_in_blender):

@@ -49,7 +49,9 @@ def is_alike(one, other):
         a.shape == others[k].shape and np.allclose(a, others[k], atol=1e-5) for k, a in curves.items())
 """
 
-PLAYED = BEGIN + """
+PLAYED = (
+    BEGIN
+    + """
 obj = begin()
 settings = obj.motion_matching
 controller = settings.controller
@@ -107,13 +109,16 @@ assert ops.bake_again(use_markers=False) == {"FINISHED"}
 assert not is_alike(settings.takes[2].action, take), "the method made no difference"
 assert isinstance(done(performing.prepared(obj))[1], MotionMatching)
 """
+)
 
 
 def test_a_field_is_played_live_and_in_takes(run_in_blender):
     run_in_blender(PLAYED)
 
 
-TRAINED = BEGIN + """
+TRAINED = (
+    BEGIN
+    + """
 obj = begin("walk_curves", "run_curves")
 settings = obj.motion_matching
 training, controller = settings.training, settings.controller
@@ -210,13 +215,16 @@ assert fields.standing(obj) == "elsewhere"
 assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
 assert not is_alike(settings.takes[1].action, settings.takes[0].action), "the values made no difference"
 """
+)
 
 
 def test_a_field_is_trained_stopped_and_gone_on_with(run_in_blender):
     run_in_blender(TRAINED)
 
 
-GAIT = BEGIN + """
+GAIT = (
+    BEGIN
+    + """
 obj = begin("walk_curves", "run_curves")
 settings = obj.motion_matching
 for source in settings.sources:
@@ -254,13 +262,16 @@ refused(ops.bake_script, "not trained for the tag 'walk'", seconds=2.0, tags="wa
 assert not settings.takes
 assert ops.bake_script(seconds=2.0, tags="run") == {"FINISHED"}
 """
+)
 
 
 def test_a_gait_is_asked_for_by_its_tag_and_what_was_not_trained_is_said(run_in_blender):
     run_in_blender(GAIT)
 
 
-PUSHED = BEGIN + """
+PUSHED = (
+    BEGIN
+    + """
 obj = begin()
 live, keyboard = live_on(obj)
 field = live.session.performer.method
@@ -298,13 +309,16 @@ for play.push in (2.0, 0.5):
     keyboard.handle("E", "RELEASE")
     assert abs(math.hypot(*led.intent(Situation(0, 1 / 24, place, place, 0.0)).push) - play.push) < 1e-6
 """
+)
 
 
 def test_a_push_while_live_reaches_the_field(run_in_blender):
     run_in_blender(PUSHED)
 
 
-KEPT = BEGIN + """
+KEPT = (
+    BEGIN
+    + """
 from motion_matching.scene import actions
 from motion_matching.ui import comparing, inspector
 from motion_matching.ui.baking import parts_of
@@ -365,6 +379,7 @@ stored.from_string(stored.as_string().replace(text, "dice"))
 settings.compare_with = by_search
 refused(ops.compare_takes, "'dice'")
 """
+)
 
 
 def test_takes_know_the_method_that_made_them(run_in_blender):

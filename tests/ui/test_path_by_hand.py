@@ -23,7 +23,9 @@ def rows(built, name):
     return slice(int(built.starts[k]), int(built.stops[k]))
 """
 
-WINS = BUILT + """
+WINS = (
+    BUILT
+    + """
 refused(ops.edit_path, "Add actions or files")
 ops.add_actions()
 names = [source.action.name for source in settings.sources]
@@ -112,13 +114,16 @@ assert ops.computed_path() == {"FINISHED"} and bpy.context.object == obj and not
 assert (len(bpy.data.actions), len(bpy.data.objects)) == (blocks[0] - 1, blocks[1] - 1)
 assert request.key(obj) == key
 """
+)
 
 
 def test_a_path_that_is_edited_by_hand_wins(run_in_blender):
     run_in_blender(WINS)
 
 
-LOST = BUILT + """
+LOST = (
+    BUILT
+    + """
 bpy.context.preferences.edit.use_global_undo = True
 bpy.context.preferences.edit.undo_steps = 32
 ops.add_actions()
@@ -183,13 +188,16 @@ settings.source_index = 0
 settings.sources[0].enabled = False
 refused(ops.edit_path, "Switch on this source")
 """
+)
 
 
 def test_a_path_that_is_lost_is_told_of_and_comes_back_with_undo(run_in_blender):
     run_in_blender(LOST)
 
 
-STANDS = BUILT + """
+STANDS = (
+    BUILT
+    + """
 from motion_matching.engine.motion import bvh, locomotion
 from motion_matching.scene import bake
 from motion_matching.scene.root_target import RootTarget
@@ -247,13 +255,16 @@ for ranged in (False, True):
     assert len([r.clip for r in again.ranges]) == 1 and again.ranges[0].clip == "walk"
     ops.computed_path()
 """
+)
 
 
 def test_a_path_goes_along_with_its_armature_and_is_there_for_files(run_in_blender):
     run_in_blender(STANDS)
 
 
-OVERRIDDEN = BUILT + """
+OVERRIDDEN = (
+    BUILT
+    + """
 # a character from another file, as the override of its collection
 together = bpy.data.collections.new("Cast")
 bpy.context.scene.collection.children.link(together)
@@ -275,6 +286,7 @@ path = settings.sources[settings.source_index].path
 assert path.users_collection == (bpy.context.scene.collection,)
 assert ops.build() == {"FINISHED"} and "lost" not in settings.built_notes
 """
+)
 
 
 def test_the_path_of_an_overridden_character_is_edited(run_in_blender):

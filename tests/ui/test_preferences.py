@@ -24,7 +24,9 @@ def refuses(*words):
         raise AssertionError("a session would start with it")
 """
 
-CONFLICTS = HEAD + """
+CONFLICTS = (
+    HEAD
+    + """
 assert preferences.problem() == ""
 keyboard, pad = preferences.devices()
 assert keyboard.uses("SPACE") and pad is not None
@@ -54,13 +56,16 @@ refuses("button A")
 chosen.use_gamepad = False
 assert preferences.problem() == "" and preferences.devices()[1] is None
 """
+)
 
 
 def test_conflicts_of_keys_and_buttons_are_said_in_a_sentence(run_in_blender):
     run_in_blender(CONFLICTS)
 
 
-PAD = HEAD + """
+PAD = (
+    HEAD
+    + """
 from motion_matching.live.inputs.gamepad import BUTTONS
 from tests.live.virtual_pad import VirtualPad, sdl2
 found = {sdl2.SDL_GameControllerGetStringForButton(code).decode() for code in range(sdl2.SDL_CONTROLLER_BUTTON_MAX)}
@@ -92,13 +97,16 @@ with VirtualPad() as pad:
     assert gamepad.controls().move[1] > 0.5
     gamepad.close()
 """
+)
 
 
 def test_the_buttons_of_a_pad_do_what_the_preferences_say(run_in_blender):
     run_in_blender(PAD)
 
 
-LAYERS = HEAD + """
+LAYERS = (
+    HEAD
+    + """
 from motion_matching.ui import layers
 obj = character()
 play = obj.motion_matching.play
@@ -117,6 +125,7 @@ chosen.show_text = False
 layers.fill_in(play, chosen)
 assert play.show_text, "it is the character's own by now"
 """
+)
 
 
 def test_the_preferences_say_which_layers_a_new_character_shows(run_in_blender):
@@ -152,7 +161,9 @@ def test_the_slowest_tick_of_the_last_second_is_known(run_in_blender):
     run_in_blender(PACE)
 
 
-WARNED = HEAD + """
+WARNED = (
+    HEAD
+    + """
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import Steering
 from motion_matching.ui import hud, performing
@@ -238,6 +249,7 @@ for name, part in (("paths", "lines"), ("object", "lines"), ("text", "texts"), (
 assert isinstance(full, tuple)
 performing.end()
 """
+)
 
 
 def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(run_in_blender):

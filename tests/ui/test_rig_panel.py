@@ -47,7 +47,9 @@ def seen(frames=(1, 40, 200)):
     return np.array(places)
 """
 
-ROLES = SET_UP + """
+ROLES = (
+    SET_UP
+    + """
 assert labels() == []
 roles = rig_status.refresh(obj).roles
 assert (roles["hips"], roles["spine"], roles["left_thigh"]) == ("Hips", "UpperChest", "LeftUpLeg")
@@ -123,13 +125,16 @@ ops.apply_preset(kind="rigs", filepath=str(next(pathlib.Path(bpy.utils.user_reso
 assert request.roles_of(settings) == roles
 assert ops.remove_preset(kind="rigs", name="my_rig") == {"FINISHED"}
 """
+)
 
 
 def test_roles_are_found_given_and_kept_as_presets(run_in_blender):
     run_in_blender(ROLES)
 
 
-SCALED = SET_UP + """
+SCALED = (
+    SET_UP
+    + """
 bpy.context.preferences.edit.use_global_undo = True
 # as an exporter that counts in centimetres leaves it: bones and keys a hundred times as large, the object scaled by 0.01
 obj.data.transform(Matrix.Scale(100.0, 4))
@@ -209,13 +214,16 @@ obj.scale = (0.01, 0.01, 0.02)
 assert labels() == ["Uneven Scale"] and fixes() == ["scale"]
 assert ops.fix_rig(fix="scale") == {"FINISHED"} and labels() == []
 """
+)
 
 
 def test_scale_is_applied_with_the_keys_of_all_actions(run_in_blender):
     run_in_blender(SCALED)
 
 
-FRONT = SET_UP + """
+FRONT = (
+    SET_UP
+    + """
 # at rest the character looks along +X of its object, and its actions play as before
 for tilt in (0.0, math.pi / 2):
     ops, obj = bpy.ops.motion_matching, character()
@@ -267,6 +275,7 @@ assert ops.fix_rig(fix="deform") == {"FINISHED"} and settings.bones == "DEFORM" 
 obj.data.bones["Target"].use_deform = True
 assert labels() == ["Two Roots"] and fixes() == [""]
 """
+)
 
 
 ODD = """

@@ -29,7 +29,9 @@ def check(obj, was):
     assert differences(was, dict(leaves(obj.motion_matching))) == {}
 """
 
-SAVED = FILLED + """
+SAVED = (
+    FILLED
+    + """
 was = filled()
 assert len(was) > 150, "there is something to lose"
 bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -49,8 +51,11 @@ bpy.ops.ed.redo()
 check(bpy.data.objects["Hero"], later)
 bpy.ops.ed.undo()
 """
+)
 
-COPIED = FILLED + """
+COPIED = (
+    FILLED
+    + """
 was = filled()
 obj = bpy.context.object
 bpy.ops.object.duplicate()
@@ -64,8 +69,11 @@ bpy.ops.wm.read_homefile(use_empty=True)
 bpy.ops.view3d.pastebuffer()
 check(bpy.data.objects["Hero"], was)
 """
+)
 
-APPENDED = FILLED + """
+APPENDED = (
+    FILLED
+    + """
 was = filled()
 bpy.ops.wm.save_as_mainfile(filepath=path)
 for link in (False, True):
@@ -74,14 +82,19 @@ for link in (False, True):
         target.objects = ["Hero"]
     check(target.objects[0], was)
 """
+)
 
 
-@pytest.mark.parametrize("script", [SAVED, COPIED, APPENDED], ids=["saved and undone", "copied", "appended and linked"])
+@pytest.mark.parametrize(
+    "script", [SAVED, COPIED, APPENDED], ids=["saved and undone", "copied", "appended and linked"]
+)
 def test_every_setting_stays(run_in_blender, tmp_path, script):
     run_in_blender(script, tmp_path)
 
 
-OVERRIDDEN = FILLED + """
+OVERRIDDEN = (
+    FILLED
+    + """
 was = filled()
 bpy.ops.wm.save_as_mainfile(filepath=path)
 bpy.ops.wm.read_homefile(use_empty=True)
@@ -112,18 +125,22 @@ more = dict(leaves(obj.motion_matching))
 assert len(more) > len(changed) + 30
 check(opened(), more)
 """
+)
 
 
 def test_every_setting_can_be_overridden(run_in_blender, tmp_path):
     run_in_blender(OVERRIDDEN, tmp_path)
 
 
-WRITTEN = FILLED + """
+WRITTEN = (
+    FILLED
+    + """
 import json
 was = filled()
 bpy.ops.wm.save_as_mainfile(filepath=path)
 (folder / "all.json").write_text(json.dumps(was))
 """
+)
 
 OPENED = """
 import json
@@ -150,7 +167,9 @@ def test_every_setting_reaches_newer_blenders(run_in_blender, tmp_path):
         assert f"opened in {version}" in run_in_blender(OPENED, tmp_path, python=python)
 
 
-LISTS = FILLED + """
+LISTS = (
+    FILLED
+    + """
 from motion_matching.ui import request
 from motion_matching.ui.operators_sources import add_source
 ops = bpy.ops.motion_matching
@@ -191,13 +210,16 @@ bpy.ops.wm.open_mainfile(filepath=shot)
 obj = next(obj for obj in bpy.data.objects if obj.override_library)
 assert [source.speed for source in obj.motion_matching.sources] == [0.5, 1.5, 2.5]
 """
+)
 
 
 def test_lists_of_a_linked_character_say_what_cannot_go(run_in_blender, tmp_path):
     run_in_blender(LISTS, tmp_path)
 
 
-UNREAD = FILLED + """
+UNREAD = (
+    FILLED
+    + """
 character(clips=("walk_curves",))
 bpy.ops.wm.save_as_mainfile(filepath=path)
 bpy.ops.wm.read_homefile(use_empty=True)
@@ -212,7 +234,10 @@ bpy.ops.wm.save_as_mainfile(filepath=shot)
 bpy.ops.wm.open_mainfile(filepath=shot)
 check(next(obj for obj in bpy.data.objects if obj.override_library), was)
 """
+)
 
 
-def test_an_override_keeps_settings_that_nobody_has_read_in_the_linked_file(run_in_blender, tmp_path):
+def test_an_override_keeps_settings_that_nobody_has_read_in_the_linked_file(
+    run_in_blender, tmp_path
+):
     run_in_blender(UNREAD, tmp_path)

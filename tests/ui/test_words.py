@@ -55,8 +55,17 @@ assert checked > 80
 assert [name for name, _, _ in properties_takes.SCRIPTS] == list(scripts.NAMES)
 assert [name for name, _, _ in properties_takes.GAITS] == list(scripts.GAITS)
 """
-UNITLESS = {"speed", "weight", "responsiveness", "continuity", "stop_factor", "continuing_bias", "bias", "file_scale",
-            "limit"}
+UNITLESS = {
+    "speed",
+    "weight",
+    "responsiveness",
+    "continuity",
+    "stop_factor",
+    "continuing_bias",
+    "bias",
+    "file_scale",
+    "limit",
+}
 
 
 def test_everything_is_explained(run_in_blender):

@@ -17,7 +17,9 @@ from ..errors import SettingsError
 FORMAT = "motion-matching contacts"
 _STEP = 0.2  # seconds: a foot that is off the ground for less has not made a step
 _FLICKER = 0.07  # seconds: a contact shorter than this is none
-_HURRIED = 0.13  # seconds: the same for what is left of a contact in which the foot was dragged along
+_HURRIED = (
+    0.13  # seconds: the same for what is left of a contact in which the foot was dragged along
+)
 _REPLANT = 0.25  # seconds that a foot takes to step to another place in the midst of a contact
 
 
@@ -34,7 +36,9 @@ class ContactRange:
     point: tuple[float, float] | None = None
 
 
-def contact_ranges(contacts: np.ndarray, toes: np.ndarray, fps: float, radius: float) -> list[ContactRange]:
+def contact_ranges(
+    contacts: np.ndarray, toes: np.ndarray, fps: float, radius: float
+) -> list[ContactRange]:
     """Ranges from contacts (T, L) and the places (T, L, 3) of toes before they are locked, in the order of legs and time.
 
     Gaps too short for a step are closed, and flicker is left out. Where the toe is dragged along by more than `radius`
@@ -73,7 +77,9 @@ def _cleaned(on: np.ndarray, fps: float) -> list[tuple[int, int]]:
     return [(a, b) for a, b in stretches(closed) if b - a >= round(_FLICKER * fps)]
 
 
-def _split(start: int, stop: int, place: np.ndarray, radius: float, gap: int) -> list[tuple[int, int]]:
+def _split(
+    start: int, stop: int, place: np.ndarray, radius: float, gap: int
+) -> list[tuple[int, int]]:
     """Parts of a range in each of which the toe stays near one place, with gaps to step from one to the next.
 
     A part is cut where the two places that it falls into explain most of its movement.
@@ -90,7 +96,9 @@ def _split(start: int, stop: int, place: np.ndarray, radius: float, gap: int) ->
     return [*_split(start, cut, place, radius, gap), *_split(cut + gap, stop, place, radius, gap)]
 
 
-def _within(start: int, stop: int, place: np.ndarray, radius: float, fps: float) -> tuple[int, int] | None:
+def _within(
+    start: int, stop: int, place: np.ndarray, radius: float, fps: float
+) -> tuple[int, int] | None:
     """The range without ends that are too far from its place; None where hardly any is left."""
     away = np.linalg.norm(place[start:stop] - np.median(place[start:stop], axis=0), axis=1)
     near = np.flatnonzero(away <= radius)
@@ -126,13 +134,25 @@ def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as cause:
-        raise SettingsError(f"The contacts {path} cannot be read ({cause.strerror}); check the name.") from cause
+        raise SettingsError(
+            f"The contacts {path} cannot be read ({cause.strerror}); check the name."
+        ) from cause
     except ValueError as cause:
-        raise SettingsError(f"The contacts {path} are not JSON ({cause}); correct them, or save them again.") from cause
-    if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("ranges"), list):
-        raise SettingsError(f"{path} does not hold contacts; give a file that --save-contacts wrote.")
+        raise SettingsError(
+            f"The contacts {path} are not JSON ({cause}); correct them, or save them again."
+        ) from cause
+    if (
+        not isinstance(data, dict)
+        or data.get("format") != FORMAT
+        or not isinstance(data.get("ranges"), list)
+    ):
+        raise SettingsError(
+            f"{path} does not hold contacts; give a file that --save-contacts wrote."
+        )
     if not _is_number(data.get("fps")) or not data["fps"] > 0:
-        raise SettingsError(f"The contacts {path} have no frame rate 'fps' above zero; save them again.")
+        raise SettingsError(
+            f"The contacts {path} have no frame rate 'fps' above zero; save them again."
+        )
     ranges = [_read(entry, legs, fps / data["fps"], path) for entry in data["ranges"]]
     return checked(ranges, legs, f"the contacts {path}")
 
@@ -149,21 +169,31 @@ def checked(ranges: Iterable[ContactRange], legs: Sequence[str], what: str) -> l
 
 def _read(entry: Any, legs: Sequence[str], rate: float, path: Path | str) -> ContactRange:
     if not isinstance(entry, dict) or entry.get("leg") not in legs:
-        raise SettingsError(f"The contacts {path} have a range {json.dumps(entry)} without a known leg; use one of "
-                            f"{', '.join(legs)}.")
+        raise SettingsError(
+            f"The contacts {path} have a range {json.dumps(entry)} without a known leg; use one of "
+            f"{', '.join(legs)}."
+        )
     start: Any = entry.get("start")
     stop: Any = entry.get("stop")
     point: Any = entry.get("point")
     if not (_is_number(start) and _is_number(stop) and 0 <= start < stop):
-        raise SettingsError(f"The contacts {path} have a range {json.dumps(entry)} that does not stop after its start; "
-                            "correct its frames.")
-    if point is not None and not (isinstance(point, list) and len(point) == 2 and all(map(_is_number, point))):
-        raise SettingsError(f"The contacts {path} have a range {json.dumps(entry)} whose point is not two numbers in "
-                            "metres; correct it, or leave it out.")
+        raise SettingsError(
+            f"The contacts {path} have a range {json.dumps(entry)} that does not stop after its start; "
+            "correct its frames."
+        )
+    if point is not None and not (
+        isinstance(point, list) and len(point) == 2 and all(map(_is_number, point))
+    ):
+        raise SettingsError(
+            f"The contacts {path} have a range {json.dumps(entry)} whose point is not two numbers in "
+            "metres; correct it, or leave it out."
+        )
     first = round(start * rate)
     place = None if point is None else (float(point[0]), float(point[1]))
     return ContactRange(legs.index(entry["leg"]), first, max(round(stop * rate), first + 1), place)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
+    )

@@ -21,8 +21,12 @@ FOOTING = 0.4  # metres from the character's axis within which its feet stand
 
 
 def place(
-    character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
-    settings: PerformerSettings, dt: float,
+    character: Place,
+    velocity: tuple[float, float],
+    turn_rate: float,
+    simulation: SimulationObject,
+    settings: PerformerSettings,
+    dt: float,
 ) -> Place:
     """Where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, is put at the end of a tick.
 
@@ -54,8 +58,12 @@ def _synchronized(character: Place, simulation: SimulationObject, factor: float)
 
 
 def _adjusted(
-    character: Place, velocity: tuple[float, float], turn_rate: float, simulation: SimulationObject,
-    settings: PerformerSettings, dt: float,
+    character: Place,
+    velocity: tuple[float, float],
+    turn_rate: float,
+    simulation: SimulationObject,
+    settings: PerformerSettings,
+    dt: float,
 ) -> Place:
     """The character damped toward the simulation object, by no more than a part of its own motion if so limited.
 
@@ -65,15 +73,21 @@ def _adjusted(
     x, y, yaw = character
     part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
     dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
-    turn = wrap(simulation.yaw - yaw) * (1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5)))
+    turn = wrap(simulation.yaw - yaw) * (
+        1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5))
+    )
     if settings.adjust_by_velocity:
         step, length = math.hypot(*velocity) * dt, math.hypot(dx, dy)
         most = settings.adjust_position_ratio * step
         if length > most:
             dx, dy = dx * most / length, dy * most / length
-        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy)) / (settings.clamp_distance + 1e-5)
+        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy)) / (
+            settings.clamp_distance + 1e-5
+        )
         late = min(max(2.0 * away - 1.0, 0.0), 1.0)
-        turn = clipped(turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / FOOTING))
+        turn = clipped(
+            turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / FOOTING)
+        )
     return x + dx, y + dy, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
 
 

@@ -16,18 +16,35 @@ import numpy as np
 
 from ..maths.springs import LN2, spring
 from .ground import FLAT, Ground, is_flat, step_height
-from .legs import Joint, LegGeometry, Quaternion, Vector, bend, between, inv_mul, joints_in_world, mul, turn
+from .legs import (
+    Joint,
+    LegGeometry,
+    Quaternion,
+    Vector,
+    bend,
+    between,
+    inv_mul,
+    joints_in_world,
+    mul,
+    turn,
+)
 from .settings import PerformerSettings
 
 # above the hip, hip, above the knee, knee, above the ankle, ankle, above the toe, toe: what a leg turns and hangs on
 LegJoints = tuple[Joint, ...]
 
 _CLOSE = 1e-5  # metres: a joint this near to where it is to be needs no bending
-_CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which a toe begins to be lifted, and is so in full
+_CREEPING, _SWINGING = (
+    0.1,
+    0.5,
+)  # m/s over the floor at which a toe begins to be lifted, and is so in full
 _LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
 _AHEAD = 0.04  # seconds ahead that they are seen to sink
 LANDING = 0.08  # metres above its standing height below which a toe may be planted: a fading jump may have it in the air
-_AT_REST, _NEAR = 0.3, 0.05  # m/s and metres: a toe that was let go and comes to rest again has a new contact
+_AT_REST, _NEAR = (
+    0.3,
+    0.05,
+)  # m/s and metres: a toe that was let go and comes to rest again has a new contact
 
 
 class ContactLock:
@@ -40,14 +57,23 @@ class ContactLock:
         self._started = False
         self.locked = False
         self._in_contact = False
-        self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # of the toe from the data or its plant, and how it changes
+        self._offset = (
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        )  # of the toe from the data or its plant, and how it changes
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector = (0.0, 0.0, 0.0)
         # how far toe and tip are raised out of the floor, or over it, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
 
-    def update(self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float) -> Vector:
+    def update(
+        self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float
+    ) -> Vector:
         """The toe's place (x, y, z) of this tick, from where the `data` has it; `height` is that of a planted toe."""
         x, y, z = data
         if not self._started:
@@ -82,7 +108,9 @@ class ContactLock:
             if contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
             lowest += settings.swing_clearance * part_lifted(speed)
-        self._lift = spring(*self._lift, max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0), _LIFTING, dt)
+        self._lift = spring(
+            *self._lift, max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0), _LIFTING, dt
+        )
         return sx, sy, max(sz + self._lift[0], height)
 
     def tip_raised(self, depth: float, dt: float) -> float:
@@ -93,14 +121,22 @@ class ContactLock:
         self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
         return self._tip_lift[0]
 
-    def _decayed(self, settings: PerformerSettings, dt: float) -> tuple[float, float, float, float, float, float]:
+    def _decayed(
+        self, settings: PerformerSettings, dt: float
+    ) -> tuple[float, float, float, float, float, float]:
         ox, oy, oz, ux, uy, uz = self._offset
-        rate = 2.0 * LN2 / ((settings.lock_halflife if self.locked else settings.foot_halflife) + 1e-5)
+        rate = (
+            2.0 * LN2 / ((settings.lock_halflife if self.locked else settings.foot_halflife) + 1e-5)
+        )
         e, step = math.exp(-rate * dt), rate * dt
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
         return (
-            e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt),
-            e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step),
+            e * (ox + jx * dt),
+            e * (oy + jy * dt),
+            e * (oz + jz * dt),
+            e * (ux - jx * step),
+            e * (uy - jy * step),
+            e * (uz - jz * step),
         )
 
 
@@ -123,7 +159,10 @@ class FootLock:
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
         parents = {joint: parent for path in paths for parent, joint in pairwise(path)}
-        self._bones, self._parents = np.array([0, *bones]), [parents[joint] for joint in sorted(parents)]
+        self._bones, self._parents = (
+            np.array([0, *bones]),
+            [parents[joint] for joint in sorted(parents)],
+        )
         # of each leg: the joints of thigh, shin, foot and toe, each after what it hangs on, those bones, and their rotations
         # in a pose; a foot that is its own toe is turned once
         self._joints_of, self._bones_of, self._turned = [], [], []
@@ -152,14 +191,20 @@ class FootLock:
         ground = self._ground
         if self._is_flat:
             return 0.0
-        planted = [floor for floor, lock in zip(self._floors, self._locks, strict=True) if lock.locked]
+        planted = [
+            floor for floor, lock in zip(self._floors, self._locks, strict=True) if lock.locked
+        ]
         lowest = min(planted) if planted else ground.height(x, y)
         if self._height is None:
             self._height = lowest
-        self._height, self._climb = spring(self._height, self._climb, lowest, settings.hips_halflife, dt)
+        self._height, self._climb = spring(
+            self._height, self._climb, lowest, settings.hips_halflife, dt
+        )
         return self._height
 
-    def apply(self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float) -> None:
+    def apply(
+        self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
+    ) -> None:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to where the toes are to be."""
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = joints_in_world(root, bones, self._parents)
@@ -169,19 +214,37 @@ class FootLock:
             target, floors = self._target(leg, self._locks[k], own, root[2], contact, settings, dt)
             if not self._is_flat:
                 self._floors[k] = min(floors[:2])
-            turned += _reach(leg, own, self._bones_of[k](bones), target, floors, settings.stretch_buffer, self._locks[k], dt)
+            turned += _reach(
+                leg,
+                own,
+                self._bones_of[k](bones),
+                target,
+                floors,
+                settings.stretch_buffer,
+                self._locks[k],
+                dt,
+            )
         pose.put(self._rotations_among(pose.shape[1]), turned)
 
     def _rotations_among(self, bone_count: int) -> np.ndarray:
         """Where the rotations of the bones that are turned are among all values of a pose (7, B)."""
         if bone_count != self._bone_count:
             rows = bone_count * np.arange(3, 7)
-            self._bone_count, self._rotations = bone_count, np.add.outer(np.array(self._turned, np.intp), rows)
+            self._bone_count, self._rotations = (
+                bone_count,
+                np.add.outer(np.array(self._turned, np.intp), rows),
+            )
         return self._rotations
 
     def _target(
-        self, leg: LegGeometry, lock: ContactLock, joints: LegJoints, stands: float, contact: bool,
-        settings: PerformerSettings, dt: float,
+        self,
+        leg: LegGeometry,
+        lock: ContactLock,
+        joints: LegJoints,
+        stands: float,
+        contact: bool,
+        settings: PerformerSettings,
+        dt: float,
     ) -> tuple[Vector, Vector]:
         """Where the toe is to be, and how high the floor is there, under the ankle and under the tip."""
         toe, ankle = joints[-1][0], joints[-3][0]
@@ -200,8 +263,14 @@ class FootLock:
 
 
 def _reach(
-    leg: LegGeometry, joints: LegJoints, bones: Sequence[list[float]], target: Vector, floors: Vector, buffer: float,
-    lock: ContactLock, dt: float,
+    leg: LegGeometry,
+    joints: LegJoints,
+    bones: Sequence[list[float]],
+    target: Vector,
+    floors: Vector,
+    buffer: float,
+    lock: ContactLock,
+    dt: float,
 ) -> list[float]:
     """Rotations in their parents' frames, one after the other, of thigh, shin, foot and toe that bring the toe to the
     target, heel and tip of the foot on or above the floor.
@@ -232,12 +301,20 @@ def _reach(
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         turned = [
-            *inv_mul(above_hip[1], mul(whole, hip[1])), *inv_mul(above_knee[1], shin), *inv_mul(mul(whole, above), attitude)
+            *inv_mul(above_hip[1], mul(whole, hip[1])),
+            *inv_mul(above_knee[1], shin),
+            *inv_mul(mul(whole, above), attitude),
         ]
     else:
         turned = [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
     if leg.tip is not None:
-        above = attitude if above_toe is ankle else above_toe[1] if pitch is None else mul(pitch, above_toe[1])
+        above = (
+            attitude
+            if above_toe is ankle
+            else above_toe[1]
+            if pitch is None
+            else mul(pitch, above_toe[1])
+        )
         own = toe[1] if pitch is None else mul(pitch, toe[1])
         raised = _raised(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
         turned += bones[3][3:] if raised is None else inv_mul(above, raised)
@@ -253,7 +330,9 @@ def _aside(hip: Vector, goal: Vector, further: float) -> Vector:
     return hip[0] + x * part, hip[1] + y * part, goal[2]
 
 
-def _raised(tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float) -> Quaternion | None:
+def _raised(
+    tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float
+) -> Quaternion | None:
     """A toe's attitude turned up so far that its tip comes no lower than that above the toe joint; None where it is not."""
     tx, ty, tz = turn(attitude, tip)
     lifted = lock.tip_raised(lowest - tz, dt)

@@ -95,7 +95,10 @@ class Walls:
             into = dx * nx + dy * ny
             dx, dy = left * (dx - into * nx), left * (dy - into * ny)
             # nothing is left, or walls have turned it round: in a corner
-            if abs(dx) + abs(dy) < _SHORTEST or dx * (stop[0] - start[0]) + dy * (stop[1] - start[1]) <= 0.0:
+            if (
+                abs(dx) + abs(dy) < _SHORTEST
+                or dx * (stop[0] - start[0]) + dy * (stop[1] - start[1]) <= 0.0
+            ):
                 break
         return x, y
 
@@ -127,7 +130,9 @@ def _cells_of(wall: _Wall) -> Iterator[tuple[int, int]]:
     """The squares that a wall goes through or comes near, column by column."""
     ax, ay, ux, uy, length = wall
     first, last = sorted((ax, ax + ux * length))
-    for column in range(math.floor((first - _AROUND) / _CELL), math.floor((last + _AROUND) / _CELL) + 1):
+    for column in range(
+        math.floor((first - _AROUND) / _CELL), math.floor((last + _AROUND) / _CELL) + 1
+    ):
         ends = [ay, ay + uy * length]
         if last - first > _SHORTEST:
             borders = column * _CELL - _AROUND, (column + 1) * _CELL + _AROUND
@@ -157,7 +162,9 @@ def _pushed_out(place: Point, radius: float, walls: Sequence[_Wall]) -> Point:
         if inside is None:
             break
         distance = math.sqrt(nearest)
-        nx, ny = (out[0] / distance, out[1] / distance) if distance > 0.0 else (-inside[3], inside[2])
+        nx, ny = (
+            (out[0] / distance, out[1] / distance) if distance > 0.0 else (-inside[3], inside[2])
+        )
         x, y = x + (radius + 2 * _SKIN - distance) * nx, y + (radius + 2 * _SKIN - distance) * ny
     return x, y
 
@@ -233,8 +240,13 @@ class Box(NamedTuple):
     def corners(self) -> tuple[Point, ...]:
         """Its four corners on the ground, counterclockwise."""
         c, s = math.cos(self.yaw), math.sin(self.yaw)
-        halves = [(0.5 * self.size[0] * i, 0.5 * self.size[1] * j) for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-        return tuple((self.center[0] + c * a - s * b, self.center[1] + s * a + c * b) for a, b in halves)
+        halves = [
+            (0.5 * self.size[0] * i, 0.5 * self.size[1] * j)
+            for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        ]
+        return tuple(
+            (self.center[0] + c * a - s * b, self.center[1] + s * a + c * b) for a, b in halves
+        )
 
     @property
     def sides(self) -> tuple[Wall, ...]:
@@ -265,11 +277,16 @@ def step_heights(ground: Ground, places: np.ndarray, stands: np.ndarray) -> np.n
 class Boxes(Walls):
     """Solid boxes on a floor, and walls beside them. However low a box is, nobody steps onto it."""
 
-    def __init__(self, boxes: Sequence[Box], floor: Ground = FLAT, walls: Sequence[Wall] = ()) -> None:
+    def __init__(
+        self, boxes: Sequence[Box], floor: Ground = FLAT, walls: Sequence[Wall] = ()
+    ) -> None:
         super().__init__([*walls, *(side for box in boxes for side in box.sides)], floor)
         self._boxes = tuple(boxes)
-        self._bounds = tuple((min(xs), max(xs), min(ys), max(ys), box)
-                             for box in boxes for xs, ys in [zip(*box.corners, strict=True)])
+        self._bounds = tuple(
+            (min(xs), max(xs), min(ys), max(ys), box)
+            for box in boxes
+            for xs, ys in [zip(*box.corners, strict=True)]
+        )
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""

@@ -17,13 +17,19 @@ from ..maths.springs import LN2, decay_matrix, halflife_to_damping
 # r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGN[j, i]: the quaternion product as take, sign, multiply, sum
 _EACH = np.array([[0] * 4, [1] * 4, [2] * 4, [3] * 4])
 _ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-_SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[:, :, None]
+_SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[
+    :, :, None
+]
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
-_SMALL = np.float32(0.05**2)  # rad²: below, what a rotation vector adds to its velocity hardly counts
+_SMALL = np.float32(
+    0.05**2
+)  # rad²: below, what a rotation vector adds to its velocity hardly counts
 _TINY = 1e-12
 _SLOWEST = 3.0  # times its halflife that a jump may take to fade
 _PULL = np.float32(0.95)  # of what a bone bears: the motion that is entered needs some too
-_LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move in the data
+_LEAST_LIMITS = np.array(
+    [[1.0], [10.0]], np.float32
+)  # m/s², rad/s²: for bones that hardly move in the data
 _CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
 
 
@@ -142,11 +148,18 @@ class Inertializer:
     def reset(self) -> None:
         self._left[:] = self._state[:] = 0
         self._age = 0.0  # seconds since the last jump
-        self.fading = self._calming = self.halflife  # halflives of the offsets and of their velocities
+        self.fading = self._calming = (
+            self.halflife
+        )  # halflives of the offsets and of their velocities
 
     def transition(
-        self, left: np.ndarray, left_velocity: np.ndarray, left_root: np.ndarray,
-        entered: np.ndarray, entered_velocity: np.ndarray, entered_root: np.ndarray,
+        self,
+        left: np.ndarray,
+        left_velocity: np.ndarray,
+        left_root: np.ndarray,
+        entered: np.ndarray,
+        entered_velocity: np.ndarray,
+        entered_root: np.ndarray,
     ) -> None:
         """Take up the difference of a jump between two poses (7, B) of the same instant.
 

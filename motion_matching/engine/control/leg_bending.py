@@ -13,12 +13,20 @@ from .legs import LegGeometry
 
 _FIRM = 0.92  # part of a leg's length up to which it reaches as far as it is asked
 _CLOSE = 1e-5  # metres: a toe this near to where it is to be needs no bending
-_STRAIGHT = 0.2  # sine of the bend below which the knee's own hinge says more than the plane of the leg
+_STRAIGHT = (
+    0.2  # sine of the bend below which the knee's own hinge says more than the plane of the leg
+)
 
 
 def bend_leg(
-    leg: LegGeometry, poses: np.ndarray, rotations: np.ndarray, positions: np.ndarray, parents: np.ndarray,
-    targets: np.ndarray, lowest: np.ndarray, buffer: float,
+    leg: LegGeometry,
+    poses: np.ndarray,
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    parents: np.ndarray,
+    targets: np.ndarray,
+    lowest: np.ndarray,
+    buffer: float,
 ) -> None:
     """Turn hip, knee and ankle of `poses` (T, 7, B), whose bones are in the world as (T, B, 4) and (T, B, 3) say.
 
@@ -26,7 +34,12 @@ def bend_leg(
     attitude, but for a heel that would come below `lowest` (T,), the height of the ankle when it stands, and for a toe whose
     tip would come into the floor.
     """
-    thigh, shin, foot, toe = leg.chain[leg.thigh], leg.chain[leg.shin], leg.chain[leg.foot], leg.chain[-1]
+    thigh, shin, foot, toe = (
+        leg.chain[leg.thigh],
+        leg.chain[leg.shin],
+        leg.chain[leg.foot],
+        leg.chain[-1],
+    )
     hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
     arm = ankle - positions[:, toe]
     pitched = _heel_up(arm, lowest - targets[:, 2])
@@ -35,10 +48,14 @@ def bend_leg(
     # a step up may fold a leg further than the data, which knows flat ground only
     step = np.maximum(lowest - leg.foot_height - poses[:, 2, 0], 0.0)
     goal = hip + _aside(way, np.maximum(leg.folded - step - np.linalg.norm(way, axis=-1), 0.0))
-    a, b, now, wanted = (np.linalg.norm(v, axis=-1) for v in (upper, lower, ankle - hip, goal - hip))
+    a, b, now, wanted = (
+        np.linalg.norm(v, axis=-1) for v in (upper, lower, ankle - hip, goal - hip)
+    )
     reach = _reach(wanted, now, a, b, buffer)
     axis = _knee_axis(quat.mul_vec(rotations[:, shin], np.array(leg.hinge)), upper, lower, a * b)
-    bent = np.arctan2(np.sum(np.cross(lower, upper) * axis, axis=-1), np.sum(lower * upper, axis=-1))
+    bent = np.arctan2(
+        np.sum(np.cross(lower, upper) * axis, axis=-1), np.sum(lower * upper, axis=-1)
+    )
     cosine = (a * a + b * b - reach * reach) / np.maximum(2.0 * a * b, 1e-12)
     # the hinge straightens: a smaller angle between the bones is a turn against it
     at_knee = quat.from_angle_axis(bent - (np.pi - np.arccos(np.clip(cosine, -1.0, 1.0))), axis)
@@ -73,20 +90,28 @@ def _aside(way: np.ndarray, further: np.ndarray) -> np.ndarray:
     return way * np.stack([part, part, np.ones_like(part)], axis=-1)
 
 
-def _reach(wanted: np.ndarray, now: np.ndarray, a: np.ndarray, b: np.ndarray, buffer: float) -> np.ndarray:
+def _reach(
+    wanted: np.ndarray, now: np.ndarray, a: np.ndarray, b: np.ndarray, buffer: float
+) -> np.ndarray:
     """How far (T,) from the hip the ankle gets: a leg asked for more than it has gives way softly, and never snaps."""
     length = a + b
     soft = np.maximum((1.0 - _FIRM) * length - buffer, 1e-6)
 
     def softened(reach: np.ndarray) -> np.ndarray:
         beyond = reach - _FIRM * length
-        return np.where(beyond <= 0.0, reach, _FIRM * length + soft * (1.0 - np.exp(-np.maximum(beyond, 0.0) / soft)))
+        return np.where(
+            beyond <= 0.0,
+            reach,
+            _FIRM * length + soft * (1.0 - np.exp(-np.maximum(beyond, 0.0) / soft)),
+        )
 
     reach = np.where(wanted > now, now + softened(wanted) - softened(now), wanted)
     return np.maximum(np.minimum(reach, np.maximum(length - buffer, now)), np.abs(a - b) + 1e-3)
 
 
-def _knee_axis(hinge: np.ndarray, upper: np.ndarray, lower: np.ndarray, area: np.ndarray) -> np.ndarray:
+def _knee_axis(
+    hinge: np.ndarray, upper: np.ndarray, lower: np.ndarray, area: np.ndarray
+) -> np.ndarray:
     """The axis (T, 3) of the knee: square to the plane of a bent leg, the hinge of one that is straight or bent back."""
     normal = np.cross(lower, upper) / np.maximum(area, 1e-12)[:, None]
     backward = np.minimum(np.sum(normal * hinge, axis=-1, keepdims=True), 0.0)
@@ -99,4 +124,6 @@ def _heel_up(arm: np.ndarray, least: np.ndarray) -> np.ndarray:
     length, flat = np.linalg.norm(arm, axis=-1), np.linalg.norm(arm[:, :2], axis=-1)
     rise = np.minimum(np.maximum(arm[:, 2], least), np.maximum(0.999 * length, arm[:, 2]))
     shorter = np.sqrt(np.maximum(length**2 - rise**2, 0.0)) / np.maximum(flat, 1e-9)
-    return np.where((least > arm[:, 2])[:, None], np.column_stack([arm[:, :2] * shorter[:, None], rise]), arm)
+    return np.where(
+        (least > arm[:, 2])[:, None], np.column_stack([arm[:, :2] * shorter[:, None], rise]), arm
+    )

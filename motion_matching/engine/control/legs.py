@@ -56,19 +56,34 @@ def leg_geometry(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[L
     return tuple(_measured(skeleton, leg, rotations, positions) for leg in roles.legs)
 
 
-def _measured(skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray) -> LegGeometry:
+def _measured(
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
+) -> LegGeometry:
     chain = [leg.toe, *skeleton.ancestors(leg.toe)][:-1][::-1]
-    upper, lower = positions[:, leg.shin] - positions[:, leg.thigh], positions[:, leg.foot] - positions[:, leg.shin]
+    upper, lower = (
+        positions[:, leg.shin] - positions[:, leg.thigh],
+        positions[:, leg.foot] - positions[:, leg.shin],
+    )
     # against the knee's bend, which the most bent frames tell most of
     axis = quat.inv_mul_vec(rotations[:, leg.shin], np.cross(lower, upper)).sum(axis=0)
     heights = np.percentile(positions[:, [leg.toe, leg.foot], 2], _STANDING, axis=0)
     tip = None if leg.toe == leg.foot else _tip(skeleton, leg, rotations, positions)
-    tips = positions[:, leg.toe] if tip is None else positions[:, leg.toe] + quat.mul_vec(rotations[:, leg.toe], tip)
+    tips = (
+        positions[:, leg.toe]
+        if tip is None
+        else positions[:, leg.toe] + quat.mul_vec(rotations[:, leg.toe], tip)
+    )
     return LegGeometry(
-        tuple(chain), chain.index(leg.thigh), chain.index(leg.shin), chain.index(leg.foot),
-        tuple((axis / max(float(np.linalg.norm(axis)), 1e-9)).tolist()), None if tip is None else tuple(tip.tolist()),
+        tuple(chain),
+        chain.index(leg.thigh),
+        chain.index(leg.shin),
+        chain.index(leg.foot),
+        tuple((axis / max(float(np.linalg.norm(axis)), 1e-9)).tolist()),
+        None if tip is None else tuple(tip.tolist()),
         _folded(positions[:, leg.foot] - positions[:, leg.thigh], upper, lower),
-        float(heights[0]), float(heights[1]), float(np.percentile(tips[:, 2], _STANDING)),
+        float(heights[0]),
+        float(heights[1]),
+        float(np.percentile(tips[:, 2], _STANDING)),
     )
 
 
@@ -90,7 +105,9 @@ def _tip(skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndar
     return quat.inv_mul_vec(rotations[standing, leg.toe], _TIP * ahead * [1, 1, 0])
 
 
-def joints_in_world(root: list[float], bones: Sequence[list[float]], parents: Sequence[int]) -> list[Joint]:
+def joints_in_world(
+    root: list[float], bones: Sequence[list[float]], parents: Sequence[int]
+) -> list[Joint]:
     """The root and, in this order, the joints of bones, from local places and rotations (7).
 
     Each bone hangs on the joint of that number, which stands before its own; the root is number 0.
@@ -99,11 +116,21 @@ def joints_in_world(root: list[float], bones: Sequence[list[float]], parents: Se
     for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
         (px, py, pz), (a, b, c, d) = joints[parent]
         tx, ty, tz = 2.0 * (c * z - d * y), 2.0 * (d * x - b * z), 2.0 * (b * y - c * x)
-        joints.append((
-            (px + x + a * tx + c * tz - d * ty, py + y + a * ty + d * tx - b * tz, pz + z + a * tz + b * ty - c * tx),
-            (a * w - b * i - c * j - d * k, a * i + b * w + c * k - d * j,
-             a * j - b * k + c * w + d * i, a * k + b * j - c * i + d * w),
-        ))
+        joints.append(
+            (
+                (
+                    px + x + a * tx + c * tz - d * ty,
+                    py + y + a * ty + d * tx - b * tz,
+                    pz + z + a * tz + b * ty - c * tx,
+                ),
+                (
+                    a * w - b * i - c * j - d * k,
+                    a * i + b * w + c * k - d * j,
+                    a * j - b * k + c * w + d * i,
+                    a * k + b * j - c * i + d * w,
+                ),
+            )
+        )
     return joints
 
 
@@ -112,8 +139,10 @@ def mul(p: Quaternion, q: Quaternion) -> Quaternion:
     a, b, c, d = p
     w, x, y, z = q
     return (
-        a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w,
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
     )
 
 
@@ -122,8 +151,10 @@ def inv_mul(p: Quaternion, q: Quaternion) -> Quaternion:
     a, b, c, d = p
     w, x, y, z = q
     return (
-        a * w + b * x + c * y + d * z, a * x - b * w - c * z + d * y,
-        a * y + b * z - c * w - d * x, a * z - b * y + c * x - d * w,
+        a * w + b * x + c * y + d * z,
+        a * x - b * w - c * z + d * y,
+        a * y + b * z - c * w - d * x,
+        a * z - b * y + c * x - d * w,
     )
 
 
@@ -138,7 +169,12 @@ def turn(q: Quaternion, v: Vector) -> Vector:
 def between(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> Quaternion:
     """The shortest rotation from the direction (ax, ay, az) to (bx, by, bz)."""
     x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    w = math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)) + ax * bx + ay * by + az * bz
+    w = (
+        math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz))
+        + ax * bx
+        + ay * by
+        + az * bz
+    )
     n = 1.0 / (math.sqrt(w * w + x * x + y * y + z * z) + 1e-12)
     return w * n, x * n, y * n, z * n
 
@@ -157,8 +193,17 @@ def bend(
     lx, ly, lz = ax - kx, ay - ky, az - kz
     sx, sy, sz = ux + lx, uy + ly, uz + lz
     gx, gy, gz = gx - hx, gy - hy, gz - hz
-    aa, bb, square = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz, sx * sx + sy * sy + sz * sz
-    a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(gx * gx + gy * gy + gz * gz)
+    aa, bb, square = (
+        ux * ux + uy * uy + uz * uz,
+        lx * lx + ly * ly + lz * lz,
+        sx * sx + sy * sy + sz * sz,
+    )
+    a, b, now, reach = (
+        math.sqrt(aa),
+        math.sqrt(bb),
+        math.sqrt(square),
+        math.sqrt(gx * gx + gy * gy + gz * gz),
+    )
     if reach > now:
         whole = a + b
         reach = now + _softened(reach, whole, buffer) - _softened(now, whole, buffer)
@@ -174,7 +219,10 @@ def bend(
     else:
         nx, ny, nz = kx, ky, kz
     ab, wanted = 2.0 * a * b, reach * reach
-    at_hip = 0.5 * (_acos((aa + wanted - bb) / (2.0 * a * reach)) - side * _acos((aa + square - bb) / (2.0 * a * now)))
+    at_hip = 0.5 * (
+        _acos((aa + wanted - bb) / (2.0 * a * reach))
+        - side * _acos((aa + square - bb) / (2.0 * a * now))
+    )
     at_knee = 0.5 * (side * _acos((square - aa - bb) / ab) - _acos((wanted - aa - bb) / ab))
     s = math.sin(at_hip)
     whole_leg = mul(between(sx, sy, sz, gx, gy, gz), (math.cos(at_hip), nx * s, ny * s, nz * s))

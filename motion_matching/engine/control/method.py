@@ -88,7 +88,9 @@ class Method(Protocol):
     def hips(self) -> int: ...
 
     @property
-    def acceleration_limits(self) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent
+    def acceleration_limits(
+        self,
+    ) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent
 
     @property
     def legs(self) -> tuple[LegGeometry, ...]: ...  # in the order of contacts
@@ -102,4 +104,6 @@ class Method(Protocol):
 
     def advance(self, goal: Goal) -> Motion: ...
 
-    def explain(self, count: int) -> Explanation | None: ...  # of the last search, None before the first
+    def explain(
+        self, count: int
+    ) -> Explanation | None: ...  # of the last search, None before the first

@@ -66,7 +66,9 @@ class Body:
         return self.bone_accelerations.max(axis=-1)
 
 
-def body_of(clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings) -> Body:
+def body_of(
+    clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings
+) -> Body:
     """World motion of a clip of the source's bones, with the simulation bone found as for the database."""
     _, positions = clip.world()
     track = find_track(clip, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
@@ -82,7 +84,9 @@ def toe_floors(bodies: Sequence[Body]) -> np.ndarray:
 def mann_foot_slide(bodies: Sequence[Body], floors: np.ndarray) -> float:
     """MANN's measure in m/s: mean over frames with toe height h < H of v (2 - 2^(h/H)), H = 2.5 cm above its floor."""
     heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
-    slides = np.concatenate([body.toe_speed for body in bodies]) * (2 - 2 ** (heights / MANN_HEIGHT))
+    slides = np.concatenate([body.toe_speed for body in bodies]) * (
+        2 - 2 ** (heights / MANN_HEIGHT)
+    )
     low = heights < MANN_HEIGHT
     return float(slides[low].mean()) if low.any() else 0.0
 
@@ -90,17 +94,23 @@ def mann_foot_slide(bodies: Sequence[Body], floors: np.ndarray) -> float:
 def contact_slide(bodies: Sequence[Body], contacts: Sequence[np.ndarray]) -> float:
     """Mean horizontal toe speed in m/s over every frame whose source contact (F, L) is on."""
     on = np.concatenate(contacts)
-    return float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
+    return (
+        float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
+    )
 
 
 def _stretches(on: np.ndarray) -> np.ndarray:
     """Starts and stops (K, 2) of the runs of True."""
-    return np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(-1, 2)
+    return np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(
+        -1, 2
+    )
 
 
 def freezes(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> int:
     """How often the character stays below 0.1 m/s for over half a second while more than 0.5 m/s is wanted."""
-    stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (np.linalg.norm(wanted, axis=-1) > FREEZE_WANTED)
+    stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (
+        np.linalg.norm(wanted, axis=-1) > FREEZE_WANTED
+    )
     return int((np.diff(_stretches(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
 
 
@@ -119,7 +129,9 @@ def response_times(velocity: np.ndarray, wanted: np.ndarray, fps: float) -> list
     return times
 
 
-def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors: np.ndarray) -> dict[str, Any]:
+def measure_clips(
+    bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors: np.ndarray
+) -> dict[str, Any]:
     """Measures of clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
     turn = np.concatenate([body.turn_rate for body in bodies])
     turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
@@ -128,7 +140,9 @@ def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
         "foot_slide_mann": mann_foot_slide(bodies, floors),
         "foot_slide_contacts": contact_slide(bodies, contacts),
-        "speed_mean": float(np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()),
+        "speed_mean": float(
+            np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()
+        ),
         "turn_rate_p99": float(np.percentile(turn, 99)),
         "turn_rate_max": float(turn.max()),
         "turning_p99": float(np.percentile(turning, 99)),
@@ -138,7 +152,12 @@ def measure_clips(bodies: Sequence[Body], contacts: Sequence[np.ndarray], floors
 
 
 def measure_take(
-    body: Body, take: Take, floors: np.ndarray, hardest: np.ndarray, corrections: np.ndarray, in_data: np.ndarray,
+    body: Body,
+    take: Take,
+    floors: np.ndarray,
+    hardest: np.ndarray,
+    corrections: np.ndarray,
+    in_data: np.ndarray,
     database_frames: int,
 ) -> dict[str, Any]:
     """Measures of a take: those of a clip, and how it followed what was wanted.
@@ -175,11 +194,17 @@ def measure_take(
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
         "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
         "desired_speed": float(wanted[steady].mean()) if steady.any() else 0.0,
-        "achieved_along_wish": float(_along(body.velocity, take.desired_velocity)[steady].mean()) if steady.any() else 0.0,
+        "achieved_along_wish": float(_along(body.velocity, take.desired_velocity)[steady].mean())
+        if steady.any()
+        else 0.0,
         "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
         "wanted_speed_in_data": share,
-        "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],  # None: not before the next turn
-        "response_time_median": float(np.median(answers)) if answers and np.isfinite(np.median(answers)) else None,
+        "response_times": [
+            round(t, 3) if np.isfinite(t) else None for t in answers
+        ],  # None: not before the next turn
+        "response_time_median": float(np.median(answers))
+        if answers and np.isfinite(np.median(answers))
+        else None,
         "freezes": freezes(body.velocity, unhindered, take.fps),
         "database_share_used": len(np.unique(take.frames)) / database_frames,
     }

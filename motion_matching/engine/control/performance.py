@@ -54,11 +54,17 @@ class Performance:
     @property
     def ground(self) -> Ground:
         """The floor with what stands in the way."""
-        return Boxes(self.obstacles, self.floor, self.walls) if self.obstacles or self.walls else self.floor
+        return (
+            Boxes(self.obstacles, self.floor, self.walls)
+            if self.obstacles or self.walls
+            else self.floor
+        )
 
     def asking_for(self, tags: frozenset[str]) -> Performance:
         """The same wishes, each for frames with these tags as well."""
-        return replace(self, intents=tuple(intent._replace(tags=intent.tags | tags) for intent in self.intents))
+        return replace(
+            self, intents=tuple(intent._replace(tags=intent.tags | tags) for intent in self.intents)
+        )
 
     def at_rate(self, fps: float) -> Performance:
         """The same wishes at another tick rate: each tick takes the intent of its instant, each request is made once.
@@ -68,8 +74,10 @@ class Performance:
         rate, last = fps / self.fps, len(self.intents) - 1
         count = len(self.intents) if rate == 1.0 else round(self.seconds * fps)
         if count < SHORTEST_TAKE:
-            raise SettingsError(f"The performance '{self.name}' is {count} ticks long at {fps:g} per second; a take needs "
-                                f"at least {SHORTEST_TAKE}, so make it longer.")
+            raise SettingsError(
+                f"The performance '{self.name}' is {count} ticks long at {fps:g} per second; a take needs "
+                f"at least {SHORTEST_TAKE}, so make it longer."
+            )
         if rate == 1.0:
             return self
 
@@ -77,7 +85,10 @@ class Performance:
             """The first tick that takes its intent from `tick` or after."""
             return math.ceil(tick * rate - 1e-6)
 
-        picked = [self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None, push=None) for i in range(count)]
+        picked = [
+            self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None, push=None)
+            for i in range(count)
+        ]
         for tick, intent in enumerate(self.intents):
             i = min(seen(tick), count - 1)
             if intent.jump_to is not None:
@@ -102,7 +113,9 @@ def laid_over(first: Performance, parts: Sequence[tuple[int, Performance, int]])
         within = changes_by_tick(part.changes)
         changes = {tick: change for tick, change in changes.items() if not at <= tick <= end}
         changes |= {at: _held(part.settings, within, lead_in), **before}
-        changes |= {at + tick - lead_in: change for tick, change in within.items() if tick > lead_in}
+        changes |= {
+            at + tick - lead_in: change for tick, change in within.items() if tick > lead_in
+        }
         intents += [Intent()] * (end - len(intents))
         intents[at:end] = wanted
     return replace(first, intents=tuple(intents), changes=tuple(sorted(changes.items())))
@@ -116,7 +129,9 @@ def changes_by_tick(changes: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[in
     return result
 
 
-def _held(settings: Mapping[str, Any], changes: Mapping[int, Mapping[str, Any]], tick: int) -> dict[str, Any]:
+def _held(
+    settings: Mapping[str, Any], changes: Mapping[int, Mapping[str, Any]], tick: int
+) -> dict[str, Any]:
     """Settings as they are at a tick."""
     result = dict(settings)
     for at in sorted(changes):
@@ -170,7 +185,9 @@ def from_json(text: str, where: str, name: str = "performance") -> Performance:
     """The performance that JSON text holds; SettingsError says what is wrong with it, naming it as `where`."""
     data = _parsed(text, f"performance {where}")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SettingsError(f"{where} is not a recorded performance; give one that 'take --save-performance' wrote.")
+        raise SettingsError(
+            f"{where} is not a recorded performance; give one that 'take --save-performance' wrote."
+        )
     try:
         return _performance_from_dict(data, name)
     except _WrongError as cause:
@@ -203,7 +220,11 @@ def _parsed(text: str, what: str) -> Any:
 
 def _intent_to_dict(intent: Intent) -> dict[str, Any]:
     """Only what differs from standing still."""
-    data = {name: value for name, value in intent._asdict().items() if value != Intent._field_defaults[name]}
+    data = {
+        name: value
+        for name, value in intent._asdict().items()
+        if value != Intent._field_defaults[name]
+    }
     if intent.tags:
         data["tags"] = sorted(intent.tags)
     if intent.path is not None:
@@ -219,20 +240,41 @@ class _WrongError(ValueError):
 
 
 def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
-    _check_keys(data, {"format", "name", "fps", "position", "facing", "seed", "settings", "changes", "intents",
-                       "obstacles", "walls", "method"}, "the file")
+    _check_keys(
+        data,
+        {
+            "format",
+            "name",
+            "fps",
+            "position",
+            "facing",
+            "seed",
+            "settings",
+            "changes",
+            "intents",
+            "obstacles",
+            "walls",
+            "method",
+        },
+        "the file",
+    )
     fps = _number(data.get("fps"), "'fps'", 1, _FASTEST_RATE)
     intents: list[Intent] = []
     runs = _list(data.get("intents"), "'intents'")
     for number, run in enumerate(runs, 1):
         where = f"intent {number}"
-        ticks = _whole(_object(run, f"{where} of 'intents'").get("ticks", 1), f"'ticks' of {where}", 1)
+        ticks = _whole(
+            _object(run, f"{where} of 'intents'").get("ticks", 1), f"'ticks' of {where}", 1
+        )
         if len(intents) + ticks > LONGEST_TAKE * fps:
             raise _WrongError(f"'ticks' add up to more than {LONGEST_TAKE:g} s; make it shorter")
         intents += [_intent_from_dict(run, where)] * ticks
     if not intents:
         raise _WrongError("'intents' is empty; give at least one")
-    changes = [_list(change, "an entry of 'changes'", 2) for change in _list(data.get("changes", ()), "'changes'")]
+    changes = [
+        _list(change, "an entry of 'changes'", 2)
+        for change in _list(data.get("changes", ()), "'changes'")
+    ]
     return Performance(
         _text(data.get("name", name), "'name'"),
         fps,
@@ -241,11 +283,15 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         _number(data.get("facing", 0), "'facing'", -_MOST_TURNED, _MOST_TURNED),
         _whole(data.get("seed", 0), "'seed'", 0),
         dict(_object(data.get("settings", {}), "'settings'")),
-        tuple((_whole(tick, "a tick of 'changes'", 0), dict(_object(change, "a change of 'changes'")))
-              for tick, change in changes),
+        tuple(
+            (_whole(tick, "a tick of 'changes'", 0), dict(_object(change, "a change of 'changes'")))
+            for tick, change in changes
+        ),
         _boxes(data.get("obstacles", ()), "'obstacles'"),
-        tuple(_wall(wall, f"wall {number} of 'walls'")
-              for number, wall in enumerate(_list(data.get("walls", ()), "'walls'"), 1)),
+        tuple(
+            _wall(wall, f"wall {number} of 'walls'")
+            for number, wall in enumerate(_list(data.get("walls", ()), "'walls'"), 1)
+        ),
         method=_text(data["method"], "'method'") if "method" in data else "",
     )
 
@@ -262,24 +308,39 @@ def _boxes(data: Any, where: str) -> tuple[Box, ...]:
         _check_keys(_object(entry, box), set(Box._fields), box)
         size = _pair(entry.get("size"), f"'size' of {box}", _LARGEST_BOX)
         if min(size) <= 0:
-            raise _WrongError(f"'size' of {box} is {reprlib.repr(list(size))}; give two lengths above zero")
-        boxes.append(Box(
-            _pair(entry.get("center"), f"'center' of {box}", _FARTHEST), size,
-            _number(entry.get("yaw", 0), f"'yaw' of {box}", -_MOST_TURNED, _MOST_TURNED),
-            _number(entry.get("height", Box._field_defaults["height"]), f"'height' of {box}", 0.01, _LARGEST_BOX),
-        ))
+            raise _WrongError(
+                f"'size' of {box} is {reprlib.repr(list(size))}; give two lengths above zero"
+            )
+        boxes.append(
+            Box(
+                _pair(entry.get("center"), f"'center' of {box}", _FARTHEST),
+                size,
+                _number(entry.get("yaw", 0), f"'yaw' of {box}", -_MOST_TURNED, _MOST_TURNED),
+                _number(
+                    entry.get("height", Box._field_defaults["height"]),
+                    f"'height' of {box}",
+                    0.01,
+                    _LARGEST_BOX,
+                ),
+            )
+        )
     return tuple(boxes)
 
 
 def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
     _check_keys(data, {"ticks", *Intent._fields}, where)
     velocity, facing, path, jump_to, push = (
-        data.get(name) for name in ("velocity", "facing", "path", "jump_to", "push"))
+        data.get(name) for name in ("velocity", "facing", "path", "jump_to", "push")
+    )
     tags = _list(data.get("tags", ()), f"'tags' of {where}")
     return Intent(
         move=_pair(data.get("move", (0, 0)), f"'move' of {where}", _HARDEST_MOVE),
-        velocity=None if velocity is None else _pair(velocity, f"'velocity' of {where}", LARGEST_SPEED),
-        facing=None if facing is None else _number(facing, f"'facing' of {where}", -_MOST_TURNED, _MOST_TURNED),
+        velocity=None
+        if velocity is None
+        else _pair(velocity, f"'velocity' of {where}", LARGEST_SPEED),
+        facing=None
+        if facing is None
+        else _number(facing, f"'facing' of {where}", -_MOST_TURNED, _MOST_TURNED),
         gait=_number(data.get("gait", 0), f"'gait' of {where}", 0, 1),
         path=None if path is None else _path(path, f"'path' of {where}"),
         tags=frozenset(_text(tag, f"a tag of 'tags' of {where}") for tag in tags),
@@ -290,9 +351,14 @@ def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
 
 def _path(data: Any, where: str) -> FuturePath:
     _check_keys(_object(data, where), set(FuturePath._fields), where)
-    times = [_number(t, f"a time of {where}", 0, LONGEST_TAKE) for t in _list(data.get("times"), f"'times' of {where}")]
+    times = [
+        _number(t, f"a time of {where}", 0, LONGEST_TAKE)
+        for t in _list(data.get("times"), f"'times' of {where}")
+    ]
     if not times or any(a >= b for a, b in itertools.pairwise(times)):
-        raise _WrongError(f"'times' of {where} do not ascend; give seconds from now, each later than the one before")
+        raise _WrongError(
+            f"'times' of {where} do not ascend; give seconds from now, each later than the one before"
+        )
     positions = _list(data.get("positions"), f"'positions' of {where}", len(times))
     yaws = _list(data.get("yaws"), f"'yaws' of {where}", len(times))
     return FuturePath(
@@ -304,7 +370,9 @@ def _path(data: Any, where: str) -> FuturePath:
 
 def _check_keys(data: Mapping[str, Any], known: set[str], where: str) -> None:
     if unknown := sorted(set(data) - known):
-        raise _WrongError(f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(known))}")
+        raise _WrongError(
+            f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(known))}"
+        )
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:
@@ -315,7 +383,9 @@ def _object(value: Any, where: str) -> Mapping[str, Any]:
 
 def _list(value: Any, where: str, length: int | None = None) -> Sequence[Any]:
     if not isinstance(value, (list, tuple)) or length not in (None, len(value)):
-        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a list" + (f" of {length}" if length else ""))
+        raise _WrongError(
+            f"{where} is {reprlib.repr(value)}; give a list" + (f" of {length}" if length else "")
+        )
     return value
 
 
@@ -327,7 +397,9 @@ def _text(value: Any, where: str) -> str:
 
 def _number(value: Any, where: str, low: float, high: float) -> float:
     if not is_number(value) or not low <= value <= high:
-        raise _WrongError(f"{where} is {reprlib.repr(value)}; give a number from {low:g} to {high:g}")
+        raise _WrongError(
+            f"{where} is {reprlib.repr(value)}; give a number from {low:g} to {high:g}"
+        )
     return float(value)
 
 

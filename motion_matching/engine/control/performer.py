@@ -61,7 +61,9 @@ class Performer:
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings, ground)
         self._feet = FootLock(method.legs, ground)
-        self._inertializer = Inertializer(method.acceleration_limits, settings.inertialization_halflife, self.dt)
+        self._inertializer = Inertializer(
+            method.acceleration_limits, settings.inertialization_halflife, self.dt
+        )
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -81,7 +83,10 @@ class Performer:
         motion = self.method.reset()
         self._inertializer.reset()
         self._feet.reset()
-        self._place = (*self.ground.slide(position, position, self.settings.collision_radius), facing)
+        self._place = (
+            *self.ground.slide(position, position, self.settings.collision_radius),
+            facing,
+        )
         self._simulation.reset(*self._place)
         self._past.reset(*self._place)
         self._old_wish, self._wish_age = (0.0, 0.0, facing), 0.0
@@ -96,7 +101,11 @@ class Performer:
         self._since_jump += self.dt
         is_fading = self._since_jump < self._inertializer.fading - 0.5 * self.dt
         is_sharp = self._is_sharp() or intent.push is not None
-        push = None if intent.push is None or intent.path is not None else turned(*intent.push, -self._place[2])
+        push = (
+            None
+            if intent.push is None or intent.path is not None
+            else turned(*intent.push, -self._place[2])
+        )
         goal = Goal(self._trajectory(), intent.tags, intent.jump_to, is_sharp, is_fading, push)
         motion = self.method.advance(goal)
         if motion.jump is not None:
@@ -106,10 +115,14 @@ class Performer:
         swing = self._swing()
         moved = self._moved(motion.root, offset, swing)
         simulation.step(self.dt)
-        self._apart = Placement(simulation.x - moved[0], simulation.y - moved[1], wrap(simulation.yaw - moved[2]))
+        self._apart = Placement(
+            simulation.x - moved[0], simulation.y - moved[1], wrap(simulation.yaw - moved[2])
+        )
         vx, vy = (moved[0] - self._place[0]) / self.dt, (moved[1] - self._place[1]) / self.dt
         turn = displacement.swung((moved[2] - self._place[2]) / self.dt, swing)
-        self._place = self._held(displacement.place(moved, (vx, vy), turn, simulation, self.settings, self.dt))
+        self._place = self._held(
+            displacement.place(moved, (vx, vy), turn, simulation, self.settings, self.dt)
+        )
         self._past.record(*self._place)
         return self._frame(motion, pose)
 
@@ -122,7 +135,10 @@ class Performer:
         simulation, settings = self._simulation, self.settings
         vx, vy, yaw = self._old_wish
         change = math.hypot(simulation.desired_vx - vx, simulation.desired_vy - vy)
-        sharp = change > settings.sharp_velocity or abs(wrap(simulation.desired_yaw - yaw)) > settings.sharp_angle
+        sharp = (
+            change > settings.sharp_velocity
+            or abs(wrap(simulation.desired_yaw - yaw)) > settings.sharp_angle
+        )
         self._wish_age += self.dt
         if sharp or self._wish_age >= settings.search_interval:
             self._old_wish = (simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw)
@@ -137,12 +153,18 @@ class Performer:
         points += [state[:5] for state in self._simulation.states(self._future_times)]
         return [
             TrajectoryPoint(
-                c * (px - x) + s * (py - y), c * (py - y) - s * (px - x), facing - yaw, c * vx + s * vy, c * vy - s * vx
+                c * (px - x) + s * (py - y),
+                c * (py - y) - s * (px - x),
+                facing - yaw,
+                c * vx + s * vy,
+                c * vy - s * vx,
             )
             for px, py, facing, vx, vy in points
         ]
 
-    def _moved(self, root: np.ndarray, offset: list[float], swing: float) -> tuple[float, float, float]:
+    def _moved(
+        self, root: np.ndarray, offset: list[float], swing: float
+    ) -> tuple[float, float, float]:
         """Where the data leads the character in this tick, whose body a fading jump turns by `swing` against it."""
         x, y, yaw = self._place
         vx, vy, turn = root.tolist()
@@ -174,7 +196,17 @@ class Performer:
             locked = self._feet.locked
         s = self._simulation
         return Frame(
-            pose, unlocked, Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart,
-            (s.desired_vx, s.desired_vy), s.desired_yaw, s.is_blocked,
-            motion.contacts, locked, motion.frame, motion.jump is not None, motion.cost,
+            pose,
+            unlocked,
+            Placement(x, y, yaw),
+            Placement(s.x, s.y, s.yaw),
+            self._apart,
+            (s.desired_vx, s.desired_vy),
+            s.desired_yaw,
+            s.is_blocked,
+            motion.contacts,
+            locked,
+            motion.frame,
+            motion.jump is not None,
+            motion.cost,
         )

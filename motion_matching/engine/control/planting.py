@@ -27,7 +27,11 @@ _EASE = 0.5  # seconds on either side of a contact within which a toe may be els
 _SMOOTH = 0.08  # seconds over which a path changes its pace
 _RISE = 0.04  # seconds within which heights are taken on
 _FREE = 0.05  # weight of keeping the pace high above the ground; near it, it is 1
-_HASTE, _LIFT, _HIGHEST = 0.1, 0.3, 0.05  # a foot faster than the data by more than m/s lifts by s times that, up to m
+_HASTE, _LIFT, _HIGHEST = (
+    0.1,
+    0.3,
+    0.05,
+)  # a foot faster than the data by more than m/s lifts by s times that, up to m
 
 
 class ToeMotion(NamedTuple):
@@ -42,8 +46,14 @@ class ToeMotion(NamedTuple):
 
 
 def plant_feet(
-    poses: np.ndarray, skeleton: Skeleton, legs: Sequence[LegGeometry], ranges: Sequence[ContactRange], fps: float,
-    settings: PerformerSettings, data: ToeMotion | None = None, ground: Ground = FLAT,
+    poses: np.ndarray,
+    skeleton: Skeleton,
+    legs: Sequence[LegGeometry],
+    ranges: Sequence[ContactRange],
+    fps: float,
+    settings: PerformerSettings,
+    data: ToeMotion | None = None,
+    ground: Ground = FLAT,
 ) -> np.ndarray:
     """Poses (T, 7, B) in which toes stand during `ranges`, from `poses` whose feet were not locked.
 
@@ -59,19 +69,52 @@ def plant_feet(
     for i, leg in enumerate(legs):
         own = [r for r in ranges if r.leg == i and r.start < count]
         toe = positions[:, leg.chain[-1]]
-        steps, heights = (np.diff(toe[:, :2], axis=0), toe[:, 2]) if data is None else (
-            data.steps[:-1, i], data.heights[:, i] + step_heights(ground, toe[:, :2], poses[:, 2, 0]))
-        targets = toe_path(toe, own, steps, heights, leg.toe_height, fps, settings.swing_clearance, ground,
-                           poses[:, 2, 0], None if data is None else data.jumped)
+        steps, heights = (
+            (np.diff(toe[:, :2], axis=0), toe[:, 2])
+            if data is None
+            else (
+                data.steps[:-1, i],
+                data.heights[:, i] + step_heights(ground, toe[:, :2], poses[:, 2, 0]),
+            )
+        )
+        targets = toe_path(
+            toe,
+            own,
+            steps,
+            heights,
+            leg.toe_height,
+            fps,
+            settings.swing_clearance,
+            ground,
+            poses[:, 2, 0],
+            None if data is None else data.jumped,
+        )
         lowest = leg.foot_height + step_heights(ground, targets[:, :2], poses[:, 2, 0])
-        bend_leg(leg, poses, rotations, positions, skeleton.parents, targets, lowest, settings.stretch_buffer)
+        bend_leg(
+            leg,
+            poses,
+            rotations,
+            positions,
+            skeleton.parents,
+            targets,
+            lowest,
+            settings.stretch_buffer,
+        )
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
 
 
 def toe_path(
-    toe: np.ndarray, ranges: Sequence[ContactRange], steps: np.ndarray, heights: np.ndarray, standing: float, fps: float,
-    clearance: float = 0.0, ground: Ground = FLAT, stands: np.ndarray | None = None, jumped: np.ndarray | None = None,
+    toe: np.ndarray,
+    ranges: Sequence[ContactRange],
+    steps: np.ndarray,
+    heights: np.ndarray,
+    standing: float,
+    fps: float,
+    clearance: float = 0.0,
+    ground: Ground = FLAT,
+    stands: np.ndarray | None = None,
+    jumped: np.ndarray | None = None,
 ) -> np.ndarray:
     """Where a toe is to be (T, 3), from its path `toe` (T, 3) and the ranges of its leg.
 
@@ -84,8 +127,13 @@ def toe_path(
     places, held, near = toe.copy(), np.zeros(count, bool), np.zeros(count, bool)
     reach = round(_EASE * fps)
     for r in ranges:
-        place = np.median(toe[r.start : r.stop, :2], axis=0) if r.point is None else np.array(r.point)
-        low = step_height(ground, place[0], place[1], float(np.median(stands[r.start : r.stop]))) + standing
+        place = (
+            np.median(toe[r.start : r.stop, :2], axis=0) if r.point is None else np.array(r.point)
+        )
+        low = (
+            step_height(ground, place[0], place[1], float(np.median(stands[r.start : r.stop])))
+            + standing
+        )
         # a foot that stands on its ball, or wears other shoes, stands as high as the data has it
         places[r.start : r.stop, :2] = place
         places[r.start : r.stop, 2] = np.clip(np.median(heights[r.start : r.stop]), low, low + _LOW)
@@ -93,16 +141,23 @@ def toe_path(
         near[max(r.start - reach, 0) : r.stop + reach] = True
     floor = step_heights(ground, toe[:, :2], stands) + standing
     result = toe.copy()
-    result[:, :2] = _over_ground(toe, places, held, ~near, steps, np.maximum(toe[:, 2], heights) - floor, fps,
-                                 jumped)
+    result[:, :2] = _over_ground(
+        toe, places, held, ~near, steps, np.maximum(toe[:, 2], heights) - floor, fps, jumped
+    )
     result[:, 2] = _upward(toe, places, held, steps, heights, result[:, :2], floor, clearance, fps)
     result[:, 2] = np.maximum(result[:, 2], step_heights(ground, result[:, :2], stands) + standing)
     return result
 
 
 def _over_ground(
-    toe: np.ndarray, places: np.ndarray, held: np.ndarray, away: np.ndarray, steps: np.ndarray, above: np.ndarray,
-    fps: float, jumped: np.ndarray | None,
+    toe: np.ndarray,
+    places: np.ndarray,
+    held: np.ndarray,
+    away: np.ndarray,
+    steps: np.ndarray,
+    above: np.ndarray,
+    fps: float,
+    jumped: np.ndarray | None,
 ) -> np.ndarray:
     """The path over the ground (T, 2): near it with the data's steps, high above it with whatever leads to the next."""
     low = np.clip(2.0 - 2.0 ** (np.maximum(above, 0.0) / _LOW), 0.0, 1.0)
@@ -116,12 +171,21 @@ def _over_ground(
     change[planted[1:] | planted[:-1]] = 0.0
     if jumped is not None:
         change[jumped[1:-1]] = 0.0
-    return _least_squares(known, places[:, :2], pace, _FREE + low[:, 0], (_SMOOTH * fps) ** 2, change=change)
+    return _least_squares(
+        known, places[:, :2], pace, _FREE + low[:, 0], (_SMOOTH * fps) ** 2, change=change
+    )
 
 
 def _upward(
-    toe: np.ndarray, places: np.ndarray, held: np.ndarray, steps: np.ndarray, heights: np.ndarray, path: np.ndarray,
-    floor: np.ndarray, clearance: float, fps: float,
+    toe: np.ndarray,
+    places: np.ndarray,
+    held: np.ndarray,
+    steps: np.ndarray,
+    heights: np.ndarray,
+    path: np.ndarray,
+    floor: np.ndarray,
+    clearance: float,
+    fps: float,
 ) -> np.ndarray:
     """Heights (T,) of the toe: those of a standing one, else no lower than the data's, which a blend may have lost.
 
@@ -133,20 +197,34 @@ def _upward(
     wanted = np.maximum(np.maximum(heights, lifted) - toe[:, 2], 0.0)
     frames = _RISE * fps
     offset = _least_squares(
-        held, (places - toe)[:, 2:], np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), 0.25 * frames**2,
-        1.0 / frames**2, wanted[:, None],
+        held,
+        (places - toe)[:, 2:],
+        np.zeros((len(toe) - 1, 1)),
+        np.ones(len(toe) - 1),
+        0.25 * frames**2,
+        1.0 / frames**2,
+        wanted[:, None],
     )
     return toe[:, 2] + offset[:, 0]
 
 
 def _speeds(steps: np.ndarray, fps: float) -> np.ndarray:
     """Speeds (T,) in m/s by central differences, from steps (T - 1, 2)."""
-    return np.linalg.norm(np.vstack([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]]), axis=-1) * fps
+    return (
+        np.linalg.norm(np.vstack([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]]), axis=-1)
+        * fps
+    )
 
 
 def _least_squares(
-    known: np.ndarray, values: np.ndarray, steps: np.ndarray, weights: np.ndarray, stiffness: float, pull: float = 1e-9,
-    toward: np.ndarray | float = 0.0, change: np.ndarray | float = 0.0,
+    known: np.ndarray,
+    values: np.ndarray,
+    steps: np.ndarray,
+    weights: np.ndarray,
+    stiffness: float,
+    pull: float = 1e-9,
+    toward: np.ndarray | float = 0.0,
+    change: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """The path x (T, K) that equals `values` where it is `known` (T,) and elsewhere minimises the sum of
 

@@ -65,7 +65,9 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     performance, dt = performance.at_rate(fps), 1.0 / fps
     settings = settings.changed(performance.settings)
     simulation = SimulationObject(settings, performance.ground)
-    place = performance.ground.slide(performance.position, performance.position, settings.collision_radius)
+    place = performance.ground.slide(
+        performance.position, performance.position, settings.collision_radius
+    )
     simulation.reset(*place, performance.facing)
     changes = changes_by_tick(performance.changes)
     way = []

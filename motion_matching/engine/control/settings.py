@@ -99,32 +99,51 @@ class PerformerSettings:
         for name in _NOT_NEGATIVE:
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= _LARGEST):
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {_LARGEST:g}.")
+                raise SettingsError(
+                    f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {_LARGEST:g}."
+                )
         for gait in (self.walk, self.run):
-            if not isinstance(gait, Speeds) or not all(is_number(v) and 0 < v <= LARGEST_SPEED for v in vars(gait).values()):
-                raise SettingsError("The settings 'walk' and 'run' need speeds above zero, and no more than "
-                                    f"{LARGEST_SPEED:g} m/s: forward, side and back.")
+            if not isinstance(gait, Speeds) or not all(
+                is_number(v) and 0 < v <= LARGEST_SPEED for v in vars(gait).values()
+            ):
+                raise SettingsError(
+                    "The settings 'walk' and 'run' need speeds above zero, and no more than "
+                    f"{LARGEST_SPEED:g} m/s: forward, side and back."
+                )
         if not is_number(self.continuing_bias):
-            raise SettingsError(f"The setting 'continuing_bias' is {reprlib.repr(self.continuing_bias)}; give a number.")
+            raise SettingsError(
+                f"The setting 'continuing_bias' is {reprlib.repr(self.continuing_bias)}; give a number."
+            )
         if self.weights is not None and not (
-            isinstance(self.weights, tuple) and all(is_number(w) and 0 <= w <= _LARGEST for w in self.weights)
+            isinstance(self.weights, tuple)
+            and all(is_number(w) and 0 <= w <= _LARGEST for w in self.weights)
             and any(self.weights)
         ):
-            raise SettingsError(f"The setting 'weights' is {reprlib.repr(self.weights)}; give a number from 0 to "
-                                f"{_LARGEST:g} for each feature, and one of them above zero.")
+            raise SettingsError(
+                f"The setting 'weights' is {reprlib.repr(self.weights)}; give a number from 0 to "
+                f"{_LARGEST:g} for each feature, and one of them above zero."
+            )
         if self.displacement not in DISPLACEMENTS:
-            raise SettingsError(f"The setting 'displacement' is {self.displacement!r}; use {', '.join(DISPLACEMENTS)}.")
+            raise SettingsError(
+                f"The setting 'displacement' is {self.displacement!r}; use {', '.join(DISPLACEMENTS)}."
+            )
         for name in ("adjust_by_velocity", "clamp", "foot_lock"):
             if not isinstance(getattr(self, name), bool):
-                raise SettingsError(f"The setting '{name}' is {getattr(self, name)!r}; it is true or false.")
+                raise SettingsError(
+                    f"The setting '{name}' is {getattr(self, name)!r}; it is true or false."
+                )
         for name in ("synchronization", "drift", "planted_share"):
             if getattr(self, name) > 1:
-                raise SettingsError(f"The setting '{name}' is {getattr(self, name)}; it lies between 0 and 1.")
+                raise SettingsError(
+                    f"The setting '{name}' is {getattr(self, name)}; it lies between 0 and 1."
+                )
         for name, fewest in {"neighbours": 1, "favour": 0}.items():
             value = getattr(self, name)
             if not (is_number(value) and value == int(value) and fewest <= value <= 100):
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from "
-                                    f"{fewest} to 100.")
+                raise SettingsError(
+                    f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from "
+                    f"{fewest} to 100."
+                )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -135,12 +154,16 @@ class PerformerSettings:
         values = dict(changes)
         for name, value in values.items():
             if name not in known:
-                raise SettingsError(f"There is no setting '{name}'; known ones are {', '.join(sorted(known))}.")
+                raise SettingsError(
+                    f"There is no setting '{name}'; known ones are {', '.join(sorted(known))}."
+                )
             if name in ("walk", "run") and isinstance(value, Mapping):
                 try:
                     values[name] = Speeds(**value)
                 except TypeError:
-                    raise SettingsError(f"The setting '{name}' needs forward, side and back speeds.") from None
+                    raise SettingsError(
+                        f"The setting '{name}' needs forward, side and back speeds."
+                    ) from None
             elif name == "weights" and isinstance(value, (list, tuple)):
                 values[name] = tuple(value)
         return replace(self, **values)
@@ -148,7 +171,11 @@ class PerformerSettings:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number that fits a float; true and false are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
 
 
 _NOT_NEGATIVE = tuple(

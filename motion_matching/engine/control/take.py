@@ -55,14 +55,18 @@ class Take:
         """The ticks start <= t < stop; the performance stays whole."""
         stop = self.frame_count if stop is None else stop
         arrays: dict[str, Any] = {name: getattr(self, name)[start:stop] for name in _per_tick(self)}
-        decisions = tuple((tick - start, told) for tick, told in self.decisions if start <= tick < stop)
+        decisions = tuple(
+            (tick - start, told) for tick, told in self.decisions if start <= tick < stop
+        )
         return replace(self, decisions=decisions, **arrays)
 
     def clip(self) -> Clip:
         """The poses as a clip whose bone 0 is the simulation bone."""
         poses = self.poses.transpose(0, 2, 1)
         rotations = quat.unroll(quat.normalize(poses[..., 3:]))
-        return Clip(self.name, self.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, self.fps)
+        return Clip(
+            self.name, self.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, self.fps
+        )
 
 
 def joined(parts: Sequence[tuple[int, Take]]) -> Take:
@@ -80,8 +84,10 @@ def joined(parts: Sequence[tuple[int, Take]]) -> Take:
         decisions = {at: told for at, told in decisions.items() if at not in covered}
         decisions |= {tick + at: told for at, told in take.decisions}
     order = order[np.maximum.accumulate(np.where(order < 0, 0, np.arange(len(order))))]
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(take, name) for _, take in parts])[order]
-                              for name in _per_tick(first)}
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(take, name) for _, take in parts])[order]
+        for name in _per_tick(first)
+    }
     return replace(first, decisions=tuple(sorted(decisions.items())), **arrays)
 
 

@@ -17,7 +17,9 @@ from .intent import FuturePath, Intent
 from .settings import PerformerSettings, Speeds
 
 _STILL = 1e-3
-_CONTACT_STEP = 1.0 / 6.0  # seconds: a longer step that obstacles hold is divided, for the springs do not see them
+_CONTACT_STEP = (
+    1.0 / 6.0
+)  # seconds: a longer step that obstacles hold is divided, for the springs do not see them
 _RIGHT_AHEAD = 0.1  # seconds at full speed: what the data leads away from a wall, step by step, is not free yet
 _PROBE = 1e-3  # seconds of going on that show where obstacles let a velocity lead
 # x, y, yaw, velocity, acceleration and yaw rate
@@ -74,7 +76,9 @@ class SimulationObject:
         self._speeds = self._blended_speeds(self.gait)
         self._rotation_y = halflife_to_damping(settings.rotation_halflife) / 2.0
         self._velocity_y = halflife_to_damping(settings.velocity_halflife) / 2.0
-        self._stopping_y = halflife_to_damping(settings.velocity_halflife * settings.stop_factor) / 2.0
+        self._stopping_y = (
+            halflife_to_damping(settings.velocity_halflife * settings.stop_factor) / 2.0
+        )
 
     def reset(self, x: float, y: float, yaw: float) -> None:
         self.x, self.y, self.yaw = x, y, yaw
@@ -96,7 +100,9 @@ class SimulationObject:
         if intent.push is not None and intent.path is None:
             self.vx, self.vy = self.vx + intent.push[0], self.vy + intent.push[1]
         if intent.gait != self.gait:
-            left = (self.gait - intent.gait) * math.exp(-LN2 * dt / (self._settings.gait_halflife + 1e-5))
+            left = (self.gait - intent.gait) * math.exp(
+                -LN2 * dt / (self._settings.gait_halflife + 1e-5)
+            )
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
             self._speeds = self._blended_speeds(self.gait)
         self.desired_vx, self.desired_vy = self._desired(self.yaw)
@@ -147,7 +153,9 @@ class SimulationObject:
         if away > distance and self._intent.path is None:
             near = distance / away
             wanted = x + (self.x - x) * near, y + (self.y - y) * near
-            self.x, self.y = self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius)
+            self.x, self.y = self._ground.slide(
+                (self.x, self.y), wanted, self._settings.collision_radius
+            )
 
     @property
     def is_blocked(self) -> bool:
@@ -155,7 +163,9 @@ class SimulationObject:
         if self._is_open:
             return False
         wanted = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
-        return self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius) != wanted
+        return (
+            self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius) != wanted
+        )
 
     def _state(self) -> State:
         return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
@@ -164,7 +174,11 @@ class SimulationObject:
         """A state some time later, by the springs and obstacles, and whether its way was free; it is not, if told so."""
         if free:
             after = self._sprung(state, dt)
-            if self._is_open or self._ground.slide(state[:2], after[:2], self._settings.collision_radius) == after[:2]:
+            if (
+                self._is_open
+                or self._ground.slide(state[:2], after[:2], self._settings.collision_radius)
+                == after[:2]
+            ):
                 return after, True
         steps = math.ceil(dt / _CONTACT_STEP - 1e-6)
         for _ in range(steps):
@@ -240,7 +254,9 @@ def _on_path(path: FuturePath, time: float) -> TrajectoryPoint:
     mix = (time - times[k - 1]) / span
     (ax, ay), (bx, by) = path.positions[k - 1], path.positions[k]
     yaw = path.yaws[k - 1] + wrap(path.yaws[k] - path.yaws[k - 1]) * mix
-    return TrajectoryPoint(ax + (bx - ax) * mix, ay + (by - ay) * mix, yaw, (bx - ax) / span, (by - ay) / span)
+    return TrajectoryPoint(
+        ax + (bx - ax) * mix, ay + (by - ay) * mix, yaw, (bx - ax) / span, (by - ay) / span
+    )
 
 
 def _resting(path: FuturePath, end: int) -> TrajectoryPoint:
@@ -272,4 +288,6 @@ class PastTrajectory:
         ax, ay, ayaw = self._points[-1 - whole]
         bx, by, byaw = self._points[-2 - whole]
         vx, vy = (ax - bx) * self._fps, (ay - by) * self._fps
-        return TrajectoryPoint(ax + (bx - ax) * mix, ay + (by - ay) * mix, ayaw + (byaw - ayaw) * mix, vx, vy)
+        return TrajectoryPoint(
+            ax + (bx - ax) * mix, ay + (by - ay) * mix, ayaw + (byaw - ayaw) * mix, vx, vy
+        )

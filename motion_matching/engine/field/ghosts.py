@@ -10,7 +10,9 @@ import numpy as np
 from ..maths import quat
 
 
-def segments(poses: np.ndarray, parents: np.ndarray, place: tuple[float, float, float, float]) -> np.ndarray:
+def segments(
+    poses: np.ndarray, parents: np.ndarray, place: tuple[float, float, float, float]
+) -> np.ndarray:
     """Lines (Q, L, 2, 3) from joint to joint of poses (Q, 7, B) whose bone 0 is at a place: x, y, z and yaw, in the world.
 
     The bones that hang on bone 0 itself begin no line: it lies on the ground.
@@ -20,7 +22,9 @@ def segments(poses: np.ndarray, parents: np.ndarray, place: tuple[float, float, 
     return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
 
 
-def _joints(poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, float, float, float]) -> np.ndarray:
+def _joints(
+    poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, float, float, float]
+) -> np.ndarray:
     """Where the joints (B, Q, 3) are; all poses at once, a generation of bones after the other."""
     x, y, z, yaw = place
     world = np.zeros((len(parents), len(poses), 4, 4), np.float32)
@@ -28,7 +32,9 @@ def _joints(poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, flo
     world[..., :3, 3] = poses[:, :3].transpose(2, 0, 1)
     world[..., 3, 3] = 1
     c, s = math.cos(yaw), math.sin(yaw)
-    world[0] = np.array([(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)], np.float32)
+    world[0] = np.array(
+        [(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)], np.float32
+    )
     for bones, above in _generations(parents):
         world[bones] = world[above] @ world[bones]
     return world[..., :3, 3]

@@ -24,7 +24,9 @@ class Step(NamedTuple):
     root: np.ndarray
 
 
-def step(states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: np.ndarray, drift: float) -> Step:
+def step(
+    states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: np.ndarray, drift: float
+) -> Step:
     """The results of A actions at poses (..., 7, B) whose bone 0 rests at the origin.
 
     indices (..., k) are the neighbours of each pose, weights (..., A, k) those of its actions. With drift δ the result lies
@@ -37,7 +39,9 @@ def step(states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: n
     led[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], led[..., 0, :, :])
     if drift > 0.0:
         most = weights.argmax(axis=-1)
-        favoured = indices[most] if indices.ndim == 1 else np.take_along_axis(indices, most, axis=-1)
+        favoured = (
+            indices[most] if indices.ndim == 1 else np.take_along_axis(indices, most, axis=-1)
+        )
         pull = states.motions.take(favoured, axis=0)
         pull[..., 0, :, :] = states.next_poses.take(favoured, axis=0)
         led = algebra.interpolate(led, pull, drift)

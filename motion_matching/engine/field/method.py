@@ -33,10 +33,16 @@ from .value_function import Clips
 
 _AHEAD = 1.0  # seconds within which a wish is taken for what it settles at
 STANDING, WALKING, RUNNING = range(3)
-_SOON = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}  # seconds within which a state that comes to a gait counts as of it
+_SOON = {
+    STANDING: 1.0,
+    WALKING: 0.2,
+    RUNNING: 0.5,
+}  # seconds within which a state that comes to a gait counts as of it
 _WIDE = 4  # times as many states as count are looked at where clips lead
 _SERVING, _FURTHER = 1 / 3, 1.5  # share of those that count which may be further, and times how far
-_BETWEEN = 0.6  # of the way to those that count, up to which a pose lies among them, not off the field
+_BETWEEN = (
+    0.6  # of the way to those that count, up to which a pose lies among them, not off the field
+)
 _LOOKS = 4  # times within the lookahead at which actions are rewarded
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a body stands
 _ASTRAY = math.radians(10.0)  # of heading, from which a body that stands has to turn
@@ -50,7 +56,12 @@ class Foresight(Protocol):
     def states_in(self, database: Database) -> MotionStates: ...
 
     def score(
-        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
+        self,
+        wish: Wish,
+        turn: np.ndarray,
+        speed: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray,
     ) -> np.ndarray: ...
 
     def score_clips(
@@ -79,8 +90,12 @@ class MotionField:
     """
 
     def __init__(
-        self, database: Database, settings: PerformerSettings, metric: Metric | None = None,
-        foresight: Foresight | None = None, name: str = "",
+        self,
+        database: Database,
+        settings: PerformerSettings,
+        metric: Metric | None = None,
+        foresight: Foresight | None = None,
+        name: str = "",
     ) -> None:
         self.database, self.name = database, name
         self.skeleton: Skeleton = database.skeleton
@@ -92,7 +107,9 @@ class MotionField:
         self.acceleration_limits = np.array(database.limits)
         self.foresight = foresight
         self.metric = metric or Metric.default(database)
-        self.states = foresight.states_in(database) if foresight else MotionStates.from_database(database)
+        self.states = (
+            foresight.states_in(database) if foresight else MotionStates.from_database(database)
+        )
         self._features = self.metric.of_states(self.states)
         masks, followed = gaits(database)[1][:, self.states.frames], self.states.followed(database)
         self._fields = fields_of(self._features, masks, followed=followed)
@@ -105,7 +122,10 @@ class MotionField:
             self._ticks_along = max(round(_ALONG * self.fps), 1)
             along = travel(database, self._ticks_along / self.fps)
             assert along is not None  # as that is a tick or more
-            self._along, self._ends = along[self.states.frames], self.states.later(database, self._ticks_along)
+            self._along, self._ends = (
+                along[self.states.frames],
+                self.states.later(database, self._ticks_along),
+            )
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
@@ -117,7 +137,11 @@ class MotionField:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._found = None
-        self._k, self._drift, self._planted = int(settings.neighbours), settings.drift, settings.planted_share
+        self._k, self._drift, self._planted = (
+            int(settings.neighbours),
+            settings.drift,
+            settings.planted_share,
+        )
         self._favour = int(settings.favour)
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
@@ -132,12 +156,22 @@ class MotionField:
         self.decision: Decision | None = None
         self.enter(calmest)
         root = steps[calmest] * np.float32(self.fps)
-        return Motion(self._pose, root, self._contacts[calmest] > 0.5, None, int(self.states.frames[calmest]), 0.0)
+        return Motion(
+            self._pose,
+            root,
+            self._contacts[calmest] > 0.5,
+            None,
+            int(self.states.frames[calmest]),
+            0.0,
+        )
 
     def enter(self, state: int) -> None:
         """Go on from a state."""
         self._found = None
-        self._pose, self._velocity = self.states.poses[state].copy(), self.states.velocities[state].copy()
+        self._pose, self._velocity = (
+            self.states.poses[state].copy(),
+            self.states.velocities[state].copy(),
+        )
 
     def advance(self, goal: Goal) -> Motion:
         """One tick on, by the best action among the neighbours or that of the favoured one. DatabaseError for a tag that no
@@ -155,13 +189,17 @@ class MotionField:
             wish = Wish(wish.direction, wish.speed * max(math.cos(wish.direction), 0.0), wish.tags)
         # states of standing are so many and so alike that no neighbour leads away from there
         stands = wish.speed < _SLOW and abs(wish.direction) < _ASTRAY
-        field = self._fields[STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING]
+        field = self._fields[
+            STANDING if stands else RUNNING if wish.speed > WALK_TO_RUN else WALKING
+        ]
         around, distances = self._neighbours_of(field, pose, velocity)
         soon = self._soon_in(field)
         if soon is not None:
             around, distances = self._serving(soon, wish, way, around, distances)
         actions = action_weights(similarity_weights(distances))
-        led: Step | None = None  # of all actions; where clips tell what they are worth, only the chosen one is integrated
+        led: Step | None = (
+            None  # of all actions; where clips tell what they are worth, only the chosen one is integrated
+        )
         if plans:
             led = step(self.states, pose, around, actions, self._drift)
             scores = self._foreseen(field, wish, way, led)
@@ -187,7 +225,14 @@ class MotionField:
         contacts = weights @ self._contacts.take(around, axis=0) >= self._planted
         favoured = int(weights.argmax())
         root = root * np.float32(self.fps)
-        return Motion(self._pose, root, contacts, jump, int(self.states.frames[around[favoured]]), float(distances[0]))
+        return Motion(
+            self._pose,
+            root,
+            contacts,
+            jump,
+            int(self.states.frames[around[favoured]]),
+            float(distances[0]),
+        )
 
     def _jump(self, tag: str) -> Jump | None:
         """Go on from the nearest state that carries a tag; None where none does. DatabaseError where the tag is unknown."""
@@ -198,10 +243,18 @@ class MotionField:
             return None
         left = _instant(self._pose, self._velocity, self.fps)
         away = self._features[there] - self.metric.features(self._pose[None], self._velocity[None])
-        self.enter(int(there[np.linalg.norm(away.reshape(len(there), -1, 3), axis=-1).sum(axis=-1).argmin()]))
+        self.enter(
+            int(
+                there[
+                    np.linalg.norm(away.reshape(len(there), -1, 3), axis=-1).sum(axis=-1).argmin()
+                ]
+            )
+        )
         return Jump(*left, *_instant(self._pose, self._velocity, self.fps))
 
-    def _neighbours_of(self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _neighbours_of(
+        self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Indices and distances (n,) of the states around a pose, as many as count or more where clips are looked at.
 
         What foresight has found is not looked for again where it is enough.
@@ -210,7 +263,9 @@ class MotionField:
         if not aside and self._found is not None and self._found[0] is field and pose is self._pose:
             return self._found[1], self._found[2]
         count = _WIDE * self._k if aside else self._k
-        indices, distances = field.nearest(self.metric.features(pose[None], velocity[None]), count, apart=aside)
+        indices, distances = field.nearest(
+            self.metric.features(pose[None], velocity[None]), count, apart=aside
+        )
         return indices[0], distances[0]
 
     def _soon_in(self, field: Neighbours) -> np.ndarray | None:
@@ -218,7 +273,12 @@ class MotionField:
         return None if field is self._fields[STANDING] else self._soon
 
     def _serving(
-        self, soon: np.ndarray, wish: Wish, way: tuple[float, float], around: np.ndarray, distances: np.ndarray,
+        self,
+        soon: np.ndarray,
+        wish: Wish,
+        way: tuple[float, float],
+        around: np.ndarray,
+        distances: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Of the states around and their distances (n,) the k that count: the nearest, and those that serve best of others
         that are not much further. Where all of the nearest are as wrong, these lead out of there.
@@ -236,7 +296,9 @@ class MotionField:
         kept = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[kept], distances[kept]
 
-    def _reward(self, wish: Wish, way: tuple[float, float], root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
+    def _reward(
+        self, wish: Wish, way: tuple[float, float], root: np.ndarray, tagged: np.ndarray
+    ) -> np.ndarray:
         """What it brings (A,) to go as `root` (A, T, 3) does at some times, among states with these shares of tags.
 
         What counts is the whole way: by its end alone, one that is about to set out would never do so.
@@ -244,12 +306,18 @@ class MotionField:
         reward = self.tasks.reward(wish, root[..., 2], pace(root, way), tagged[:, None])
         return np.add.reduce(reward, axis=1) / reward.shape[1]
 
-    def _foreseen(self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step) -> np.ndarray:
+    def _foreseen(
+        self, field: Neighbours, wish: Wish, way: tuple[float, float], led: Step
+    ) -> np.ndarray:
         """How much each action (A,) is worth by what it is rewarded and where it leads."""
         assert self.foresight is not None
-        indices, distances = self._results = field.nearest(self.metric.features(led.pose, led.velocity), self._k)
+        indices, distances = self._results = field.nearest(
+            self.metric.features(led.pose, led.velocity), self._k
+        )
         speed = pace(led.root, way) * np.float32(self.fps)
-        return self.foresight.score(wish, led.root[:, 2], speed, indices, similarity_weights(distances))
+        return self.foresight.score(
+            wish, led.root[:, 2], speed, indices, similarity_weights(distances)
+        )
 
     def _foreseen_along(
         self, wish: Wish, way: tuple[float, float], around: np.ndarray, actions: np.ndarray
@@ -276,10 +344,16 @@ def _wish(goal: Goal) -> tuple[Wish, tuple[float, float]]:
     return Wish(direction, speed, goal.tags), way
 
 
-def _instant(pose: np.ndarray, velocity: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _instant(
+    pose: np.ndarray, velocity: np.ndarray, fps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A state (7, B) as jumps have it: its pose, and per second the velocities (6, B) and those of the root (3,)."""
     turning = quat.mul_vec(pose[3:].T, quat.to_scaled_angle_axis(velocity[3:].T)).T
-    return pose, np.concatenate([velocity[:3], turning]) * np.float32(fps), root_step(velocity) * np.float32(fps)
+    return (
+        pose,
+        np.concatenate([velocity[:3], turning]) * np.float32(fps),
+        root_step(velocity) * np.float32(fps),
+    )
 
 
 def _blended(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
@@ -310,7 +384,10 @@ def gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fields_of(
-    features: np.ndarray, masks: np.ndarray, fewest: int = 1, followed: np.ndarray | None = None,
+    features: np.ndarray,
+    masks: np.ndarray,
+    fewest: int = 1,
+    followed: np.ndarray | None = None,
     told: Callable[[], None] = lambda: None,
 ) -> list[Neighbours]:
     """Neighbours among the states (3, S) of each gait; where these are too few, among all that go, or all.
@@ -322,7 +399,11 @@ def fields_of(
     for gait, mask in enumerate(masks):
         told()
         kinds = (mask,) if gait == STANDING else (mask, goes)
-        result.append(Neighbours(features, next((kind for kind in kinds if kind.sum() >= fewest), None), followed))
+        result.append(
+            Neighbours(
+                features, next((kind for kind in kinds if kind.sum() >= fewest), None), followed
+            )
+        )
     return result
 
 
@@ -332,14 +413,18 @@ def travel(database: Database, seconds: float) -> np.ndarray | None:
 
     Where a clip ends before, it is taken to go straight on; None where the time is less than a frame.
     """
-    ticks = np.unique(np.ceil(seconds * database.fps * np.linspace(0, 1, _LOOKS + 1)[1:] - 0.5).astype(int))
+    ticks = np.unique(
+        np.ceil(seconds * database.fps * np.linspace(0, 1, _LOOKS + 1)[1:] - 0.5).astype(int)
+    )
     ticks = ticks[ticks > 0]
     if not len(ticks):
         return None
     last = (database.stops[database.range_of_frame] - 1)[:, None]
     first = np.minimum(np.arange(database.frame_count)[:, None], last - 1)
     end = np.minimum(first + ticks, last)
-    steps = np.concatenate([np.zeros((1, 2)), np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)])
+    steps = np.concatenate(
+        [np.zeros((1, 2)), np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)]
+    )
     way = (steps[end] - steps[first]) / (end - first)[..., None]
     turn = database.track[end, 2] - database.track[first, 2]
     return np.concatenate([way, turn[..., None]], axis=-1).astype(np.float32)

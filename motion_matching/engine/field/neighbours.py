@@ -23,17 +23,23 @@ _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight, and weight times lever in metres
 _CHUNK = 2048  # states whose features are found together
 _SMALLEST = 1e-12  # m², so that a state at no distance at all has a weight
 # a rotation matrix among 4 x 4 zeros, row by row, of the products ww wi wj wk, iw ii ij ik, ... of a unit quaternion's parts
-_OF_PRODUCTS = np.pad(np.array([
-    [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
-    [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
-    [0, 0, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1],
-    [0, -2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
-    [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
-    [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
-    [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
-], np.float32).reshape(3, 3, 16), ((0, 1), (0, 1), (0, 0))).reshape(16, 16)
+_OF_PRODUCTS = np.pad(
+    np.array(
+        [
+            [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1],
+            [0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1],
+            [0, -2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+            [0, 0, -2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1],
+        ],
+        np.float32,
+    ).reshape(3, 3, 16),
+    ((0, 1), (0, 1), (0, 0)),
+).reshape(16, 16)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,13 @@ class Metric:
         positions = position_weights(database.skeleton, database.roles)
         places = np.array(database.poses[0, :3])
         places[:, 0] = 0
-        return cls(database.skeleton, database.fps, positions, (positions > 0).astype(np.float32), places=places)
+        return cls(
+            database.skeleton,
+            database.fps,
+            positions,
+            (positions > 0).astype(np.float32),
+            places=places,
+        )
 
     @classmethod
     def default(cls, database: Database) -> Metric:
@@ -83,7 +95,9 @@ class Metric:
             np.multiply(step[2], self.turn * rate, out=terms[0, counted + 1])
         return terms.transpose(2, 1, 0).reshape(len(poses), -1)
 
-    def of_states(self, states: MotionStates, told: Callable[[], None] = lambda: None) -> np.ndarray:
+    def of_states(
+        self, states: MotionStates, told: Callable[[], None] = lambda: None
+    ) -> np.ndarray:
         """Features (S, F) of a field's own states; `told` is called now and then, and may raise to stop."""
         parts = []
         for start in range(0, len(states), _CHUNK):
@@ -96,8 +110,14 @@ class Metric:
     def _bones(self) -> np.ndarray:
         """The bones (n,) that count and those they hang on, bone 0 first and then by depth."""
         counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0)).tolist()
-        bones = {0, *counted, *(above for bone in counted for above in self.skeleton.ancestors(bone))}
-        return np.array(sorted(bones, key=lambda bone: (len(self.skeleton.ancestors(bone)), bone)), np.intp)
+        bones = {
+            0,
+            *counted,
+            *(above for bone in counted for above in self.skeleton.ancestors(bone)),
+        }
+        return np.array(
+            sorted(bones, key=lambda bone: (len(self.skeleton.ancestors(bone)), bone)), np.intp
+        )
 
     @cached_property
     def _parts(self) -> np.ndarray:
@@ -121,7 +141,10 @@ class Metric:
     def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Between which of the bones' places terms are, and their weights (T, 1): places from bone 0, which is at the
         origin, and motions from what a bone is to where it is led."""
-        positions, velocities = self.positions[self._bones] * _POSITIONS, self.velocities[self._bones] * (self.fps / _RATE)
+        positions, velocities = (
+            self.positions[self._bones] * _POSITIONS,
+            self.velocities[self._bones] * (self.fps / _RATE),
+        )
         placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
         to, away_from = (2 * placed, 2 * moving + 1), (np.zeros_like(placed), 2 * moving)
         weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
@@ -133,7 +156,9 @@ class Metric:
 
         Chains are multiplied by pointer doubling: each step joins what two bones make of twice as many.
         """
-        parts = np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
+        parts = (
+            np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
+        )
         world = _matrices(parts[3:])
         turns, places = world[:3, :3], world[:3, 3]
         turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
@@ -145,7 +170,9 @@ class Metric:
         places[:, :2] = 0
         world[3, 3] = 1
         for first, above in self._chains:
-            world[:3, :, first:] = np.einsum("ijbq,jkbq->ikbq", world[:3].take(above, axis=2), world[:, :, first:])
+            world[:3, :, first:] = np.einsum(
+                "ijbq,jkbq->ikbq", world[:3].take(above, axis=2), world[:, :, first:]
+            )
         return places
 
 
@@ -192,7 +219,9 @@ class Neighbours:
     arrays kept for it.
     """
 
-    _WIDER = 1.5  # times as many states as are asked for are looked at for those of different stretches
+    _WIDER = (
+        1.5  # times as many states as are asked for are looked at for those of different stretches
+    )
     _SUMS = 8  # of terms, in which bounds are
     _BLOCK, _GROUP = 16, 256  # states in a block, and in what is halved to get there
     _SEEDS = 64  # states beside 2 k of them that the first bound comes from
@@ -201,7 +230,10 @@ class Neighbours:
     _ROUNDING = 1e-5  # of sums in another order
 
     def __init__(
-        self, features: np.ndarray, among: np.ndarray | None = None, followed: np.ndarray | None = None
+        self,
+        features: np.ndarray,
+        among: np.ndarray | None = None,
+        followed: np.ndarray | None = None,
     ) -> None:
         """Of all states, or only those `among` (S,) which neighbours are to be found.
 
@@ -210,7 +242,9 @@ class Neighbours:
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
         if followed is not None and self._ids is not None:
             followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
-        self._next = None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
+        self._next = (
+            None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
+        )
         some = features if self._ids is None else features[self._ids]
         # components before terms, so that one row is one read
         terms = np.ascontiguousarray(some.reshape(len(some), -1, 3).transpose(0, 2, 1))
@@ -226,13 +260,20 @@ class Neighbours:
         self._radii = self._aside.max(axis=1)
         self._middles = np.ascontiguousarray(middles.transpose(1, 2, 0))
         # sums are as exact as what is summed is large
-        self._slack = self._ROUNDING * float(np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max())
+        self._slack = self._ROUNDING * float(
+            np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max()
+        )
         # what fills up the last block is no state
         for padded in (self._whole, self._sums, self._aside.reshape(-1)):
             padded[self._count :] = np.inf
-        self._differences, self._squares = np.empty_like(self._middles), np.empty_like(self._middles[0])
+        self._differences, self._squares = (
+            np.empty_like(self._middles),
+            np.empty_like(self._middles[0]),
+        )
 
-    def nearest(self, features: np.ndarray, k: int, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(
+        self, features: np.ndarray, k: int, apart: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Indices (Q, k) of the nearest states from the nearest on, and their distances (Q, k).
 
         With `apart` those of the 3 k / 2 nearest come first that are nearer than the state before and the one after, and
@@ -240,14 +281,21 @@ class Neighbours:
         there are fewer states than k, these are all.
         """
         k = min(k, self._count)
-        queries = features.reshape(len(features), -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
-        indices, distances = np.empty((len(queries), k), np.intp), np.empty((len(queries), k), np.float32)
+        queries = (
+            features.reshape(len(features), -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
+        )
+        indices, distances = (
+            np.empty((len(queries), k), np.intp),
+            np.empty((len(queries), k), np.float32),
+        )
         for start in range(0, len(queries), self._TOGETHER):
             part = slice(start, start + self._TOGETHER)
             self._nearest(queries[part], apart, indices[part], distances[part])
         return indices if self._ids is None else self._ids.take(indices), distances
 
-    def _nearest(self, queries: np.ndarray, apart: bool, indices: np.ndarray, distances: np.ndarray) -> None:
+    def _nearest(
+        self, queries: np.ndarray, apart: bool, indices: np.ndarray, distances: np.ndarray
+    ) -> None:
         """The same for queries (Q, 3, terms), together where they lie around one place."""
         if len(queries) == 1 or apart or not self._together(queries, indices, distances):
             for query, states, of_states in zip(queries, indices, distances, strict=True):
@@ -280,7 +328,9 @@ class Neighbours:
         middle = queries.sum(axis=0) / np.float32(len(queries))
         place = middle @ self._signs
         away = self._to_middles(place)
-        seeds = self._whole.take(self._rows.take(self._nearest_blocks(away, k), axis=0).ravel(), axis=0)
+        seeds = self._whole.take(
+            self._rows.take(self._nearest_blocks(away, k), axis=0).ravel(), axis=0
+        )
         reach = self._reach(seeds[_smallest(_distances(seeds, middle), 2 * k)], queries, k)
         aside = _distances(queries, middle)
         if aside.max() > reach.max():
@@ -290,11 +340,15 @@ class Neighbours:
         states = self._whole.take(rows, axis=0)
         from_middle = _distances(states, middle)
         # nearer ones than the seeds are known by now
-        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (1 + self._ROUNDING)
+        reach = self._reach(states[_smallest(from_middle, 2 * k)], queries, k) * (
+            1 + self._ROUNDING
+        )
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MOST:
             return False
-        near = _distances(self._sums.take(rows.take(state), axis=0), (queries @ self._signs).take(query, axis=0))
+        near = _distances(
+            self._sums.take(rows.take(state), axis=0), (queries @ self._signs).take(query, axis=0)
+        )
         possible = near <= reach.take(query) + self._slack
         query, state = query[possible], state[possible]
         exact = np.full((len(queries), len(rows)), np.inf, np.float32)
@@ -368,7 +422,9 @@ def _lengths(d: np.ndarray) -> np.ndarray:
 
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:
     """Where the smallest (count,) of values (n,) are, in no order; all where there are no more."""
-    return np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
+    return (
+        np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
+    )
 
 
 def _signs_of_sums(terms: np.ndarray, count: int) -> np.ndarray:
@@ -380,7 +436,10 @@ def _signs_of_sums(terms: np.ndarray, count: int) -> np.ndarray:
     signs = np.eye(parts.shape[1], dtype=np.float32)
     while len(signs) > count:
         squares = (parts * parts).sum(axis=2)
-        apart, products = squares[:, :, None] + squares[:, None], 2 * parts @ parts.transpose(0, 2, 1)
+        apart, products = (
+            squares[:, :, None] + squares[:, None],
+            2 * parts @ parts.transpose(0, 2, 1),
+        )
         joined = np.sqrt(np.maximum([apart + products, apart - products], 0)).mean(axis=1)
         lengths = np.sqrt(squares).mean(axis=0)
         lost = lengths[:, None] + lengths - joined

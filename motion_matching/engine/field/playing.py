@@ -18,7 +18,10 @@ from .method import MotionField
 from .neighbours import Metric
 from .value_function import ValueFunction
 
-METRICS: Mapping[str, Callable[[Database], Metric]] = {"default": Metric.default, "notebook": Metric.notebook}
+METRICS: Mapping[str, Callable[[Database], Metric]] = {
+    "default": Metric.default,
+    "notebook": Metric.notebook,
+}
 _GAITS = ("walk", "run")
 
 
@@ -59,8 +62,10 @@ class FieldController:
         tags = frozenset[str]().union(*(intent.tags for intent in performance.intents))
         if self.function and (unknown := self.not_trained(tags)):
             known = ", ".join(self.function.tasks.tags) or "none"
-            raise SettingsError(f"The motion field was not trained for the tag '{unknown[0]}', its tags are: {known}; train "
-                                "it for that one as well.")
+            raise SettingsError(
+                f"The motion field was not trained for the tag '{unknown[0]}', its tags are: {known}; train "
+                "it for that one as well."
+            )
 
     def asked(self, intent: Intent) -> Intent:
         """The intent as the field knows how to be asked: for a gait by its tag, where it learnt no speeds."""
@@ -71,7 +76,9 @@ class FieldController:
 
     def performed(self, performance: Performance) -> Performance:
         """A performance with its intents asked so."""
-        return replace(performance, intents=tuple(self.asked(intent) for intent in performance.intents))
+        return replace(
+            performance, intents=tuple(self.asked(intent) for intent in performance.intents)
+        )
 
 
 def field_of(method: Method) -> FieldController | None:
@@ -84,7 +91,13 @@ def field_of(method: Method) -> FieldController | None:
 
 def summary(function: ValueFunction) -> str:
     """What was trained, in words."""
-    asked = ", ".join(["direction", *(["speed"] if function.tasks.speeds else []), *map(repr, function.tasks.tags)])
+    asked = ", ".join(
+        [
+            "direction",
+            *(["speed"] if function.tasks.speeds else []),
+            *map(repr, function.tasks.tags),
+        ]
+    )
     first, last = function.residuals[0, 1], function.residuals[-1, 1]
     return (
         f"{len(function.trained)} states, {function.neighbours} actions each, for {asked}; {len(function.residuals)} "

@@ -13,9 +13,13 @@ from ..maths import quat
 
 # r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGN[j, i]: the quaternion product as take, sign, multiply, sum
 _ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-_SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[:, :, None]
+_SIGN = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)[
+    :, :, None
+]
 _SIGN_OF_INVERSE = _SIGN * np.array([1, -1, -1, -1], np.float32)[:, None, None]
-_ALIKE = np.float32(0.9999)  # cosine of half the angle between rotations from which a straight line is as good as an arc
+_ALIKE = np.float32(
+    0.9999
+)  # cosine of half the angle between rotations from which a straight line is as good as an arc
 
 
 def product(a: np.ndarray, b: np.ndarray, sign: np.ndarray = _SIGN) -> np.ndarray:
@@ -34,7 +38,10 @@ def normalize(q: np.ndarray) -> np.ndarray:
 
 def add_joints(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """`add` for a pose whose bone 0 rests at the origin, or whose bone 0 does not matter."""
-    return _joined(pose[..., :3, :] + velocity[..., :3, :], normalize(product(pose[..., 3:, :], velocity[..., 3:, :])))
+    return _joined(
+        pose[..., :3, :] + velocity[..., :3, :],
+        normalize(product(pose[..., 3:, :], velocity[..., 3:, :])),
+    )
 
 
 def add(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
@@ -66,7 +73,7 @@ def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
     Rotations have to lie on one hemisphere, as those of velocities do and those of alike poses of one clip.
     """
     *lead, actions, count = weights.shape
-    rest = parts.shape[len(lead) + 1:]
+    rest = parts.shape[len(lead) + 1 :]
     result = np.matmul(weights, parts.reshape(*lead, count, -1)).reshape(*lead, actions, *rest)
     normalize(result[..., 3:, :])
     return result

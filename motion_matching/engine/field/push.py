@@ -27,7 +27,9 @@ class Shove:
     def __init__(self, skeleton: Skeleton, roles: Roles, fps: float) -> None:
         self._skeleton, self._hips = skeleton, roles.hips
         above = skeleton.ancestors(roles.spine)
-        self._spine = [roles.spine, *above[: above.index(roles.hips)]][::-1] if roles.hips in above else []
+        self._spine = (
+            [roles.spine, *above[: above.index(roles.hips)]][::-1] if roles.hips in above else []
+        )
         self._ticks = max(round(_SECONDS * fps), 1)
         self.reset()
 
@@ -36,7 +38,11 @@ class Shove:
 
     def push(self, x: float, y: float) -> None:
         """Be pushed at x, y m/s in the character's axes."""
-        self._left, self._x, self._y = self._ticks, x / (FULL * self._ticks), y / (FULL * self._ticks)
+        self._left, self._x, self._y = (
+            self._ticks,
+            x / (FULL * self._ticks),
+            y / (FULL * self._ticks),
+        )
 
     def turned(self, turn: float) -> None:
         """The character has turned by so many radians: the push keeps its direction in the world."""
@@ -63,7 +69,9 @@ class Shove:
             above = quat.mul(above, pose[3:, bone].astype(np.float64))
         for bone in self._spine:
             # about the level axis that tips what is upright into the direction of the push
-            bend = quat.from_scaled_angle_axis(_BEND * quat.inv_mul_vec(above, np.array([-y, x, 0.0])))
+            bend = quat.from_scaled_angle_axis(
+                _BEND * quat.inv_mul_vec(above, np.array([-y, x, 0.0]))
+            )
             result[3:, bone] = quat.mul(bend, pose[3:, bone].astype(np.float64))
             above = quat.mul(above, result[3:, bone].astype(np.float64))
         return result

@@ -29,15 +29,23 @@ class TrainingSettings:
     residual: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, (low, high) in {"states": (0, 10_000_000), "neighbours": (1, 100), "sweeps": (1, 100_000)}.items():
+        for name, (low, high) in {
+            "states": (0, 10_000_000),
+            "neighbours": (1, 100),
+            "sweeps": (1, 100_000),
+        }.items():
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from {low} to "
-                                    f"{high}.")
+                raise SettingsError(
+                    f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from {low} to "
+                    f"{high}."
+                )
         for name, most in {"drift": 1.0, "discount": 0.9999, "residual": 1000.0}.items():
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= most):
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}.")
+                raise SettingsError(
+                    f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}."
+                )
 
     def discount_of_tick(self, fps: float) -> float:
         """How much a tick counts against the one before it, at so many a second."""

@@ -14,7 +14,12 @@ import numpy as np
 from .. import pictures
 from ..errors import SettingsError
 
-KINDS = {"most": "largest change", "mean": "mean change", "least": "least change", "promised": "what the discount promises"}
+KINDS = {
+    "most": "largest change",
+    "mean": "mean change",
+    "least": "least change",
+    "promised": "what the discount promises",
+}
 _DECADES = 6.0  # at most; what is smaller lies on the ground
 _COLOURS = {"most": "#e08a1e", "mean": "#3b6ea8", "least": "#999", "promised": "#222"}
 _LEFT, _TOP, _WIDTH, _HEIGHT = 60.0, 50.0, 450.0, 360.0
@@ -35,7 +40,12 @@ def curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> Curves | 
         return None
     least, most, mean = np.asarray(residuals, np.float64).T
     count = max(sweeps, len(residuals), 2)
-    values = {"most": most, "mean": mean, "least": least, "promised": most[0] * discount ** np.arange(count)}
+    values = {
+        "most": most,
+        "mean": mean,
+        "least": least,
+        "promised": most[0] * discount ** np.arange(count),
+    }
     top = max(float(most.max()), 1e-12)
     told = np.concatenate([values[kind] for kind in ("most", "mean", "promised")])
     low = np.log10(np.clip(told.min(), top * 10.0**-_DECADES, 0.5 * top))
@@ -44,10 +54,21 @@ def curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> Curves | 
     def height(value: np.ndarray) -> np.ndarray:
         return np.clip((np.log10(np.maximum(value, 1e-300)) - low) / (high - low), 0.0, 1.0)
 
-    lines = {kind: np.stack([np.arange(len(value)) / (count - 1), height(value)], axis=1) for kind, value in values.items()}
+    lines = {
+        kind: np.stack([np.arange(len(value)) / (count - 1), height(value)], axis=1)
+        for kind, value in values.items()
+    }
     steps = (1, 2, 5) if high - low < 2 else (1,)
-    marks = [step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in steps]
-    scale = tuple((float(height(np.array(mark))), f"{mark:g}") for mark in marks if low <= np.log10(mark) <= high)
+    marks = [
+        step * 10.0**power
+        for power in range(int(np.floor(low)), int(np.ceil(high)) + 1)
+        for step in steps
+    ]
+    scale = tuple(
+        (float(height(np.array(mark))), f"{mark:g}")
+        for mark in marks
+        if low <= np.log10(mark) <= high
+    )
     return Curves(lines, scale, count)
 
 
@@ -59,19 +80,27 @@ def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
     parts = []
     for height, label in found.scale:
         level = _TOP + _HEIGHT * (1.0 - height)
-        parts.append(f'<line x1="{_LEFT:g}" x2="{_LEFT + _WIDTH:g}" y1="{level:.1f}" y2="{level:.1f}" stroke="#ddd"/>'
-                     f'<text class="small" x="{_LEFT - 8:g}" y="{level + 3:.1f}" text-anchor="end">{label}</text>')
+        parts.append(
+            f'<line x1="{_LEFT:g}" x2="{_LEFT + _WIDTH:g}" y1="{level:.1f}" y2="{level:.1f}" stroke="#ddd"/>'
+            f'<text class="small" x="{_LEFT - 8:g}" y="{level + 3:.1f}" text-anchor="end">{label}</text>'
+        )
     for number, (kind, name) in enumerate(KINDS.items()):
         x, y = found.lines[kind].T
         places = np.stack([_LEFT + _WIDTH * x, _TOP + _HEIGHT * (1.0 - y)], axis=1)
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in places.tolist())
         dashes = ' stroke-dasharray="6 4"' if kind == "promised" else ""
-        parts.append(f'<polyline id="{kind}" stroke="{_COLOURS[kind]}" style="stroke-width:2;opacity:1"{dashes} '
-                     f'points="{points}"/>')
-        parts.append(f'<text x="{_LEFT + 130 * number:g}" y="{_TOP + _HEIGHT + 44:g}" style="fill:{_COLOURS[kind]}">'
-                     f'{escape(name)}</text>')
-    parts.append(f'<text class="small" x="{_LEFT:g}" y="{_TOP + _HEIGHT + 18:g}">sweep 1</text>'
-                 f'<text class="small" x="{_LEFT + _WIDTH:g}" y="{_TOP + _HEIGHT + 18:g}" text-anchor="end">'
-                 f'{found.sweeps}</text>')
+        parts.append(
+            f'<polyline id="{kind}" stroke="{_COLOURS[kind]}" style="stroke-width:2;opacity:1"{dashes} '
+            f'points="{points}"/>'
+        )
+        parts.append(
+            f'<text x="{_LEFT + 130 * number:g}" y="{_TOP + _HEIGHT + 44:g}" style="fill:{_COLOURS[kind]}">'
+            f"{escape(name)}</text>"
+        )
+    parts.append(
+        f'<text class="small" x="{_LEFT:g}" y="{_TOP + _HEIGHT + 18:g}">sweep 1</text>'
+        f'<text class="small" x="{_LEFT + _WIDTH:g}" y="{_TOP + _HEIGHT + 18:g}" text-anchor="end">'
+        f"{found.sweeps}</text>"
+    )
     title = f"How much each sweep changes the values, discount {discount:.4g}"
     pictures.write([pictures.picture("residuals", title, parts)], path)

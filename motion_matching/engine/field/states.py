@@ -33,7 +33,9 @@ class MotionStates:
     tag_masks: dict[str, np.ndarray]
 
     @classmethod
-    def from_database(cls, database: Database, told: Callable[[], None] = lambda: None) -> MotionStates:
+    def from_database(
+        cls, database: Database, told: Callable[[], None] = lambda: None
+    ) -> MotionStates:
         """A state for each frame with two more to follow: none for the last two of a range, all for those of a loop.
 
         `told` is called now and then, and may raise to stop. DatabaseError where there is none.
@@ -41,7 +43,9 @@ class MotionStates:
         after = database.successors
         frames = np.flatnonzero(database.used & (after >= 0) & (after[after] >= 0))
         if not len(frames):
-            raise DatabaseError("The database has no three frames in a row, so no motion field; add longer clips.")
+            raise DatabaseError(
+                "The database has no three frames in a row, so no motion field; add longer clips."
+            )
         local = np.array(database.poses)
         local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
         steps = _steps(database, local, told)
@@ -90,7 +94,9 @@ class MotionStates:
     def later(self, database: Database, ticks: int) -> np.ndarray:
         """The states (S,) that are so many ticks later in the same run, or its last."""
         chains = self.chains(database)
-        return np.minimum(np.arange(len(self)) + ticks, chains.searchsorted(chains, side="right") - 1)
+        return np.minimum(
+            np.arange(len(self)) + ticks, chains.searchsorted(chains, side="right") - 1
+        )
 
 
 def root_step(velocity: np.ndarray) -> np.ndarray:

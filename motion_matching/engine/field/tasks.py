@@ -49,19 +49,35 @@ class Tasks:
 
     def __post_init__(self) -> None:
         whole = isinstance(self.directions, int) and not isinstance(self.directions, bool)
-        if not (whole and FEWEST_DIRECTIONS <= self.directions <= MOST_DIRECTIONS and self.directions % 2):
-            raise SettingsError(f"The number of directions is {reprlib.repr(self.directions)}; give an odd number from "
-                                f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead.")
+        if not (
+            whole
+            and FEWEST_DIRECTIONS <= self.directions <= MOST_DIRECTIONS
+            and self.directions % 2
+        ):
+            raise SettingsError(
+                f"The number of directions is {reprlib.repr(self.directions)}; give an odd number from "
+                f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead."
+            )
         known = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in self.speeds)
-        if not known or list(self.speeds) != sorted(set(self.speeds)) or len(self.speeds) > MOST_SPEEDS:
-            raise SettingsError(f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, each above "
-                                f"the one before, from 0 to {LARGEST_SPEED:g}.")
-        if len(set(self.tags)) != len(self.tags) or not all(isinstance(tag, str) and tag for tag in self.tags):
+        if (
+            not known
+            or list(self.speeds) != sorted(set(self.speeds))
+            or len(self.speeds) > MOST_SPEEDS
+        ):
+            raise SettingsError(
+                f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, each above "
+                f"the one before, from 0 to {LARGEST_SPEED:g}."
+            )
+        if len(set(self.tags)) != len(self.tags) or not all(
+            isinstance(tag, str) and tag for tag in self.tags
+        ):
             raise SettingsError(f"The tags are {reprlib.repr(self.tags)}; give different names.")
         for name in ("tag_reward", "speed_reward"):
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= 100):
-                raise SettingsError(f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to 100.")
+                raise SettingsError(
+                    f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to 100."
+                )
 
     @property
     def spacing(self) -> float:
@@ -103,7 +119,9 @@ class Tasks:
             asked[0] = 1.0
         return asked / asked.sum()
 
-    def reward(self, wish: Wish, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray) -> np.ndarray:
+    def reward(
+        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray
+    ) -> np.ndarray:
         """What actions (...) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
         share `tagged` (..., tags) carries each of the tags."""
         reward = -np.abs(wish.direction - turn)

@@ -42,7 +42,11 @@ class Training:
     """
 
     def __init__(
-        self, database: Database, metric: Metric, tasks: Tasks, settings: TrainingSettings,
+        self,
+        database: Database,
+        metric: Metric,
+        tasks: Tasks,
+        settings: TrainingSettings,
         progress: Progress | None = None,
     ) -> None:
         """`progress` is told what is going on, and may raise to stop. SettingsError where none that is trained has a tag."""
@@ -54,7 +58,10 @@ class Training:
         told()
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._made_of = Ingredients.of(database, metric)
-        self.discount, self.sweeps = settings.discount_of_tick(database.fps), settings.sweeps_at(database.fps)
+        self.discount, self.sweeps = (
+            settings.discount_of_tick(database.fps),
+            settings.sweeps_at(database.fps),
+        )
         self._states = MotionStates.from_database(database, told)
         self._chains = self._states.chains(database)
         self._trained = evenly(self._chains, settings.states)
@@ -63,14 +70,18 @@ class Training:
             database.tag_mask({tag})  # names the tags that there are
             self._tagged[:, g] = self._states.tag_masks[tag]
             if not self._tagged[self._trained, g].any():
-                raise SettingsError(f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; train "
-                                    "more of them, tag longer stretches, or leave it out.")
+                raise SettingsError(
+                    f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; train "
+                    "more of them, tag longer stretches, or leave it out."
+                )
         count, k = len(self._trained), min(settings.neighbours, len(self._states))
         gait, masks = gaits(database)
         self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
         self.tables = Transitions(
-            np.zeros((count, k, k), np.int32), np.zeros((count, k, k), np.float32),
-            np.zeros((count, k), np.float32), np.zeros((count, k), np.float32),
+            np.zeros((count, k, k), np.int32),
+            np.zeros((count, k, k), np.float32),
+            np.zeros((count, k), np.float32),
+            np.zeros((count, k), np.float32),
         )
         self._filled = 0
         self._values: np.ndarray | None = None
@@ -107,21 +118,28 @@ class Training:
         """
         function, arrays = value_functions.read(path)
         k = self.tables.turn.shape[1]
-        same = function.made_of.are(self._made_of) and (function.neighbours, function.drift) == (k, self.settings.drift)
+        same = function.made_of.are(self._made_of) and (function.neighbours, function.drift) == (
+            k,
+            self.settings.drift,
+        )
         if not same or not np.array_equal(function.trained, self._trained):
             return False
         filled = len(arrays.get("turn", ()))
         if filled < self._filled:
             return True
         for name, table in self.tables._asdict().items():
-            done = files.expect_array(arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError)
+            done = files.expect_array(
+                arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError
+            )
             table[:filled] = done
         self._filled = filled
         is_same = (function.tasks, function.discount) == (self.tasks, self.discount)
         if is_same and len(function.residuals) > len(self._residuals):
             # a copy, for the file may be written again, and some systems do not replace one that is mapped
             self._values, self._residuals = (
-                np.array(function.values), [Residual(*row) for row in function.residuals.tolist()])
+                np.array(function.values),
+                [Residual(*row) for row in function.residuals.tolist()],
+            )
         return True
 
     def run(self, progress: Progress | None = None) -> ValueFunction:
@@ -145,8 +163,14 @@ class Training:
                 progress("Training", part)
 
         iteration = ValueIteration(
-            self.tables, self._tagged, self.tasks, self.discount, self._values, self._residuals,
-            lambda: trained(len(self._residuals) / self.sweeps), self._spread(),
+            self.tables,
+            self._tagged,
+            self.tasks,
+            self.discount,
+            self._values,
+            self._residuals,
+            lambda: trained(len(self._residuals) / self.sweeps),
+            self._spread(),
         )
         self._residuals = iteration.residuals  # the same list, to be looked at meanwhile
         try:
@@ -163,10 +187,16 @@ class Training:
         before = trained.searchsorted(every, side="right") - 1
         after = np.minimum(before + 1, count - 1)
         between = (self._chains[trained[after]] == self._chains) & (after > before)
-        share = np.where(between, (every - trained[before]) / np.maximum(trained[after] - trained[before], 1), 0.0)
+        share = np.where(
+            between,
+            (every - trained[before]) / np.maximum(trained[after] - trained[before], 1),
+            0.0,
+        )
         weights, columns = np.stack([1 - share, share], axis=1), np.stack([before, after], axis=1)
         rows = np.arange(0, 2 * len(every) + 1, 2)
-        return sparse.csr_matrix((weights.ravel().astype(np.float32), columns.ravel(), rows), (len(every), count))
+        return sparse.csr_matrix(
+            (weights.ravel().astype(np.float32), columns.ravel(), rows), (len(every), count)
+        )
 
     def _fill(self, told: Callable[[], None]) -> None:
         """Where the actions of the states lead that were not yet looked at."""
@@ -192,7 +222,9 @@ class Training:
         tables.turn[rows] = led.root[..., 2]
         tables.speed[rows] = pace(led.root) * states.fps
         count, bones = led.pose.shape[0] * k, led.pose.shape[2:]
-        led_to = self._metric.features(led.pose.reshape(count, *bones), led.velocity.reshape(count, *bones))
+        led_to = self._metric.features(
+            led.pose.reshape(count, *bones), led.velocity.reshape(count, *bones)
+        )
         for row, results in zip(rows, led_to.reshape(-1, k, led_to.shape[1]), strict=True):
             # the results of one state are alike, so their neighbours are found together
             tables.indices[row], distances = neighbours.nearest(results, k)

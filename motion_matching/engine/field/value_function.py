@@ -54,14 +54,21 @@ class Ingredients:
 
     def are(self, others: Ingredients) -> bool:
         """Whether they are the same."""
-        return self.key == others.key and self.measures.shape == others.measures.shape and np.allclose(
-            self.measures, others.measures, rtol=0.0, atol=_ROUNDING)
+        return (
+            self.key == others.key
+            and self.measures.shape == others.measures.shape
+            and np.allclose(self.measures, others.measures, rtol=0.0, atol=_ROUNDING)
+        )
 
 
 def _measures(database: Database) -> np.ndarray:
     """Four sums (4 N,) for each frame, weighted by waves, of what bones are in their parents and of the root's velocity."""
     local = np.asarray(database.poses)[:, :, 1:]  # bone 0 is where the character stood
-    parts = (local[:, :3], np.abs(local[:, 3:]), _TICK * database.root_motion)  # q and -q are the same rotation
+    parts = (
+        local[:, :3],
+        np.abs(local[:, 3:]),
+        _TICK * database.root_motion,
+    )  # q and -q are the same rotation
     rows = [part.reshape(len(part), -1) for part in parts]
     place = np.arange(sum(row.shape[1] for row in rows)) ** 2
     waves = np.cos(np.outer(place, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)
@@ -100,10 +107,17 @@ class ValueFunction:
     residuals: np.ndarray
     finished: bool
     made_of: Ingredients
-    _tables: dict[frozenset[str], np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _tables: dict[frozenset[str], np.ndarray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def score(
-        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, indices: np.ndarray, weights: np.ndarray
+        self,
+        wish: Wish,
+        turn: np.ndarray,
+        speed: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray,
     ) -> np.ndarray:
         """What each action (A,) is worth: its reward, and the discounted value of the state that it leads to.
 
@@ -154,7 +168,9 @@ class ValueFunction:
     def metric_in(self, database: Database) -> Metric:
         """The metric that the values were trained by; DatabaseError where they are of other data or not finished."""
         if not self.finished:
-            raise DatabaseError("The training of the value function was stopped before its end; train it again to go on.")
+            raise DatabaseError(
+                "The training of the value function was stopped before its end; train it again to go on."
+            )
         poses = _measures(database)
         for metric in (Metric.default(database), Metric.notebook(database)):
             if self.made_of.are(Ingredients.of(database, metric, poses)):
@@ -183,7 +199,9 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def save(function: ValueFunction, path: Path | str, also: dict[str, np.ndarray] | None = None) -> None:
+def save(
+    function: ValueFunction, path: Path | str, also: dict[str, np.ndarray] | None = None
+) -> None:
     """Write the values, and arrays that belong to them, as one `.npz`; SettingsError where that fails."""
     header = {
         "format": FORMAT, "version": VERSION, "key": function.made_of.key, "tasks": function.tasks.to_dict(),
@@ -210,22 +228,37 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         tasks = tasks_from_dict(header["tasks"])
         speeds, tags, directions = tasks.shape
         count = len(arrays["frames"]) if "frames" in arrays else None
-        sizes = {"N": count, "S": speeds, "G": tags, "T": directions, "tags": len(tasks.tags)} | dict.fromkeys("WMP")
+        sizes = {
+            "N": count,
+            "S": speeds,
+            "G": tags,
+            "T": directions,
+            "tags": len(tasks.tags),
+        } | dict.fromkeys("WMP")
         data: dict[str, Any] = {}
         for name, (dtype, shape) in _ARRAYS.items():
             wanted = tuple(sizes.get(s, s) for s in shape)
             # a plain view: taking rows of a memory-mapped array costs ten times as much
-            data[name] = np.asarray(files.expect_array(arrays, name, dtype, wanted, path, SettingsError))
+            data[name] = np.asarray(
+                files.expect_array(arrays, name, dtype, wanted, path, SettingsError)
+            )
         trained = data["trained"]
         if len(trained) and not 0 <= trained.min() <= trained.max() < len(data["frames"]):
             raise ValueError("what was trained are no states")
         made_of = Ingredients(str(header["key"]), data.pop("measures"))
         return ValueFunction(
-            tasks=tasks, neighbours=int(header["neighbours"]), drift=float(header["drift"]), made_of=made_of,
-            discount=float(header["discount"]), finished=bool(header["finished"]), **data,
+            tasks=tasks,
+            neighbours=int(header["neighbours"]),
+            drift=float(header["drift"]),
+            made_of=made_of,
+            discount=float(header["discount"]),
+            finished=bool(header["finished"]),
+            **data,
         ), arrays
     except (KeyError, TypeError, ValueError) as cause:
-        raise SettingsError(f"{path} has a header that cannot be understood ({cause!r}); train it again.") from cause
+        raise SettingsError(
+            f"{path} has a header that cannot be understood ({cause!r}); train it again."
+        ) from cause
 
 
 def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
@@ -238,5 +271,7 @@ def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
         raise SettingsError(f"{path} is not a trained motion field; give a file made by 'train'.")
     if header.get("version") != VERSION:
         version = header.get("version")
-        raise OtherVersionError(f"{path} has format version {version}, and this program reads {VERSION}; train it again.")
+        raise OtherVersionError(
+            f"{path} has format version {version}, and this program reads {VERSION}; train it again."
+        )
     return header

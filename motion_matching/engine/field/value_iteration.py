@@ -49,15 +49,25 @@ class ValueIteration:
     """
 
     def __init__(
-        self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float,
-        values: np.ndarray | None = None, residuals: list[Residual] | None = None, told: Callable[[], None] = lambda: None,
+        self,
+        transitions: Transitions,
+        tagged: np.ndarray,
+        tasks: Tasks,
+        discount: float,
+        values: np.ndarray | None = None,
+        residuals: list[Residual] | None = None,
+        told: Callable[[], None] = lambda: None,
         spread: sparse.csr_matrix | None = None,
     ) -> None:
         """`told` is called now and then while all is made ready, and may raise to stop."""
         count = len(transitions.indices)
         shape = (len(tagged), *tasks.shape)
         self._spread = spread
-        self.values = np.zeros(shape, np.float32) if values is None else np.array(values, np.float32).reshape(shape)
+        self.values = (
+            np.zeros(shape, np.float32)
+            if values is None
+            else np.array(values, np.float32).reshape(shape)
+        )
         self.residuals = list(residuals or [])
         self._blocks = []
         for start in range(0, count, _BLOCK):
@@ -116,13 +126,16 @@ class _Block:
     loops run over thousands of them instead of over a few directions.
     """
 
-    def __init__(self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float) -> None:
+    def __init__(
+        self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float
+    ) -> None:
         self.states, self._actions, k = transitions.indices.shape
         self._directions = tasks.directions
         indices, weights, turn, speed = (np.moveaxis(array, 1, 0) for array in transitions)
         rows = turn.size
         matrix = sparse.csr_matrix(
-            (weights.ravel(), indices.ravel().astype(np.int32), np.arange(0, rows * k + 1, k)), (rows, len(tagged))
+            (weights.ravel(), indices.ravel().astype(np.int32), np.arange(0, rows * k + 1, k)),
+            (rows, len(tagged)),
         )
         self._matrix = matrix * np.float32(discount)
         turn, speed = turn.ravel().astype(np.float64), speed.ravel()
@@ -136,13 +149,17 @@ class _Block:
         self._reward = -np.abs(tasks.headings[:, None] - turn).astype(np.float32)
         asked = np.zeros((len(tasks.names), rows))
         asked[1:] = (matrix @ tagged.astype(np.float32)).T
-        amiss = np.abs(np.array(tasks.speeds)[:, None] - speed) if tasks.speeds else np.zeros((1, rows))
+        amiss = (
+            np.abs(np.array(tasks.speeds)[:, None] - speed) if tasks.speeds else np.zeros((1, rows))
+        )
         also = tasks.tag_reward * asked - tasks.speed_reward * amiss[:, None]
         self._also = also.astype(np.float32).reshape(-1, 1, rows)
 
     def renewed(self, values: np.ndarray) -> np.ndarray:
         """Values (states, S·G·T) of the best actions, from the values (N, S·G·T) of all states."""
-        ahead = np.ascontiguousarray((self._matrix @ values).T).reshape(-1, self._directions, len(self._share))
+        ahead = np.ascontiguousarray((self._matrix @ values).T).reshape(
+            -1, self._directions, len(self._share)
+        )
         # what lies between two directions, and before and after these what is further round than straight back
         mixed = np.empty((len(ahead), self._directions + 1, len(self._share)), np.float32)
         mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
@@ -151,9 +168,12 @@ class _Block:
         between *= self._share
         between += ahead[:, :-1]
         flat = ahead.reshape(len(ahead), -1)
-        gained = mixed.reshape(len(ahead), -1).take(self._gather, axis=1, out=flat, mode="clip").reshape(ahead.shape)
+        gained = (
+            mixed.reshape(len(ahead), -1)
+            .take(self._gather, axis=1, out=flat, mode="clip")
+            .reshape(ahead.shape)
+        )
         gained += self._reward
         gained += self._also
         best = gained.reshape(*gained.shape[:2], self._actions, self.states).max(2)
         return best.reshape(-1, self.states).T
-

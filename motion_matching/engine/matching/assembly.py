@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def assembled(
-    parts: Sequence[Part], reel: Clip, roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
+    parts: Sequence[Part],
+    reel: Clip,
+    roles: rig.Roles,
+    forward: np.ndarray,
+    settings: BuildSettings,
 ) -> Database:
     """The database of parts that lie end to end on a reel, whose hips look `forward` (3,)."""
     skeleton = reel.skeleton
@@ -33,8 +37,14 @@ def assembled(
     track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
     loops = np.array([p.source.loop for p in parts])
     names, tags = tag_bits(parts)
-    barred = tags & np.uint32(1 << names.index(NO_USE)) > 0 if NO_USE in names else np.zeros(len(tags), bool)
-    table = MotionTable(skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops)
+    barred = (
+        tags & np.uint32(1 << names.index(NO_USE)) > 0
+        if NO_USE in names
+        else np.zeros(len(tags), bool)
+    )
+    table = MotionTable(
+        skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
+    )
     velocities = _velocities(table)
     return Database(
         skeleton=skeleton,
@@ -43,7 +53,8 @@ def assembled(
         fps=reel.fps,
         schema=settings.schema,
         ranges=tuple(
-            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop) for p in parts
+            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop)
+            for p in parts
         ),
         starts=starts,
         stops=stops,
@@ -66,18 +77,25 @@ def assembled(
 
 def _component_first(*arrays: np.ndarray) -> np.ndarray:
     """Arrays (N, B, k) stacked to one (N, sum of k, B), contiguous float32: a frame is one read."""
-    return np.ascontiguousarray(np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32)
+    return np.ascontiguousarray(
+        np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32
+    )
 
 
 def _velocities(table: MotionTable) -> np.ndarray:
     """Linear and angular velocities (N, 6, B); the simulation bone, in the world, does not come back in a loop."""
-    linear, angular = differentiate(table.positions, table), angular_velocity(table.rotations, table)
+    linear, angular = (
+        differentiate(table.positions, table),
+        angular_velocity(table.rotations, table),
+    )
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
     angular[:, 0] = angular_velocity(table.rotations[:, 0], table, cyclic=False)
     return _component_first(linear, angular)
 
 
-def _acceleration_limits(velocities: np.ndarray, fps: float, stops: np.ndarray, barred: np.ndarray) -> np.ndarray:
+def _acceleration_limits(
+    velocities: np.ndarray, fps: float, stops: np.ndarray, barred: np.ndarray
+) -> np.ndarray:
     """Largest linear and angular acceleration (2, B) of every bone, relative to its parent, inside any range.
 
     Frames that are `barred` (N,) have no say.

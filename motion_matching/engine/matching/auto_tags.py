@@ -18,7 +18,9 @@ Array = np.ndarray
 Spans = list[tuple[int, int]]
 
 
-def propose(track: GroundTrack, fps: float, settings: AutoTagSettings) -> list[tuple[str, int, int]]:
+def propose(
+    track: GroundTrack, fps: float, settings: AutoTagSettings
+) -> list[tuple[str, int, int]]:
     """Tags of one clip from the track of its simulation bone: name and frames start <= f < stop, sorted.
 
     Every frame has one of 'idle', 'walk' and 'run'; the others lie on top of these.
@@ -28,23 +30,38 @@ def propose(track: GroundTrack, fps: float, settings: AutoTagSettings) -> list[t
     velocity, rate = _motion(track, fps, settings)
     speed = np.linalg.norm(velocity, axis=1)
     shortest = max(round(settings.shortest * fps), 1)
-    gait = _settled(_levels(speed, (settings.idle_speed, settings.run_speed), settings.hysteresis), shortest)
+    gait = _settled(
+        _levels(speed, (settings.idle_speed, settings.run_speed), settings.hysteresis), shortest
+    )
     gait = _with_passing_walks_run(gait, round(settings.change_time * fps))
     moving = gait > 0
     angle = np.where(moving, np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1])), np.nan)
     # the margin of both angles is that of the first: they part sectors of one width
-    way = _levels(angle, (settings.strafe_angle, settings.back_angle), settings.hysteresis, settings.strafe_angle)
+    way = _levels(
+        angle,
+        (settings.strafe_angle, settings.back_angle),
+        settings.hysteresis,
+        settings.strafe_angle,
+    )
     proposals = {name: _spans(gait == level) for level, name in enumerate(("idle", "walk", "run"))}
     for level, name in ((1, "strafe"), (2, "back")):
         proposals[name] = [(a, b) for a, b in _spans(moving & (way == level)) if b - a >= shortest]
     for name, turning in (("turn_left", rate), ("turn_right", -rate)):
         turns = _spans(_levels(turning, (settings.turn_rate,), settings.hysteresis) > 0)
-        proposals[name] = [(a, b) for a, b in turns
-                           if b - a >= shortest and abs(track.yaw[b - 1] - track.yaw[a]) >= settings.least_turn]
+        proposals[name] = [
+            (a, b)
+            for a, b in turns
+            if b - a >= shortest and abs(track.yaw[b - 1] - track.yaw[a]) >= settings.least_turn
+        ]
     count = track.frame_count
     proposals["start"] = _starts(speed, gait, fps, settings)
-    proposals["stop"] = [(count - b, count - a) for a, b in _starts(speed[::-1], gait[::-1], fps, settings)]
-    return sorted(((name, a, b) for name, spans in proposals.items() for a, b in spans), key=lambda tag: (tag[1:], tag[0]))
+    proposals["stop"] = [
+        (count - b, count - a) for a, b in _starts(speed[::-1], gait[::-1], fps, settings)
+    ]
+    return sorted(
+        ((name, a, b) for name, spans in proposals.items() for a, b in spans),
+        key=lambda tag: (tag[1:], tag[0]),
+    )
 
 
 def _motion(track: GroundTrack, fps: float, settings: AutoTagSettings) -> tuple[Array, Array]:
@@ -62,7 +79,9 @@ def _motion(track: GroundTrack, fps: float, settings: AutoTagSettings) -> tuple[
     return averaged(local, settings.speed_window), averaged(rate, settings.turn_window)
 
 
-def _levels(values: Array, bounds: Iterable[float], hysteresis: float, scale: float | None = None) -> Array:
+def _levels(
+    values: Array, bounds: Iterable[float], hysteresis: float, scale: float | None = None
+) -> Array:
     """How many of the bounds each of the values (F,) is above; it passes one when it is clear of it by a margin.
 
     The margin is the part `hysteresis` of `scale`, or of each bound. NaN keeps the level from before.

@@ -59,7 +59,9 @@ class BuildSettings:
     def __post_init__(self) -> None:
         for name, value in (("frame rate", self.fps), ("speed", self.speed)):
             if value is not None and not 0 < value < np.inf:
-                raise SettingsError(f"The {name} of a database must be a number above zero, not {value}.")
+                raise SettingsError(
+                    f"The {name} of a database must be a number above zero, not {value}."
+                )
 
     def axes(self) -> dict[str, Any]:
         return {"up": self.up, "forward": self.forward, "scale": self.scale}
@@ -75,7 +77,11 @@ class BuildReport:
 
 
 def build(
-    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None, *, skip_broken: bool = False
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    progress: Progress | None = None,
+    *,
+    skip_broken: bool = False,
 ) -> tuple[Database, BuildReport]:
     """The database of these sources, and a report. Progress is told a stage and the part done; it may raise to cancel.
 
@@ -101,23 +107,34 @@ def build(
     else:
         warnings += _root_warnings(parts, roles)
     warnings += [w for p in parts if p.source.loop for w in _loop_warnings(p, roles.hips)]
-    parts, proposed = with_proposals(parts, settings.auto_tags) if settings.auto_tags else (parts, {})
+    parts, proposed = (
+        with_proposals(parts, settings.auto_tags) if settings.auto_tags else (parts, {})
+    )
     parts = [_opened(part) for part in parts]
-    warnings += [f"The tag '{tag.name}' of '{part.source.name}' lies on none of its frames; correct its start and stop."
-                 for part in parts for tag in part.source.tags if not tagged(part, tag).any()]
+    warnings += [
+        f"The tag '{tag.name}' of '{part.source.name}' lies on none of its frames; correct its start and stop."
+        for part in parts
+        for tag in part.source.tags
+        if not tagged(part, tag).any()
+    ]
     tell("Mirroring", 0.4)
     parts = _with_mirrored(parts, settings.mirror, roles)
     reel = _reel(parts, roles)
     tell("Computing features", 0.6)
     database = assembled(parts, reel, roles, forward, settings)
     if not database.normalization.scale(database.schema.weights).any():
-        raise DatabaseError("No feature with a weight differs between frames, so none can be chosen; add clips that move, "
-                            "or choose other features.")
+        raise DatabaseError(
+            "No feature with a weight differs between frames, so none can be chosen; add clips that move, "
+            "or choose other features."
+        )
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
 
 
 def propose_tags(
-    sources: Sequence[Source], settings: BuildSettings, thresholds: AutoTagSettings, progress: Progress | None = None
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    thresholds: AutoTagSettings,
+    progress: Progress | None = None,
 ) -> list[tuple[TagRange, ...]]:
     """The tags that are proposed for each source, in its frames; none for those that are too short. Errors as in `build`."""
     parts = _tracked(*_read(sources, settings, progress)[:2], settings, progress)
@@ -135,8 +152,10 @@ def find_tracks(
     """
     _, clips, _ = _read(sources, settings, progress)
     found = {id(part.source): part for part in _tracked(sources, clips, settings, progress)}
-    return [_in_source_frames(found[id(source)], clip.frame_count) if id(source) in found else None
-            for source, clip in zip(sources, clips, strict=True)]
+    return [
+        _in_source_frames(found[id(source)], clip.frame_count) if id(source) in found else None
+        for source, clip in zip(sources, clips, strict=True)
+    ]
 
 
 def _in_source_frames(part: Part, count: int) -> GroundTrack:
@@ -149,7 +168,10 @@ def _in_source_frames(part: Part, count: int) -> GroundTrack:
 
 
 def _tracked(
-    sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings, progress: Progress | None
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    settings: BuildSettings,
+    progress: Progress | None,
 ) -> list[Part]:
     """The sources that are long enough, with their tracks."""
     parts, _ = _parts(sources, clips, settings)
@@ -162,7 +184,10 @@ def _tracked(
 
 
 def _read(
-    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None, skip_broken: bool = False
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    progress: Progress | None,
+    skip_broken: bool = False,
 ) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
     """Sources with their clips, and the names of those that cannot be read with the reason; DatabaseError without any.
 
@@ -205,7 +230,9 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
     for clip in clips:
         animated = animated | (np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVES)
     lengths = np.linalg.norm([clip.positions[0] for clip in clips], axis=-1)
-    wrong = ~animated & (np.abs(lengths - lengths[0]) > _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05))
+    wrong = ~animated & (
+        np.abs(lengths - lengths[0]) > _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05)
+    )
     if wrong.any():
         k, bone = (int(i) for i in np.argwhere(wrong)[0])
         raise RigError(
@@ -216,6 +243,7 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
 
 def _of_one_skeleton(parts: Sequence[Part]) -> tuple[list[Part], list[tuple[str, str]]]:
     """The parts with the hierarchy that most have, with bones as long as in the first of them; the others by name."""
+
     def hierarchy(part: Part) -> tuple[Any, ...]:
         return part.clip.skeleton.names, tuple(part.clip.skeleton.parents.tolist())
 
@@ -238,7 +266,9 @@ def _difference(a: Clip, b: Clip) -> str:
         alone = sorted(set(clip.skeleton.names) - set(other.names))
         if alone:
             return f"the bone '{alone[0]}' is only in '{clip.name}'"
-    same = [x == y for x, y in zip(ours.names, theirs.names, strict=True)] & (ours.parents == theirs.parents)
+    same = [x == y for x, y in zip(ours.names, theirs.names, strict=True)] & (
+        ours.parents == theirs.parents
+    )
     if same.all():
         return ""
     return f"the bone '{theirs.names[int(np.argmin(same))]}' has another place in the hierarchy"
@@ -287,7 +317,12 @@ def _with_mirrored(parts: list[Part], by_default: bool, roles: rig.Roles) -> lis
     joined = mirror.mirror(_joined([p.clip for p in wanted]), roles=roles)
     stops = np.cumsum([p.clip.frame_count for p in wanted])
     images = [
-        replace(p, clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)), track=p.track.mirrored(), mirrored=True)
+        replace(
+            p,
+            clip=joined.sliced(int(stop) - p.clip.frame_count, int(stop)),
+            track=p.track.mirrored(),
+            mirrored=True,
+        )
         for p, stop in zip(wanted, stops, strict=True)
     ]
     return parts + images
@@ -327,7 +362,9 @@ def _with_tracks(
 def _resampled(track: GroundTrack, part: Part) -> GroundTrack:
     """A track given in frames of the source, linear between them, in frames of the database."""
     times = np.arange(part.clip.frame_count) * part.step
-    x, y, yaw = (np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw))
+    x, y, yaw = (
+        np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw)
+    )
     return GroundTrack(np.column_stack([x, y]), yaw)
 
 
@@ -342,13 +379,17 @@ def _opened(part: Part) -> Part:
 def _reel(parts: Sequence[Part], roles: rig.Roles) -> Clip:
     """All parts end to end with the simulation bone attached."""
     tracks = [part.track for part in parts]
-    track = GroundTrack(np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks]))
+    track = GroundTrack(
+        np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks])
+    )
     return attachment.attach(_joined([part.clip for part in parts]), track, roles.hips)
 
 
 def _standing_warnings(parts: Sequence[Part]) -> list[str]:
     """One sentence for all clips that do not start and end standing."""
-    moving = [part.source.name for part in parts if simulation_bone.standing_report(part.clip, part.track)]
+    moving = [
+        part.source.name for part in parts if simulation_bone.standing_report(part.clip, part.track)
+    ]
     if not moving:
         return []
     named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
@@ -360,17 +401,23 @@ def _standing_warnings(parts: Sequence[Part]) -> list[str]:
 
 def _root_warnings(parts: Sequence[Part], roles: rig.Roles) -> list[str]:
     """A sentence where the root bone that is to lead the character does not move in any clip."""
-    moved = max(np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts)
+    moved = max(
+        np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts
+    )
     if moved > _RESTS or roles.root is None:
         return []
-    return [f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' stays where it is in every clip, so it leads the "
-            "character nowhere: take the simulation bone 'article'."]
+    return [
+        f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' stays where it is in every clip, so it leads the "
+        "character nowhere: take the simulation bone 'article'."
+    ]
 
 
 def _loop_warnings(part: Part, hips: int) -> list[str]:
     """A sentence where the last pose of a loop is not the first, seen from the simulation bone."""
     ends = [0, -1]
-    _, places = replace(part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]).world()
+    _, places = replace(
+        part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]
+    ).world()
     ground = np.column_stack([part.track.positions, np.zeros(part.track.frame_count)])[ends, None]
     first, last = quat.inv_mul_vec(quat.from_yaw(part.track.yaw[ends])[:, None], places - ground)
     apart = np.linalg.norm(last - first, axis=-1)
@@ -378,5 +425,7 @@ def _loop_warnings(part: Part, hips: int) -> list[str]:
     bone = int(apart.argmax())
     if apart[bone] <= _CLOSED:
         return []
-    return [f"The loop '{part.source.name}' does not end as it starts: the bone '{part.clip.skeleton.names[bone]}' jumps by "
-            f"{100 * apart[bone]:.0f} cm; choose its start and stop so that its last frame repeats its first."]
+    return [
+        f"The loop '{part.source.name}' does not end as it starts: the bone '{part.clip.skeleton.names[bone]}' jumps by "
+        f"{100 * apart[bone]:.0f} cm; choose its start and stop so that its last frame repeats its first."
+    ]

@@ -51,7 +51,9 @@ class Motion:
     @staticmethod
     def joined(motions: Iterable[Motion]) -> Motion:
         """All frames of some motions."""
-        speed, acceleration, turn_rate, *means = zip(*(vars(m).values() for m in motions), strict=True)
+        speed, acceleration, turn_rate, *means = zip(
+            *(vars(m).values() for m in motions), strict=True
+        )
         return Motion(*map(np.concatenate, (speed, acceleration, turn_rate, *means)))
 
     def of(self, frames: Array | slice) -> Motion:
@@ -74,7 +76,9 @@ def motion_of_track(track: Array, fps: float) -> Motion:
 def motion_of(database: Database) -> Motion:
     """The motion of all frames that may be played, each range by itself."""
     ranges = zip(database.starts, database.stops, strict=True)
-    return motion_of_tracks((database.track[a:b] for a, b in ranges), database.fps).of(database.used)
+    return motion_of_tracks((database.track[a:b] for a, b in ranges), database.fps).of(
+        database.used
+    )
 
 
 def wanted_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
@@ -96,7 +100,9 @@ def frames_in_cells(motion: Motion) -> Array:
     """How many frames lie in each cell (speeds, turns); what lies beyond the map is in its last cells."""
     speed = np.clip(motion.mean_speed, 0.0, SPEED_EDGES[-1] - 1e-6)
     turn = np.clip(motion.mean_turn_rate, TURN_EDGES[0], TURN_EDGES[-1] - 1e-6)
-    row, column = (np.searchsorted(e, v, "right") - 1 for e, v in ((SPEED_EDGES, speed), (TURN_EDGES, turn)))
+    row, column = (
+        np.searchsorted(e, v, "right") - 1 for e, v in ((SPEED_EDGES, speed), (TURN_EDGES, turn))
+    )
     shape = len(SPEED_EDGES) - 1, len(TURN_EDGES) - 1
     return np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
 
@@ -116,16 +122,26 @@ class Coverage:
     @property
     def rows_shown(self) -> int:
         """How many speeds a picture needs, from standing on to the fastest that is there or asked for."""
-        return 1 + int(np.flatnonzero((self.frames > 0).any(axis=1) | self.holes.any(axis=1)).max(initial=0))
+        return 1 + int(
+            np.flatnonzero((self.frames > 0).any(axis=1) | self.holes.any(axis=1)).max(initial=0)
+        )
 
     def to_capture(self) -> list[str]:
         """What to capture next, a sentence each, the most wanted first."""
         lacking = []
         for row in range(len(self.frames)):
             for cells, sides in _stretches(self.holes[row]):
-                part, there = float(self.wanted[row, cells].sum()), int(self.frames[row, cells].sum())
-                lacking.append((part, f"{_movement(row)}{_turning(cells, sides)}: {there} frames, and the controller leads "
-                                      f"there for {100 * part:.1f} % of its time"))
+                part, there = (
+                    float(self.wanted[row, cells].sum()),
+                    int(self.frames[row, cells].sum()),
+                )
+                lacking.append(
+                    (
+                        part,
+                        f"{_movement(row)}{_turning(cells, sides)}: {there} frames, and the controller leads "
+                        f"there for {100 * part:.1f} % of its time",
+                    )
+                )
         return [text for _, text in sorted(lacking, key=lambda hole: -hole[0])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,11 +167,17 @@ def _stretches(holes: Array) -> list[tuple[list[int], str]]:
     middle = len(holes) // 2
     left, right = holes[middle + 1 :], holes[:middle][::-1]
     stretches = [([middle], "")] if holes[middle] else []
-    for mask, sides in ((left & right, "left or right"), (left & ~right, "left"), (right & ~left, "right")):
+    for mask, sides in (
+        (left & right, "left or right"),
+        (left & ~right, "left"),
+        (right & ~left, "right"),
+    ):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
         for a, b in edges.reshape(-1, 2).tolist():
             away = range(a + 1, b + 1)
-            cells = [middle + k for k in away if "left" in sides] + [middle - k for k in away if "right" in sides]
+            cells = [middle + k for k in away if "left" in sides] + [
+                middle - k for k in away if "right" in sides
+            ]
             stretches.append((cells, sides))
     return stretches
 
@@ -165,7 +187,11 @@ def _movement(row: int) -> str:
     if high <= _STANDING:
         return "Standing"
     gait = "Walking" if high <= WALK_TO_RUN + 0.5 else "Running"
-    return f"{gait} faster than {low:g} m/s" if row == len(SPEED_EDGES) - 2 else f"{gait} at {low:g} to {high:g} m/s"
+    return (
+        f"{gait} faster than {low:g} m/s"
+        if row == len(SPEED_EDGES) - 2
+        else f"{gait} at {low:g} to {high:g} m/s"
+    )
 
 
 def _turning(cells: list[int], sides: str) -> str:
@@ -173,7 +199,11 @@ def _turning(cells: list[int], sides: str) -> str:
         return " straight on"
     rates = np.degrees(np.abs(np.concatenate([TURN_EDGES[cells], TURN_EDGES[np.array(cells) + 1]])))
     low, high = round(float(rates.min())), round(float(rates.max()))
-    rate = f"faster than {low}" if high >= round(float(np.degrees(TURN_EDGES[-1]))) else f"at {low} to {high}"
+    rate = (
+        f"faster than {low}"
+        if high >= round(float(np.degrees(TURN_EDGES[-1])))
+        else f"at {low} to {high}"
+    )
     return f" while turning {sides} {rate}°/s"
 
 
@@ -187,8 +217,11 @@ def histograms(data: Motion, simulation: Motion) -> dict[str, dict[str, Any]]:
             values = np.minimum(np.abs(getattr(motion, name)) * scale, edges[-1] - 1e-6)
             parts.append(np.histogram(values, edges)[0] / max(len(values), 1))
         tables[name] = {
-            "unit": unit, "edges": edges.tolist(), "data": parts[0].round(5).tolist(),
-            "simulation": parts[1].round(5).tolist(), "overlap": round(float(np.minimum(*parts).sum()), 5),
+            "unit": unit,
+            "edges": edges.tolist(),
+            "data": parts[0].round(5).tolist(),
+            "simulation": parts[1].round(5).tolist(),
+            "overlap": round(float(np.minimum(*parts).sum()), 5),
         }
     return tables
 
@@ -199,8 +232,12 @@ def histograms(data: Motion, simulation: Motion) -> dict[str, dict[str, Any]]:
 def describe(covered: Coverage, tables: dict[str, dict[str, Any]], lacking: list[str]) -> str:
     """Map, histograms and what to capture next as text."""
     more = [f"  and {len(lacking) - _MOST_TOLD} more"] if len(lacking) > _MOST_TOLD else []
-    missing = [f"  {text}" for text in lacking[:_MOST_TOLD]] or ["  nothing that the controller asks for is missing"]
-    return "\n".join([*_map_lines(covered), *_histogram_lines(tables), "what to capture next:", *missing, *more])
+    missing = [f"  {text}" for text in lacking[:_MOST_TOLD]] or [
+        "  nothing that the controller asks for is missing"
+    ]
+    return "\n".join(
+        [*_map_lines(covered), *_histogram_lines(tables), "what to capture next:", *missing, *more]
+    )
 
 
 def _map_lines(covered: Coverage) -> list[str]:
@@ -212,7 +249,9 @@ def _map_lines(covered: Coverage) -> list[str]:
     ]
     for row in range(covered.rows_shown):
         cells = zip(covered.frames[row, ::-1], covered.holes[row, ::-1], strict=True)
-        text = "".join(f"{count or ('0' if hole else '.'):>6}{'!' if hole else ' '}" for count, hole in cells)
+        text = "".join(
+            f"{count or ('0' if hole else '.'):>6}{'!' if hole else ' '}" for count, hole in cells
+        )
         lines.append(f"  {SPEED_EDGES[row]:.1f}-{SPEED_EDGES[row + 1]:.1f} {text}".rstrip())
     return lines
 
@@ -223,16 +262,26 @@ def _histogram_lines(tables: dict[str, dict[str, Any]]) -> list[str]:
         sides = ("data", "simulation")
         shown = 1 + max(k for side in sides for k, part in enumerate(table[side]) if part >= 0.0005)
         label = f"{name.replace('_', ' ')} in {table['unit']}"
-        lines += [f"{label}; data and simulation object overlap by {table['overlap']:.0%}:",
-                  "  from        " + "".join(f"{edge:7g}" for edge in table["edges"][:shown])]
-        lines += [f"  {side:12s}" + "".join(f"{100 * part:6.1f}%" for part in table[side][:shown]) for side in sides]
+        lines += [
+            f"{label}; data and simulation object overlap by {table['overlap']:.0%}:",
+            "  from        " + "".join(f"{edge:7g}" for edge in table["edges"][:shown]),
+        ]
+        lines += [
+            f"  {side:12s}" + "".join(f"{100 * part:6.1f}%" for part in table[side][:shown])
+            for side in sides
+        ]
     return lines
 
 
 def to_capture(database: Database, settings: PerformerSettings, covered: Coverage) -> list[str]:
     """What to capture next: holes of the map, and directions in which the data does not reach the speeds of settings."""
-    gaits = {"Walking": settings.walk} | ({"Running": settings.run} if settings.run != settings.walk else {})
+    gaits = {"Walking": settings.walk} | (
+        {"Running": settings.run} if settings.run != settings.walk else {}
+    )
     ways = {"forward": "forward", "side": "to the side", "back": "back"}
-    slow = [f"{gait} {ways[lacking['direction']]} at {lacking['wanted']:g} m/s: the data reaches {lacking['found']:g}"
-            for gait, speeds in gaits.items() for lacking in speeds_not_in_data(database, speeds)]
+    slow = [
+        f"{gait} {ways[lacking['direction']]} at {lacking['wanted']:g} m/s: the data reaches {lacking['found']:g}"
+        for gait, speeds in gaits.items()
+        for lacking in speeds_not_in_data(database, speeds)
+    ]
     return slow + covered.to_capture()

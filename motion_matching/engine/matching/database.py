@@ -15,7 +15,14 @@ from ..control.legs import LegGeometry, leg_geometry
 from ..errors import DatabaseError, MotionMatchingError
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from .features import MotionTable, Normalization, Schema, compute, normalization_of, schema_from_dict
+from .features import (
+    MotionTable,
+    Normalization,
+    Schema,
+    compute,
+    normalization_of,
+    schema_from_dict,
+)
 from .tags import MEANT, NO_ENTRY, NO_USE
 
 FORMAT = "motion-matching database"
@@ -84,7 +91,9 @@ class Database:
     def normalization(self) -> Normalization:
         """What features are made comparable by; frames that are not to be used have no say in it."""
         used = self.used
-        return normalization_of(self.schema, self.features if used.all() or not used.any() else self.features[:, used])
+        return normalization_of(
+            self.schema, self.features if used.all() or not used.any() else self.features[:, used]
+        )
 
     @property
     def role_names(self) -> dict[str, str]:
@@ -125,7 +134,9 @@ class Database:
     def successors(self) -> np.ndarray:
         """The frame played after each (N,): the next, a loop's first, or -1 at a range's end and before a barred frame."""
         successors = np.arange(1, self.frame_count + 1)
-        successors[self.stops - 1] = [start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)]
+        successors[self.stops - 1] = [
+            start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)
+        ]
         successors[~self.used[successors]] = -1
         return successors
 
@@ -135,7 +146,9 @@ class Database:
         for tag in sorted(tags):
             if tag not in self.tag_names:
                 known = ", ".join(self.tag_names) or "none"
-                raise DatabaseError(f"No frame of the database is tagged '{tag}'; its tags are: {known}.")
+                raise DatabaseError(
+                    f"No frame of the database is tagged '{tag}'; its tags are: {known}."
+                )
             bits |= np.uint32(1 << self.tag_names.index(tag))
         return (self.tags & bits) == bits
 
@@ -172,7 +185,9 @@ class Database:
         at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
         guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            at_end[start:stop] = _frames_to_dead_end(self.successors[start:stop], origin.loop) < guard
+            at_end[start:stop] = (
+                _frames_to_dead_end(self.successors[start:stop], origin.loop) < guard
+            )
             at_start[start : min(start + past, stop)] = not origin.loop
         return at_start, at_end
 
@@ -192,7 +207,15 @@ class Database:
         poses = self.poses.transpose(0, 2, 1)
         loops = np.array([r.loop for r in self.ranges])
         return MotionTable(
-            self.skeleton, self.roles, self.fps, poses[..., :3], poses[..., 3:], self.track, self.starts, self.stops, loops
+            self.skeleton,
+            self.roles,
+            self.fps,
+            poses[..., :3],
+            poses[..., 3:],
+            self.track,
+            self.starts,
+            self.stops,
+            loops,
         )
 
 
@@ -281,9 +304,13 @@ def load(path: Path | str) -> Database:
         sizes |= {"L": len(roles.legs), "N": len(checked("tags", np.uint32, (None,)))}
         data = {name: checked(name, *kind) for name, kind in _ARRAYS.items()}
         starts, stops = data["starts"], data["stops"]
-        contiguous = starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
+        contiguous = (
+            starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
+        )
         if not contiguous or np.any(stops - starts < 3):
-            raise DatabaseError(f"{path} has ranges that do not follow one another; build it again.")
+            raise DatabaseError(
+                f"{path} has ranges that do not follow one another; build it again."
+            )
         return Database(
             skeleton=skeleton,
             roles=roles,
@@ -297,8 +324,17 @@ def load(path: Path | str) -> Database:
         )
     except DatabaseError:
         raise
-    except (MotionMatchingError, KeyError, TypeError, ValueError, IndexError, AttributeError) as cause:
-        raise DatabaseError(f"{path} has a header that cannot be understood ({cause!r}); build it again.") from cause
+    except (
+        MotionMatchingError,
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+    ) as cause:
+        raise DatabaseError(
+            f"{path} has a header that cannot be understood ({cause!r}); build it again."
+        ) from cause
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -314,8 +350,12 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
     except ValueError as cause:
         raise DatabaseError(f"{path} has a damaged header; build it again.") from cause
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise DatabaseError(f"{path} is not a motion-matching database; give a file made by 'build'.")
+        raise DatabaseError(
+            f"{path} is not a motion-matching database; give a file made by 'build'."
+        )
     if header.get("version") != VERSION:
         version = header.get("version")
-        raise DatabaseError(f"{path} has format version {version}, and this program reads {VERSION}; build it again.")
+        raise DatabaseError(
+            f"{path} has format version {version}, and this program reads {VERSION}; build it again."
+        )
     return header

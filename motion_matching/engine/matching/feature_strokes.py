@@ -33,8 +33,12 @@ def strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     """What the features of a frame say, over the pose that they are of."""
     places = bones_at(database, frame)
     schema, values = database.schema, database.features[:, frame].astype(np.float64)
-    ways = {t: p for f, at in zip(schema.features, schema.slices, strict=True) if f.kind == "trajectory_position"
-            for t, p in zip(f.times, _rows(f, values[at]), strict=True)}
+    ways = {
+        t: p
+        for f, at in zip(schema.features, schema.slices, strict=True)
+        if f.kind == "trajectory_position"
+        for t, p in zip(f.times, _rows(f, values[at]), strict=True)
+    }
     drawn = list(_body(database, places))
     if ways:
         ordered = sorted({0.0: np.zeros(3)} | ways)
@@ -45,8 +49,11 @@ def strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
             place = places[role_bone(feature.bone, database.roles, database.skeleton)]
             drawn += _of_bone(feature, rows[0], place)
         else:
-            drawn += [stroke for time, row in zip(feature.times, rows, strict=True)
-                      for stroke in _of_trajectory(feature, row, ways.get(time, np.zeros(3)))]
+            drawn += [
+                stroke
+                for time, row in zip(feature.times, rows, strict=True)
+                for stroke in _of_trajectory(feature, row, ways.get(time, np.zeros(3)))
+            ]
     return tuple(drawn)
 
 
@@ -55,7 +62,9 @@ def bones_at(database: Database, frame: int) -> Array:
     pose, parents = np.asarray(database.poses[frame], np.float64).T, database.skeleton.parents
     rotations, places = pose[:, 3:].copy(), pose[:, :3].copy()
     rotations[0], places[0] = (1.0, 0.0, 0.0, 0.0), 0.0
-    for bones in _generations(tuple(parents.tolist())):  # one by one would be too slow to go along with playback
+    for bones in _generations(
+        tuple(parents.tolist())
+    ):  # one by one would be too slow to go along with playback
         above = parents[bones]
         places[bones] = quat.mul_vec(rotations[above], places[bones]) + places[above]
         rotations[bones] = quat.mul(rotations[above], rotations[bones])
@@ -75,7 +84,10 @@ def of_wish(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ...]:
     """A wished trajectory, its points in the order of their times."""
     points = np.array([(p.x, p.y, 0.0) for p in trajectory])
     ahead = np.array([(np.sin(p.yaw), -np.cos(p.yaw), 0.0) for p in trajectory])
-    arrows = (Stroke("direction", np.array([p, p + DIRECTION * d])) for p, d in zip(points, ahead, strict=True))
+    arrows = (
+        Stroke("direction", np.array([p, p + DIRECTION * d]))
+        for p, d in zip(points, ahead, strict=True)
+    )
     return Stroke("trajectory", points), *arrows
 
 
@@ -102,7 +114,10 @@ def _of_bone(feature: Feature, value: Array, place: Array) -> list[Stroke]:
 
 def _of_trajectory(feature: Feature, value: Array, place: Array) -> list[Stroke]:
     if feature.kind == "trajectory_position":
-        return [Stroke("trajectory", value + _CROSS * np.outer([-1.0, 1.0], axis)) for axis in np.eye(3)[:2]]
+        return [
+            Stroke("trajectory", value + _CROSS * np.outer([-1.0, 1.0], axis))
+            for axis in np.eye(3)[:2]
+        ]
     if feature.kind == "trajectory_direction":
         return [Stroke("direction", np.array([place, place + DIRECTION * value]))]
     return [Stroke("velocity", np.array([place, place + VELOCITY * value]))]

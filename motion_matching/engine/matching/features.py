@@ -68,12 +68,17 @@ class Schema:
     def slices(self) -> list[slice]:
         """Where each feature's values lie among the dimensions."""
         ends = np.cumsum([feature.dimensions for feature in self.features])
-        return [slice(int(end) - f.dimensions, int(end)) for end, f in zip(ends, self.features, strict=True)]
+        return [
+            slice(int(end) - f.dimensions, int(end))
+            for end, f in zip(ends, self.features, strict=True)
+        ]
 
     @property
     def weights(self) -> np.ndarray:
         """Weight of every dimension (D,)."""
-        return np.repeat([f.weight for f in self.features], [f.dimensions for f in self.features]).astype(np.float32)
+        return np.repeat(
+            [f.weight for f in self.features], [f.dimensions for f in self.features]
+        ).astype(np.float32)
 
     @property
     def future(self) -> float:
@@ -88,7 +93,9 @@ class Schema:
     def with_weights(self, weights: Sequence[float]) -> Schema:
         """The same schema with one weight a feature."""
         if len(weights) != len(self.features):
-            raise SettingsError(f"There are {len(self.features)} features but {len(weights)} weights; give one for each.")
+            raise SettingsError(
+                f"There are {len(self.features)} features but {len(weights)} weights; give one for each."
+            )
         pairs = zip(self.features, weights, strict=True)
         return replace(self, features=tuple(replace(f, weight=float(w)) for f, w in pairs))
 
@@ -103,19 +110,29 @@ def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset")
         raise SettingsError(f"{where} has no list 'features'; give at least one feature.")
     normalization = data.get("normalization", "feature")
     if normalization not in NORMALIZATIONS:
-        raise SettingsError(f"{where} asks for normalization '{normalization}'; use one of {', '.join(NORMALIZATIONS)}.")
+        raise SettingsError(
+            f"{where} asks for normalization '{normalization}'; use one of {', '.join(NORMALIZATIONS)}."
+        )
     beyond = data.get("beyond_range", "extrapolate")
     if beyond not in BEYOND_RANGE:
-        raise SettingsError(f"{where} asks for beyond_range '{beyond}'; use one of {', '.join(BEYOND_RANGE)}.")
-    return Schema(tuple(_feature_from_dict(entry, where) for entry in entries), normalization, beyond)
+        raise SettingsError(
+            f"{where} asks for beyond_range '{beyond}'; use one of {', '.join(BEYOND_RANGE)}."
+        )
+    return Schema(
+        tuple(_feature_from_dict(entry, where) for entry in entries), normalization, beyond
+    )
 
 
 def _feature_from_dict(entry: Any, where: str) -> Feature:
     if not isinstance(entry, Mapping):
-        raise SettingsError(f"{where} has the feature {entry!r}; give an object with at least a 'kind'.")
+        raise SettingsError(
+            f"{where} has the feature {entry!r}; give an object with at least a 'kind'."
+        )
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
-        raise SettingsError(f"{where} has a feature with '{unknown[0]}'; known entries are {', '.join(sorted(_KEYS))}.")
+        raise SettingsError(
+            f"{where} has a feature with '{unknown[0]}'; known entries are {', '.join(sorted(_KEYS))}."
+        )
     kind = entry.get("kind")
     if kind not in BONE_KINDS + TRAJECTORY_KINDS:
         kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
@@ -125,13 +142,19 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
         raise SettingsError(f"{where} has a {kind} with axes '{axes}'; use 'xy' or 'xyz'.")
     weight = entry.get("weight", 1.0)
     if not _is_number(weight) or weight < 0:
-        raise SettingsError(f"{where} has a {kind} with weight {weight!r}; a weight is a number of zero or more.")
+        raise SettingsError(
+            f"{where} has a {kind} with weight {weight!r}; a weight is a number of zero or more."
+        )
     bone, times = entry.get("bone", ""), entry.get("times", ())
     if kind in BONE_KINDS and (not bone or not isinstance(bone, str) or times):
-        raise SettingsError(f"{where} has a {kind} that needs a bone and no times; name a bone, or a role as 'left_foot'.")
+        raise SettingsError(
+            f"{where} has a {kind} that needs a bone and no times; name a bone, or a role as 'left_foot'."
+        )
     listed = isinstance(times, (list, tuple)) and bool(times) and all(map(_is_number, times))
     if kind in TRAJECTORY_KINDS and (bone or not listed):
-        raise SettingsError(f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, 0.67, 1.0].")
+        raise SettingsError(
+            f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, 0.67, 1.0]."
+        )
     return Feature(kind, bone, tuple(float(t) for t in times), float(weight), axes)
 
 
@@ -176,10 +199,14 @@ def compute(schema: Schema, table: MotionTable) -> np.ndarray:
             if bone not in bones:
                 bones[bone] = _bone_in_character(table, bone)
             local = bones[bone]
-            value = local if feature.kind == "bone_position" else _velocity_in_character(table, local)
+            value = (
+                local if feature.kind == "bone_position" else _velocity_in_character(table, local)
+            )
             values[where] = value[:, : len(feature.axes)].T
         else:
-            values[where] = _trajectory(table, feature, schema.beyond_range).reshape(len(table.track), -1).T
+            values[where] = (
+                _trajectory(table, feature, schema.beyond_range).reshape(len(table.track), -1).T
+            )
     return values
 
 
@@ -188,7 +215,9 @@ def role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
     name_of_bone = roles.to_names(skeleton).get(name, name)
     if name_of_bone in skeleton.names:
         return skeleton.index(name_of_bone)
-    raise SettingsError(f"The features name '{name}', which is no role and no bone of this skeleton; choose another.")
+    raise SettingsError(
+        f"The features name '{name}', which is no role and no bone of this skeleton; choose another."
+    )
 
 
 def _bone_in_character(table: MotionTable, bone: int) -> np.ndarray:
@@ -311,7 +340,9 @@ def track_at(table: MotionTable, time: float, beyond: str = "extrapolate") -> np
         over = (wanted - inside) / table.fps
         outside = np.abs(over) > 1e-6
         at_end = over > 0
-        rate = np.where(at_end[:, None], _end_rates(table, -1)[of_frame], _end_rates(table, 1)[of_frame])
+        rate = np.where(
+            at_end[:, None], _end_rates(table, -1)[of_frame], _end_rates(table, 1)[of_frame]
+        )
         there[outside] = _go_on(there[outside], rate[outside], over[outside])
     for r in np.flatnonzero(table.loops):
         frames = slice(table.starts[r], table.stops[r])
@@ -362,8 +393,17 @@ def _laps_on(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarr
     angle = loop[-1, 2] + step[2] - loop[0, 2]
     turn = angle - 2 * np.pi * np.round(angle / (2 * np.pi))
     start = complex(loop[0, 0], loop[0, 1])
-    sums = laps * np.sinc(laps * turn / (2 * np.pi)) / np.sinc(turn / (2 * np.pi)) * np.exp(0.5j * turn * (laps - 1))
-    moved = start + sums * complex(*move) + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
+    sums = (
+        laps
+        * np.sinc(laps * turn / (2 * np.pi))
+        / np.sinc(turn / (2 * np.pi))
+        * np.exp(0.5j * turn * (laps - 1))
+    )
+    moved = (
+        start
+        + sums * complex(*move)
+        + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
+    )
     return np.column_stack([moved.real, moved.imag, points[:, 2] + laps * angle])
 
 
@@ -381,7 +421,9 @@ class Normalization:
 
     def scale(self, weights: np.ndarray) -> np.ndarray:
         """Factor (D,) from raw deviations to weighted, normalised ones."""
-        return np.where(self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0).astype(np.float32)
+        return np.where(
+            self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0
+        ).astype(np.float32)
 
 
 def normalization_of(schema: Schema, raw: np.ndarray) -> Normalization:

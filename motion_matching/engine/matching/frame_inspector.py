@@ -70,14 +70,20 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
     mirrored = len(words) == 3 and words[-1] == _MIRRORED
     clip, _, number = (text.removesuffix(f":{_MIRRORED}") if mirrored else text).rpartition(":")
     if not number.isdecimal() or not clip:
-        raise SettingsError(f"'{text}' names no frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
-                            f"CLIP:FRAME:{_MIRRORED}.")
-    of_clip = [k for k, r in enumerate(database.ranges) if r.clip == clip and r.mirrored == mirrored]
+        raise SettingsError(
+            f"'{text}' names no frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
+            f"CLIP:FRAME:{_MIRRORED}."
+        )
+    of_clip = [
+        k for k, r in enumerate(database.ranges) if r.clip == clip and r.mirrored == mirrored
+    ]
     if not of_clip:
         clips = sorted({r.clip for r in database.ranges})
         near = difflib.get_close_matches(clip, clips, 3, 0.5) or clips[:3]
-        raise SettingsError(f"The database has no{' mirrored' if mirrored else ''} clip '{clip}'; there are "
-                            f"{', '.join(near)}{' and others' if len(clips) > len(near) else ''}.")
+        raise SettingsError(
+            f"The database has no{' mirrored' if mirrored else ''} clip '{clip}'; there are "
+            f"{', '.join(near)}{' and others' if len(clips) > len(near) else ''}."
+        )
     if which is not None:
         of_clip = of_clip[which : which + 1]
     for k in of_clip:
@@ -85,9 +91,13 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
         offset = round((int(number) - origin.first_source_frame) / origin.source_frames_per_frame)
         if 0 <= offset < count:
             return int(database.starts[k]) + offset
-    spans = [f"{database.source_of(int(database.starts[k])).frame} to {database.source_of(int(database.stops[k]) - 1).frame}"
-             for k in of_clip]
-    raise SettingsError(f"The clip '{clip}' has no frame {number} in the database; it has {' and '.join(spans) or 'none'}.")
+    spans = [
+        f"{database.source_of(int(database.starts[k])).frame} to {database.source_of(int(database.stops[k]) - 1).frame}"
+        for k in of_clip
+    ]
+    raise SettingsError(
+        f"The clip '{clip}' has no frame {number} in the database; it has {' and '.join(spans) or 'none'}."
+    )
 
 
 # ---------------------------------------------------------------- what is wished
@@ -105,8 +115,17 @@ def wish_at(
     simulation.vx, simulation.vy, simulation.yaw_rate = vx, vy, rate
     simulation.steer(Intent(velocity=(wish[1], -wish[0])), 1.0 / database.fps)
     times = _times(database)
-    later = dict(zip((t for t in times if t > 0), simulation.predict([t for t in times if t > 0]), strict=True))
-    return [later.get(time, point) for time, point in zip(times, own_trajectory(database, frame), strict=True)]
+    later = dict(
+        zip(
+            (t for t in times if t > 0),
+            simulation.predict([t for t in times if t > 0]),
+            strict=True,
+        )
+    )
+    return [
+        later.get(time, point)
+        for time, point in zip(times, own_trajectory(database, frame), strict=True)
+    ]
 
 
 def own_trajectory(database: Database, frame: int) -> list[TrajectoryPoint]:
@@ -116,9 +135,15 @@ def own_trajectory(database: Database, frame: int) -> list[TrajectoryPoint]:
     c, s = np.cos(yaw), np.sin(yaw)
     points = []
     for time in _times(database):
-        before, there, after = (track_at(table, t, beyond)[frame] for t in (time - step, time, time + step))
+        before, there, after = (
+            track_at(table, t, beyond)[frame] for t in (time - step, time, time + step)
+        )
         (ax, ay), (vx, vy) = there[:2] - (x, y), (after[:2] - before[:2]) / (2 * step)
-        points.append(TrajectoryPoint(c * ax + s * ay, c * ay - s * ax, there[2] - yaw, c * vx + s * vy, c * vy - s * vx))
+        points.append(
+            TrajectoryPoint(
+                c * ax + s * ay, c * ay - s * ax, there[2] - yaw, c * vx + s * vy, c * vy - s * vx
+            )
+        )
     return points
 
 
@@ -130,8 +155,14 @@ def _times(database: Database) -> list[float]:
 
 
 def inspect_frame(
-    database: Database, settings: PerformerSettings, frame: int, wish: Sequence[TrajectoryPoint] | None = None, *,
-    tags: frozenset[str] = frozenset(), count: int = 8, method: MotionMatching | None = None,
+    database: Database,
+    settings: PerformerSettings,
+    frame: int,
+    wish: Sequence[TrajectoryPoint] | None = None,
+    *,
+    tags: frozenset[str] = frozenset(),
+    count: int = 8,
+    method: MotionMatching | None = None,
 ) -> FrameInspection:
     """What a search at a frame finds for a trajectory, the clip's own unless given, among frames with these tags.
 
@@ -159,8 +190,10 @@ def inspect_frame(
         tags=tuple(tag for tag in database.tag_names if database.tag_mask({tag})[frame]),
         bias=float(database.bias[frame]),
         barred=_reason(bars, frame),
-        features=tuple(FeatureValue(f.label, np.reshape(v, (-1, len(f.axes))))
-                       for f, v in zip(database.schema.features, values, strict=True)),
+        features=tuple(
+            FeatureValue(f.label, np.reshape(v, (-1, len(f.axes))))
+            for f, v in zip(database.schema.features, values, strict=True)
+        ),
         continuing=weighed(frame),
         candidates=tuple(weighed(k) for k in _told(costs, frame, chosen, count, database.fps)),
         chosen=chosen,
@@ -173,17 +206,26 @@ def _bars(database: Database, settings: PerformerSettings) -> list[tuple[str, Ar
     if NO_ENTRY in database.tag_names:
         bars.append((NO_ENTRY, database.tag_mask({NO_ENTRY})))
     start, end = database.guarded(settings.end_guard)
-    return [*bars, (f"a dead end within {settings.end_guard:.2g} s", end),
-            (f"less than {database.schema.past:.2g} s of past", start)]
+    return [
+        *bars,
+        (f"a dead end within {settings.end_guard:.2g} s", end),
+        (f"less than {database.schema.past:.2g} s of past", start),
+    ]
 
 
 def _bars_of_search(
     database: Database, settings: PerformerSettings, frame: int, tags: frozenset[str]
 ) -> list[tuple[str, Array]]:
     """What keeps frames from being entered from a frame, with tags that are asked for."""
-    near = np.abs(np.arange(database.frame_count) - frame) < round(settings.surroundings * database.fps)
+    near = np.abs(np.arange(database.frame_count) - frame) < round(
+        settings.surroundings * database.fps
+    )
     bars = [("too near the frame itself", near)]
-    return [*bars, (f"not tagged {' and '.join(sorted(tags))}", ~database.tag_mask(tags))] if tags else bars
+    return (
+        [*bars, (f"not tagged {' and '.join(sorted(tags))}", ~database.tag_mask(tags))]
+        if tags
+        else bars
+    )
 
 
 def _reason(bars: Sequence[tuple[str, Array]], frame: int) -> str:
@@ -191,7 +233,11 @@ def _reason(bars: Sequence[tuple[str, Array]], frame: int) -> str:
 
 
 def _chosen(
-    database: Database, settings: PerformerSettings, frame: int, costs: Array, bars: Sequence[tuple[str, Array]],
+    database: Database,
+    settings: PerformerSettings,
+    frame: int,
+    costs: Array,
+    bars: Sequence[tuple[str, Array]],
     tags: frozenset[str],
 ) -> int:
     """The frame that a search enters, or the frame itself where nothing is better than playing on."""
@@ -218,20 +264,31 @@ def _told(costs: Array, frame: int, chosen: int, count: int, fps: float) -> list
 
 
 def _verdict(
-    k: int, frame: int, chosen: int, costs: Array, by_feature: Array, labels: Sequence[str],
+    k: int,
+    frame: int,
+    chosen: int,
+    costs: Array,
+    by_feature: Array,
+    labels: Sequence[str],
     bars: Sequence[tuple[str, Array]],
 ) -> str:
     if k == chosen:
         return "played on" if k == frame else "entered"
     if k == frame:
-        return "left: it ends here" if not costs[chosen] < costs[k] else f"left: {costs[k] - costs[chosen]:.3g} more"
+        return (
+            "left: it ends here"
+            if not costs[chosen] < costs[k]
+            else f"left: {costs[k] - costs[chosen]:.3g} more"
+        )
     if reason := _reason(bars, k):
         return f"barred: {reason}"
     if costs[k] < costs[chosen]:
         return f"lost: better by {costs[chosen] - costs[k]:.3g}, which is less than the continuing bias"
     more = by_feature[k] - by_feature[chosen]
     worst = int(more.argmax())
-    return f"lost: {costs[k] - costs[chosen]:.3g} more, most by {labels[worst]} ({more[worst]:+.3g})"
+    return (
+        f"lost: {costs[k] - costs[chosen]:.3g} more, most by {labels[worst]} ({more[worst]:+.3g})"
+    )
 
 
 # ---------------------------------------------------------------- for people
@@ -244,15 +301,21 @@ def describe(found: FrameInspection, database: Database) -> str:
     lines = [
         f"{named(database, found.frame)}: frame {found.frame} of the database, {speed:.2f} m/s, turning at {turn:+.0f}°/s; "
         f"{entered}",
-        f"tags: {', '.join(found.tags) or 'none'}" + (f"; bias {found.bias:+g}" if found.bias else ""),
+        f"tags: {', '.join(found.tags) or 'none'}"
+        + (f"; bias {found.bias:+g}" if found.bias else ""),
         f"  {'feature':42s} {'playing on':>10s}  value",
     ]
     for feature, cost in zip(found.features, found.continuing.by_feature, strict=True):
         values = " | ".join(" ".join(f"{value:+.2f}" for value in row) for row in feature.values)
         lines.append(f"  {feature.label:42s} {cost:10.3f}  {values}")
     width = max([len(named(database, c.frame)) for c in found.candidates], default=0)
-    lines.append(f"  {'playing on':{width}s} {found.continuing.cost:10.3f}  {found.continuing.verdict}")
-    lines += [f"  {named(database, c.frame):{width}s} {c.cost:10.3f}  {c.verdict}" for c in found.candidates]
+    lines.append(
+        f"  {'playing on':{width}s} {found.continuing.cost:10.3f}  {found.continuing.verdict}"
+    )
+    lines += [
+        f"  {named(database, c.frame):{width}s} {c.cost:10.3f}  {c.verdict}"
+        for c in found.candidates
+    ]
     return "\n".join(lines)
 
 
@@ -261,9 +324,14 @@ def to_dict(found: FrameInspection, database: Database) -> dict[str, Any]:
     labels = [feature.label for feature in found.features]
 
     def told(weighed: Weighed) -> dict[str, Any]:
-        costs = {label: round(cost, 5) for label, cost in zip(labels, weighed.by_feature, strict=True)}
+        costs = {
+            label: round(cost, 5) for label, cost in zip(labels, weighed.by_feature, strict=True)
+        }
         return vars(database.source_of(weighed.frame)) | {
-            "cost": round(weighed.cost, 5), "by_feature": costs, "verdict": weighed.verdict}
+            "cost": round(weighed.cost, 5),
+            "by_feature": costs,
+            "verdict": weighed.verdict,
+        }
 
     return vars(database.source_of(found.frame)) | {
         "tags": list(found.tags),

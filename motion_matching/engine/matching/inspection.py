@@ -29,7 +29,10 @@ class Inspection(NamedTuple):
 
 
 def inspect(
-    database: Database, settings: PerformerSettings, changes: Mapping[str, Any], recorded: Path | None = None
+    database: Database,
+    settings: PerformerSettings,
+    changes: Mapping[str, Any],
+    recorded: Path | None = None,
 ) -> Inspection:
     """A database beside the simulation object under settings with `changes`.
 
@@ -47,19 +50,27 @@ def inspect(
     return measured(database, settings, tracks)
 
 
-def measured(database: Database, settings: PerformerSettings, tracks: Sequence[np.ndarray]) -> Inspection:
+def measured(
+    database: Database, settings: PerformerSettings, tracks: Sequence[np.ndarray]
+) -> Inspection:
     """A database beside the tracks (F, 3) that a simulation object takes under settings.
 
     SettingsError where none of them has three frames, which an acceleration needs.
     """
     tracks = [track for track in tracks if len(track) >= 3]
     if not tracks:
-        raise SettingsError("The recorded performance has less than three frames; record a longer one.")
+        raise SettingsError(
+            "The recorded performance has less than three frames; record a longer one."
+        )
     wanted = coverage.motion_of_tracks(tracks, database.fps)
     covered = coverage.cover(database, wanted)
     tables = coverage.histograms(coverage.motion_of(database), wanted)
     lacking = coverage.to_capture(database, settings, covered)
     text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, lacking)
     data = statistics.to_dict(database) | {
-        "coverage": covered.to_dict(), "histograms": tables, "to_capture": lacking, "settings": settings.to_dict()}
+        "coverage": covered.to_dict(),
+        "histograms": tables,
+        "to_capture": lacking,
+        "settings": settings.to_dict(),
+    }
     return Inspection(text, data, covered, tables, tracks)

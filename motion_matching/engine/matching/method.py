@@ -67,17 +67,23 @@ class MotionMatching:
         features = self._weigh(settings)
         allowed = self.database.candidates(settings.end_guard)
         if not allowed.any():
-            raise DatabaseError("No frame of the database may be entered; lower the end guard or add longer clips.")
+            raise DatabaseError(
+                "No frame of the database may be entered; lower the end guard or add longer clips."
+            )
         return FrameIndex(features, allowed, self._bias)
 
     def _weigh(self, settings: PerformerSettings) -> np.ndarray:
         """Normalise and weight the features (D, N): rows of them to fetch a frame's, and how a goal enters a query."""
         schema, normalization = self.database.schema, self.database.normalization
-        weights = (schema if settings.weights is None else schema.with_weights(settings.weights)).weights
+        weights = (
+            schema if settings.weights is None else schema.with_weights(settings.weights)
+        ).weights
         scale = normalization.scale(weights)
         if not scale.any():
-            raise DatabaseError("The features of the database tell no frames apart with these weights; weigh others, or "
-                                "build it from clips that move.")
+            raise DatabaseError(
+                "The features of the database tell no frames apart with these weights; weigh others, or "
+                "build it from clips that move."
+            )
         used = normalization.varies
         dims = np.flatnonzero(used)
         # a dimension that is the same everywhere says nothing: it is left out of rows and queries
@@ -88,7 +94,9 @@ class MotionMatching:
         self._goal_place = place[self._goal_dims[moving]]
         self._goal_mean = normalization.mean[self._goal_dims[moving]]
         self._goal_scale = scale[self._goal_dims[moving]]
-        self._feature_of_dim = np.repeat(np.arange(len(schema.features)), [f.dimensions for f in schema.features])[dims]
+        self._feature_of_dim = np.repeat(
+            np.arange(len(schema.features)), [f.dimensions for f in schema.features]
+        )[dims]
         features = np.asarray(self.database.features)[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
@@ -99,7 +107,9 @@ class MotionMatching:
         """Start at the calmest frame that may be entered."""
         allowed = np.flatnonzero(self.database.candidates(self._settings.end_guard))
         motion = self._root_motion[allowed]
-        self._frame = int(allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)])
+        self._frame = int(
+            allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)]
+        )
         self._ticks_to_search = 0
         self._last = None
         self.last_cost = 0.0
@@ -110,7 +120,11 @@ class MotionMatching:
         frame = self._frame
         successor = self._successor.item(frame)
         mask = self._mask(goal.tags)
-        leave = successor < 0 or goal.jump_to is not None or (mask is not None and not mask.allowed[successor])
+        leave = (
+            successor < 0
+            or goal.jump_to is not None
+            or (mask is not None and not mask.allowed[successor])
+        )
         self._ticks_to_search -= 1
         jump = None
         # jumps that follow each other while they fade would add up; only a search at every tick does not wait
@@ -127,13 +141,22 @@ class MotionMatching:
     def _motion(self, played: int, jump: Jump | None) -> Motion:
         frame = self._frame
         return Motion(
-            self._poses[frame], self._root_motion[played], self._contacts[frame], jump, frame, self.last_cost
+            self._poses[frame],
+            self._root_motion[played],
+            self._contacts[frame],
+            jump,
+            frame,
+            self.last_cost,
         )
 
     def _jump(self, left: int, entered: int) -> Jump:
         return Jump(
-            self._poses[left], self._velocities[left], self._root_motion[left],
-            self._poses[entered], self._velocities[entered], self._root_motion[entered],
+            self._poses[left],
+            self._velocities[left],
+            self._root_motion[left],
+            self._poses[entered],
+            self._velocities[entered],
+            self._root_motion[entered],
         )
 
     def _search(self, goal: Goal, frame: int, mask: _TagMask | None, leave: bool) -> int:
@@ -145,7 +168,9 @@ class MotionMatching:
         if goal.jump_to is not None:
             mask = self._mask(frozenset({goal.jump_to}))
         index, prepared = (self._index, None) if mask is None else mask.ready()
-        best, cost = index.nearest(query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared)
+        best, cost = index.nearest(
+            query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
+        )
         if best < 0 and leave and mask is not None:
             # a short range is gone round in rather than left
             best, cost = index.nearest(query, mask=prepared)
@@ -210,7 +235,9 @@ class MotionMatching:
     def _candidate(self, query: np.ndarray, frame: int) -> Candidate:
         squares = (query - self._rows[frame]).astype(np.float64) ** 2
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
-        return Candidate(frame, float(squares.sum() + self._bias[frame]), tuple(by_feature.tolist()))
+        return Candidate(
+            frame, float(squares.sum() + self._bias[frame]), tuple(by_feature.tolist())
+        )
 
 
 class _TagMask:

@@ -29,13 +29,20 @@ class Part:
     mirrored: bool = False
 
 
-def with_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[Source], list[Clip]]:
+def with_cycles(
+    sources: Sequence[Source], clips: Sequence[Clip]
+) -> tuple[list[Source], list[Clip]]:
     """Sources and their clips, and each range of theirs that is tagged as a loop as a cycle of its own."""
     all_sources, all_clips = [], []
     for source, clip in zip(sources, clips, strict=True):
-        cycles = {tag: frames for tag in source.tags
-                  if tag.name == LOOP and not source.loop and (frames := _frames_of(tag, source, clip))}
-        all_sources.append(replace(source, tags=tuple(tag for tag in source.tags if tag not in cycles)))
+        cycles = {
+            tag: frames
+            for tag in source.tags
+            if tag.name == LOOP and not source.loop and (frames := _frames_of(tag, source, clip))
+        }
+        all_sources.append(
+            replace(source, tags=tuple(tag for tag in source.tags if tag not in cycles))
+        )
         all_clips.append(clip)
         for frames in cycles.values():
             start, stop = frames.start - (source.start or 0), frames.stop - (source.start or 0)
@@ -58,8 +65,10 @@ def _frames_of(tag: TagRange, source: Source, clip: Clip) -> range:
 def proposals(part: Part, settings: AutoTagSettings) -> tuple[TagRange, ...]:
     """Tags proposed from the track of a part, in frames of its source."""
     first = part.source.start or 0
-    return tuple(TagRange(name, *(math.ceil(first + frame * part.step - 1e-6) for frame in (start, stop)))
-                 for name, start, stop in propose(part.track, part.clip.fps, settings))
+    return tuple(
+        TagRange(name, *(math.ceil(first + frame * part.step - 1e-6) for frame in (start, stop)))
+        for name, start, stop in propose(part.track, part.clip.fps, settings)
+    )
 
 
 def with_proposals(
@@ -70,7 +79,9 @@ def with_proposals(
     by_clip: dict[str, tuple[TagRange, ...]] = {}
     for part in parts:
         tags = proposals(part, settings)
-        tagged_parts.append(replace(part, source=replace(part.source, tags=(*part.source.tags, *tags))))
+        tagged_parts.append(
+            replace(part, source=replace(part.source, tags=(*part.source.tags, *tags)))
+        )
         if not any(tag.name == LOOP for tag in part.source.tags):
             by_clip[part.source.name] = by_clip.get(part.source.name, ()) + tags
     return tagged_parts, by_clip
@@ -90,7 +101,9 @@ def tag_bits(parts: Sequence[Part]) -> tuple[tuple[str, ...], np.ndarray]:
 
     names = tuple(sorted({name_in(p, t) for p in parts for t in p.source.tags}))
     if len(names) > 32:
-        raise DatabaseError(f"The sources carry {len(names)} different tags and a database holds 32; merge some.")
+        raise DatabaseError(
+            f"The sources carry {len(names)} different tags and a database holds 32; merge some."
+        )
     bits = []
     for part in parts:
         frames = np.zeros(part.clip.frame_count, np.uint32)
@@ -102,8 +115,12 @@ def tag_bits(parts: Sequence[Part]) -> tuple[tuple[str, ...], np.ndarray]:
 
 def bias_of(parts: Sequence[Part]) -> np.ndarray:
     """What is added to the cost of every frame (N,); preferences that overlap add up."""
-    return np.concatenate([
-        sum((np.float32(tag.cost) * tagged(part, tag) for tag in part.source.tags if tag.cost),
-            np.zeros(part.clip.frame_count, np.float32))
-        for part in parts
-    ])
+    return np.concatenate(
+        [
+            sum(
+                (np.float32(tag.cost) * tagged(part, tag) for tag in part.source.tags if tag.cost),
+                np.zeros(part.clip.frame_count, np.float32),
+            )
+            for part in parts
+        ]
+    )

@@ -131,15 +131,20 @@ def map_of(database: Database, landmarks: int = LANDMARKS) -> PoseMap:
     )
     chosen = features[:, _spread(database.frame_count, landmarks)]
     scaled = LandmarkMap.of(dissimilarities(chosen, chosen, vectors))
-    mds = np.concatenate([
-        scaled.places(dissimilarities(features[:, start : start + _CHUNK], chosen, vectors))
-        for start in range(0, database.frame_count, _CHUNK)
-    ])
+    mds = np.concatenate(
+        [
+            scaled.places(dissimilarities(features[:, start : start + _CHUNK], chosen, vectors))
+            for start in range(0, database.frame_count, _CHUNK)
+        ]
+    )
     pca, kept = principal_map(features.T)
     sample = _spread(database.frame_count, _SAMPLE)
     some = features[:, sample]
     euclidean = dissimilarities(some, some, [slice(0, len(features))])
-    badness = {"mds": stress(mds[sample], dissimilarities(some, some, vectors)), "pca": stress(pca[sample], euclidean)}
+    badness = {
+        "mds": stress(mds[sample], dissimilarities(some, some, vectors)),
+        "pca": stress(pca[sample], euclidean),
+    }
     return PoseMap(mds, pca, badness, kept, scaled, chosen, mean, scale, vectors)
 
 

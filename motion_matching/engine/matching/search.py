@@ -54,7 +54,9 @@ class FrameIndex:
     sharing between threads.
     """
 
-    def __init__(self, features: Array, candidates: Array | None = None, bias: Array | None = None) -> None:
+    def __init__(
+        self, features: Array, candidates: Array | None = None, bias: Array | None = None
+    ) -> None:
         """Index the frames of normalised, weighted `features` (D, N), which are not kept.
 
         `candidates` (N,) is False for frames that are never an answer (none by default); `bias` (N,), finite and of
@@ -69,7 +71,9 @@ class FrameIndex:
         # boxes are bounded by a sum of squares plus the bias, which must not be negative
         self._offset = float(bias[frames].min(initial=0.0))
         space = _principal_space(features, frames)
-        self._lay_out(space, space.points(features, frames), frames, bias[frames] - np.float32(self._offset))
+        self._lay_out(
+            space, space.points(features, frames), frames, bias[frames] - np.float32(self._offset)
+        )
 
     @property
     def frame_count(self) -> int:
@@ -370,7 +374,11 @@ def _principal_space(features: Array, frames: Array) -> _Space:
 def _points_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
     """The features' own axes, the one of the widest spread first, and the coordinates (n, D) of frames (n,)."""
     sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
-    widest_first = sample.var(axis=1, dtype=np.float64).argsort(kind="stable")[::-1] if len(frames) else slice(None)
+    widest_first = (
+        sample.var(axis=1, dtype=np.float64).argsort(kind="stable")[::-1]
+        if len(frames)
+        else slice(None)
+    )
     points = np.empty((len(frames), len(features)), np.float32)
     for start in range(0, len(frames), _CHUNK):
         some = slice(start, start + _CHUNK)

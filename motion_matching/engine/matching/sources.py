@@ -43,9 +43,13 @@ class Source:
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
-            raise SettingsError(f"The speed of the source '{self.name}' is {self.speed}; give a number above zero.")
+            raise SettingsError(
+                f"The speed of the source '{self.name}' is {self.speed}; give a number above zero."
+            )
         if min(self.start or 0, self.stop or 0) < 0:
-            raise SettingsError(f"The range of the source '{self.name}' has a negative frame; count from 0.")
+            raise SettingsError(
+                f"The range of the source '{self.name}' has a negative frame; count from 0."
+            )
         for tag in self.tags:
             tag.check(f"the source '{self.name}'")
 
@@ -65,7 +69,9 @@ class Source:
         or a clip holds numbers that are not finite.
         """
         if self.in_blender:
-            raise MotionDataError(f"{self.file} has not been read by Blender; build from it with the command line.")
+            raise MotionDataError(
+                f"{self.file} has not been read by Blender; build from it with the command line."
+            )
         clip = _finite(self.clip) if self.clip is not None else bvh.load(self.file or "", **axes)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
@@ -103,17 +109,23 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
         if path.is_dir():
             # hidden files such as '._walk.bvh' are what other systems keep beside the real ones
             files = sorted(
-                p for p in path.rglob("*") if p.suffix.lower() == ".bvh" and not p.name.startswith(".") and p.is_file()
+                p
+                for p in path.rglob("*")
+                if p.suffix.lower() == ".bvh" and not p.name.startswith(".") and p.is_file()
             )
             if not files:
-                raise SettingsError(f"The folder {path} holds no .bvh files; give a folder with motion capture.")
+                raise SettingsError(
+                    f"The folder {path} holds no .bvh files; give a folder with motion capture."
+                )
             sources += [Source(file=file) for file in files]
         elif path.suffix.lower() == ".json":
             sources += read_source_list(path)
         elif path.is_file():
             sources.append(Source(file=path))
         else:
-            raise SettingsError(f"{path} does not exist; give a .bvh file, a .blend file, a folder, or a .json list.")
+            raise SettingsError(
+                f"{path} does not exist; give a .bvh file, a .blend file, a folder, or a .json list."
+            )
     return sources
 
 
@@ -143,27 +155,42 @@ def _source(entry: Any, path: Path, number: int) -> Source:
         raise SettingsError(f"{where} must be an object with a 'file'.")
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
-        raise SettingsError(f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(_KEYS))}.")
+        raise SettingsError(
+            f"{where} has the unknown entry '{unknown[0]}'; known ones are {', '.join(sorted(_KEYS))}."
+        )
     file = path.parent / entry["file"]
     if not file.is_file():
-        raise SettingsError(f"{where} names {file}, which is not there; files are relative to the list.")
+        raise SettingsError(
+            f"{where} names {file}, which is not there; files are relative to the list."
+        )
     speed = entry.get("speed", 1.0)
     if not isinstance(speed, (int, float)) or not 0.1 <= speed <= 10:
         raise SettingsError(f"{where} has speed {speed!r}; give a number from 0.1 to 10.")
     mirror, loop = entry.get("mirror"), entry.get("loop", False)
     if not isinstance(mirror, (bool, type(None))) or not isinstance(loop, bool):
-        raise SettingsError(f"{where} has mirror {mirror!r} and loop {loop!r}; both are true or false.")
+        raise SettingsError(
+            f"{where} has mirror {mirror!r} and loop {loop!r}; both are true or false."
+        )
     for key in ("armature", "action"):
         if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
-            raise SettingsError(f"{where} has {key} {entry[key]!r}; give the name of one in a {BLEND} file.")
+            raise SettingsError(
+                f"{where} has {key} {entry[key]!r}; give the name of one in a {BLEND} file."
+            )
     start, stop = frames_of(entry, where)
     tags = entry.get("tags", [])
     if not isinstance(tags, list):
         raise SettingsError(f"{where} has tags {tags!r}; give a list of objects with a 'name'.")
     return Source(
-        file=file, start=start, stop=stop, speed=float(speed), mirror=mirror, loop=loop,
-        tags=tuple(tag_from_dict(tag, where) for tag in tags), track=_track(entry.get("track"), where),
-        armature=entry.get("armature"), action=entry.get("action"),
+        file=file,
+        start=start,
+        stop=stop,
+        speed=float(speed),
+        mirror=mirror,
+        loop=loop,
+        tags=tuple(tag_from_dict(tag, where) for tag in tags),
+        track=_track(entry.get("track"), where),
+        armature=entry.get("armature"),
+        action=entry.get("action"),
     )
 
 
@@ -176,5 +203,7 @@ def _track(rows: Any, where: str) -> GroundTrack | None:
     except (TypeError, ValueError):
         values = np.empty(0)
     if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
-        raise SettingsError(f"{where} has a track that is no list of [x, y, yaw]; give metres and radians for each frame.")
+        raise SettingsError(
+            f"{where} has a track that is no list of [x, y, yaw]; give metres and radians for each frame."
+        )
     return GroundTrack(values[:, :2], np.unwrap(values[:, 2]))

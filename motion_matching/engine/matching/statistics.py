@@ -42,11 +42,17 @@ def speeds_of(database: Database) -> tuple[Speeds, Speeds]:
     return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
 
 
-def _by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _by_direction(
+    database: Database,
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Speeds (N,) of the frames that may be entered, and which of them go forward, to the side and back."""
     velocity = database.root_motion[database.candidates(0.0)][:, :2]
     angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
-    sectors = (angle < np.pi / 4, (angle >= np.pi / 4) & (angle <= 3 * np.pi / 4), angle > 3 * np.pi / 4)
+    sectors = (
+        angle < np.pi / 4,
+        (angle >= np.pi / 4) & (angle <= 3 * np.pi / 4),
+        angle > 3 * np.pi / 4,
+    )
     return np.linalg.norm(velocity, axis=1), sectors
 
 
@@ -59,7 +65,9 @@ def speeds_not_in_data(database: Database, speeds: Speeds) -> list[dict[str, Any
     for direction in DIRECTIONS:
         wanted, found = getattr(speeds, direction), getattr(fastest, direction)
         if not is_in_data(wanted, found):
-            lacking.append({"direction": direction, "wanted": round(wanted, 3), "found": round(found, 3)})
+            lacking.append(
+                {"direction": direction, "wanted": round(wanted, 3), "found": round(found, 3)}
+            )
     return lacking
 
 
@@ -135,8 +143,12 @@ def tags_of(database: Database) -> dict[str, dict[str, Any]]:
         begins = np.append(frames[:1], frames[1:] & ~frames[:-1])
         begins[database.starts] = frames[database.starts]
         bias = database.bias[frames] if frames.any() else np.zeros(1)
-        found[tag] = {"minutes": round(float(frames.sum()) / database.fps / 60, 4), "part": round(float(frames.mean()), 4),
-                      "ranges": int(begins.sum()), "bias": [float(bias.min()), float(bias.max())]}
+        found[tag] = {
+            "minutes": round(float(frames.sum()) / database.fps / 60, 4),
+            "part": round(float(frames.mean()), 4),
+            "ranges": int(begins.sum()),
+            "bias": [float(bias.min()), float(bias.max())],
+        }
     return found
 
 
@@ -145,8 +157,10 @@ def _described_tags(database: Database) -> list[str]:
     lines = ["tags:" if database.tag_names else "tags: none"]
     for tag, found in tags_of(database).items():
         cost = ", cost {:+g} to {:+g}".format(*found["bias"]) if tag == PREFER else ""
-        lines.append(f"  {tag:16s} {found['minutes']:6.2f} min {found['part']:4.0%} in "
-                     f"{_count(found['ranges'], 'range')}{cost}")
+        lines.append(
+            f"  {tag:16s} {found['minutes']:6.2f} min {found['part']:4.0%} in "
+            f"{_count(found['ranges'], 'range')}{cost}"
+        )
     return lines
 
 

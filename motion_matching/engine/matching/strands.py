@@ -17,7 +17,10 @@ Array = np.ndarray
 SECONDS = 1.0  # that a strand lasts
 FASTEST = 5.0  # m/s, of the colours
 _POINTS = 11
-_VIRIDIS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float) / 255.0
+_VIRIDIS = (
+    np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)
+    / 255.0
+)
 
 
 class Strands(NamedTuple):
@@ -40,7 +43,9 @@ class Strands(NamedTuple):
 def of_database(database: Database, most: int) -> Strands:
     """Strands of all frames that may be played and that a second follows, or of `most` of them, evenly spread."""
     last = database.stops[database.range_of_frame]
-    frames = np.flatnonzero(database.used & (np.arange(database.frame_count) + _length(database.fps) < last))
+    frames = np.flatnonzero(
+        database.used & (np.arange(database.frame_count) + _length(database.fps) < last)
+    )
     return _strands(database.track, frames[:: max(-(-len(frames) // most), 1)], database.fps)
 
 
@@ -71,4 +76,6 @@ def _strands(track: Array, frames: Array, fps: float) -> Strands:
 def colours(speeds: Array) -> Array:
     """Colours (n, 3), 0 to 1, of speeds (n,) from standing, dark, to `FASTEST`, light."""
     place = np.clip(np.asarray(speeds) / FASTEST, 0.0, 1.0) * (len(_VIRIDIS) - 1)
-    return np.stack([np.interp(place, np.arange(len(_VIRIDIS)), channel) for channel in _VIRIDIS.T], axis=-1)
+    return np.stack(
+        [np.interp(place, np.arange(len(_VIRIDIS)), channel) for channel in _VIRIDIS.T], axis=-1
+    )

@@ -45,16 +45,22 @@ class TagRange:
     def check(self, owner: str) -> None:
         """SettingsError, which names the `owner`, for a range that is empty or a bias that makes no sense."""
         if self.stop is not None and self.stop <= (self.start or 0):
-            raise SettingsError(f"The tag '{self.name}' of {owner} stops at frame {self.stop}, where it has not started; "
-                                "give a stop after its start.")
+            raise SettingsError(
+                f"The tag '{self.name}' of {owner} stops at frame {self.stop}, where it has not started; "
+                "give a stop after its start."
+            )
         if self.bias is None:
             return
         if self.name != PREFER:
-            raise SettingsError(f"The tag '{self.name}' of {owner} has a bias, and only '{PREFER}' takes one; remove it.")
+            raise SettingsError(
+                f"The tag '{self.name}' of {owner} has a bias, and only '{PREFER}' takes one; remove it."
+            )
         number = isinstance(self.bias, (int, float)) and not isinstance(self.bias, bool)
         if not (number and abs(self.bias) <= _LARGEST_BIAS):
-            raise SettingsError(f"The tag '{PREFER}' of {owner} has the bias {self.bias!r}; give a number from "
-                                f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, a negative one to prefer its frames.")
+            raise SettingsError(
+                f"The tag '{PREFER}' of {owner} has the bias {self.bias!r}; give a number from "
+                f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, a negative one to prefer its frames."
+            )
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -66,8 +72,10 @@ def tag_from_dict(entry: Any, where: str) -> TagRange:
     """A tag from JSON data; SettingsError says `where` it is wrong."""
     name = entry.get("name") if isinstance(entry, Mapping) else None
     if not isinstance(name, str) or not name or set(entry) - _KEYS:
-        raise SettingsError(f"{where} has the tag {entry!r}; give an object with a 'name' and perhaps 'start', 'stop' and, "
-                            f"for '{PREFER}', 'bias'.")
+        raise SettingsError(
+            f"{where} has the tag {entry!r}; give an object with a 'name' and perhaps 'start', 'stop' and, "
+            f"for '{PREFER}', 'bias'."
+        )
     start, stop = frames_of(entry, f"{where}: its tag '{name}'")
     tag = TagRange(name, start, stop, entry.get("bias"))
     tag.check(where)
@@ -78,8 +86,12 @@ def frames_of(entry: Mapping[str, Any], where: str) -> tuple[int | None, int | N
     """The entries 'start' and 'stop', both of which may be left out; SettingsError where they are no frames."""
     for key in ("start", "stop"):
         value = entry.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise SettingsError(f"{where} has {key} {value!r}; give a frame number, counted from 0.")
+        if value is not None and (
+            not isinstance(value, int) or isinstance(value, bool) or value < 0
+        ):
+            raise SettingsError(
+                f"{where} has {key} {value!r}; give a frame number, counted from 0."
+            )
     return entry.get("start"), entry.get("stop")
 
 
@@ -92,17 +104,26 @@ def load_tags(path: Path | str) -> dict[str, tuple[TagRange, ...]]:
     except (OSError, ValueError) as cause:
         raise SettingsError(f"The file of tags {path} cannot be read as JSON: {cause}.") from cause
     if not isinstance(data, dict) or not all(isinstance(tags, list) for tags in data.values()):
-        raise SettingsError(f'{path} must hold lists of tags by clip, such as {{"walk": [{{"name": "turn", "start": 9}}]}}.')
-    return {clip: tuple(tag_from_dict(tag, f"'{clip}' in {path}") for tag in tags) for clip, tags in data.items()}
+        raise SettingsError(
+            f'{path} must hold lists of tags by clip, such as {{"walk": [{{"name": "turn", "start": 9}}]}}.'
+        )
+    return {
+        clip: tuple(tag_from_dict(tag, f"'{clip}' in {path}") for tag in tags)
+        for clip, tags in data.items()
+    }
 
 
 def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
     """Write tags by clip as JSON, a line for each; SettingsError where that fails."""
     clips = []
     for clip, ranges in tags.items():
-        entries = [{key: value for key, value in vars(tag).items() if value is not None} for tag in ranges]
+        entries = [
+            {key: value for key, value in vars(tag).items() if value is not None} for tag in ranges
+        ]
         lines = ",\n".join(f"  {json.dumps(entry)}" for entry in entries)
-        clips.append(f" {json.dumps(clip)}: [\n{lines}\n ]" if entries else f" {json.dumps(clip)}: []")
+        clips.append(
+            f" {json.dumps(clip)}: [\n{lines}\n ]" if entries else f" {json.dumps(clip)}: []"
+        )
     with files.replacing(path, SettingsError) as temporary:
         temporary.write_text("{\n" + ",\n".join(clips) + "\n}\n", encoding="utf-8")
 
@@ -116,9 +137,15 @@ def with_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]])
     unknown = next((clip for clip in tags if clip not in names), None)
     if unknown is not None:
         some = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        raise SettingsError(f"There are tags for a clip '{unknown}', which is no source; the clips are {some}.")
-    return [replace(source, tags=tuple(tag for tag in tags[source.name] if _meets(tag, source)))
-            if source.name in tags else source for source in sources]
+        raise SettingsError(
+            f"There are tags for a clip '{unknown}', which is no source; the clips are {some}."
+        )
+    return [
+        replace(source, tags=tuple(tag for tag in tags[source.name] if _meets(tag, source)))
+        if source.name in tags
+        else source
+        for source in sources
+    ]
 
 
 def tags_by_clip(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
@@ -130,9 +157,13 @@ def tags_by_clip(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
     tags: dict[str, tuple[TagRange, ...]] = {}
     for source in sources:
         if source.file != files_of[source.name]:
-            raise SettingsError(f"{source.file} and {files_of[source.name]} have one name, so their tags cannot be told "
-                                "apart; rename one.")
-        tags[source.name] = tags.get(source.name, ()) + tuple(_within(tag, source) for tag in source.tags)
+            raise SettingsError(
+                f"{source.file} and {files_of[source.name]} have one name, so their tags cannot be told "
+                "apart; rename one."
+            )
+        tags[source.name] = tags.get(source.name, ()) + tuple(
+            _within(tag, source) for tag in source.tags
+        )
     return tags
 
 

@@ -40,18 +40,26 @@ class AutoTagSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if not (is_number(value) and 0 <= value <= 100):
-                raise SettingsError(f"The threshold '{field.name}' of tags is {value!r}; give a number from 0 to 100.")
+                raise SettingsError(
+                    f"The threshold '{field.name}' of tags is {value!r}; give a number from 0 to 100."
+                )
         for low, high in (("idle_speed", "run_speed"), ("strafe_angle", "back_angle")):
             if getattr(self, low) >= getattr(self, high):
-                raise SettingsError(f"The threshold '{low}' of tags must lie below '{high}'; change one of them.")
+                raise SettingsError(
+                    f"The threshold '{low}' of tags must lie below '{high}'; change one of them."
+                )
         for name in ("hysteresis", "arrived"):
             if getattr(self, name) >= 1:
-                raise SettingsError(f"The threshold '{name}' of tags is {getattr(self, name)}; give a part below 1.")
+                raise SettingsError(
+                    f"The threshold '{name}' of tags is {getattr(self, name)}; give a part below 1."
+                )
 
     def changed(self, changes: Mapping[str, Any]) -> AutoTagSettings:
         """These thresholds with some replaced; SettingsError names an unknown one."""
         known = [field.name for field in fields(self)]
         for name in changes:
             if name not in known:
-                raise SettingsError(f"There is no threshold '{name}' of tags; known ones are {', '.join(known)}.")
+                raise SettingsError(
+                    f"There is no threshold '{name}' of tags; known ones are {', '.join(known)}."
+                )
         return replace(self, **changes)

@@ -49,13 +49,21 @@ class Watched(NamedTuple):
 
 
 def watch(
-    database: Database, settings: PerformerSettings, wanted: Performance, progress: Progress | None = None,
-    ground: Ground | None = None, controller: Callable[[Database, PerformerSettings], Method] = MotionMatching,
+    database: Database,
+    settings: PerformerSettings,
+    wanted: Performance,
+    progress: Progress | None = None,
+    ground: Ground | None = None,
+    controller: Callable[[Database, PerformerSettings], Method] = MotionMatching,
 ) -> Watched:
     """The take that a method makes of a performance, on its own ground if no other is given, and what it met."""
     method = _Noting(controller(database, settings), settings)
-    take = solve(Performer(cast(Method, method), settings, ground or wanted.ground), wanted, progress)
-    return Watched(take, tuple(zip(method.goals, method.settings, strict=True)), tuple(method.choices))
+    take = solve(
+        Performer(cast(Method, method), settings, ground or wanted.ground), wanted, progress
+    )
+    return Watched(
+        take, tuple(zip(method.goals, method.settings, strict=True)), tuple(method.choices)
+    )
 
 
 class _Noting:
@@ -79,5 +87,7 @@ class _Noting:
         self.goals.append(goal)
         self.settings.append(self._settings)
         decision: Any = getattr(self._method, "decision", None)
-        self.choices.append(decision and Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen))
+        self.choices.append(
+            decision and Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen)
+        )
         return motion

@@ -88,7 +88,9 @@ def log(q: Array) -> Array:
     length = np.sqrt(np.sum(q[..., 1:] ** 2, axis=-1, keepdims=True))
     angle = np.arctan2(length, q[..., :1])
     # near the identity angle / length tends to 1 / w
-    scale = np.where(length > 1e-8, angle / np.maximum(length, 1e-8), np.sign(q[..., :1]) + (q[..., :1] == 0))
+    scale = np.where(
+        length > 1e-8, angle / np.maximum(length, 1e-8), np.sign(q[..., :1]) + (q[..., :1] == 0)
+    )
     return scale * q[..., 1:]
 
 
@@ -134,14 +136,42 @@ def from_matrix(m: Array) -> Array:
     # the four rows are the quaternion scaled by each of its components in turn; the longest is the most accurate
     candidates = np.stack(
         [
-            np.stack([1 + m00 + m11 + m22, m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0],
-                      m[..., 1, 0] - m[..., 0, 1]], -1),
-            np.stack([m[..., 2, 1] - m[..., 1, 2], 1 + m00 - m11 - m22, m[..., 1, 0] + m[..., 0, 1],
-                      m[..., 0, 2] + m[..., 2, 0]], -1),
-            np.stack([m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] + m[..., 0, 1], 1 - m00 + m11 - m22,
-                      m[..., 2, 1] + m[..., 1, 2]], -1),
-            np.stack([m[..., 1, 0] - m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2],
-                      1 - m00 - m11 + m22], -1),
+            np.stack(
+                [
+                    1 + m00 + m11 + m22,
+                    m[..., 2, 1] - m[..., 1, 2],
+                    m[..., 0, 2] - m[..., 2, 0],
+                    m[..., 1, 0] - m[..., 0, 1],
+                ],
+                -1,
+            ),
+            np.stack(
+                [
+                    m[..., 2, 1] - m[..., 1, 2],
+                    1 + m00 - m11 - m22,
+                    m[..., 1, 0] + m[..., 0, 1],
+                    m[..., 0, 2] + m[..., 2, 0],
+                ],
+                -1,
+            ),
+            np.stack(
+                [
+                    m[..., 0, 2] - m[..., 2, 0],
+                    m[..., 1, 0] + m[..., 0, 1],
+                    1 - m00 + m11 - m22,
+                    m[..., 2, 1] + m[..., 1, 2],
+                ],
+                -1,
+            ),
+            np.stack(
+                [
+                    m[..., 1, 0] - m[..., 0, 1],
+                    m[..., 0, 2] + m[..., 2, 0],
+                    m[..., 2, 1] + m[..., 1, 2],
+                    1 - m00 - m11 + m22,
+                ],
+                -1,
+            ),
         ],
         axis=-2,
     )
@@ -193,7 +223,9 @@ def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array
             continue
         above = world_rotations[..., parent, :]
         world_rotations[..., bone, :] = mul(above, rotations[..., bone, :])
-        world_positions[..., bone, :] = mul_vec(above, positions[..., bone, :]) + world_positions[..., parent, :]
+        world_positions[..., bone, :] = (
+            mul_vec(above, positions[..., bone, :]) + world_positions[..., parent, :]
+        )
     return world_rotations, world_positions
 
 

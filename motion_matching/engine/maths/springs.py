@@ -52,12 +52,16 @@ def decay_matrix(halflife: float, dt: float, velocity_halflife: float | None = N
     return np.array([[e * (1 + y * dt), f * dt], [-e * y * y * dt, f * (1 - z * dt)]])
 
 
-def damper(x: Array, goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp) -> Array:
+def damper(
+    x: Array, goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp
+) -> Array:
     """Move `x` toward `goal` so that half of the difference is left after one halflife."""
     return goal + (x - goal) * negexp(LN2 * dt / (halflife + _SHORTEST))
 
 
-def damp_adjustment(difference: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp) -> Array:
+def damp_adjustment(
+    difference: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp
+) -> Array:
     """The part of a difference (vector or scaled angle-axis) to be made good within `dt`.
 
     The damper starts anew from zero at every call, because its result is applied to what it is measured from
@@ -74,7 +78,9 @@ def damp_adjustment_rotation(
     return quat.from_scaled_angle_axis(damp_adjustment(step, halflife, dt, negexp))
 
 
-def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value, negexp: NegExp = exact_negexp) -> tuple[Any, Any]:
+def spring(
+    x: Value, v: Value, goal: Value, halflife: float, dt: Value, negexp: NegExp = exact_negexp
+) -> tuple[Any, Any]:
     """Critically damped spring of position `x` and velocity `v` (per second) toward a resting `goal`."""
     y = halflife_to_damping(halflife) / 2.0
     j0 = x - goal
@@ -84,7 +90,12 @@ def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value, negexp: 
 
 
 def spring_rotation(
-    q: Array, angular_velocity: Array, goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp
+    q: Array,
+    angular_velocity: Array,
+    goal: Array,
+    halflife: float,
+    dt: float,
+    negexp: NegExp = exact_negexp,
 ) -> tuple[Array, Array]:
     """The same spring for rotations `(..., 4)` and angular velocities `(..., 3)`, by the shorter way round."""
     offset = quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(q, goal)))
@@ -93,7 +104,13 @@ def spring_rotation(
 
 
 def character_spring(
-    x: Array, v: Array, a: Array, v_goal: Array, halflife: float, dt: float, negexp: NegExp = exact_negexp
+    x: Array,
+    v: Array,
+    a: Array,
+    v_goal: Array,
+    halflife: float,
+    dt: float,
+    negexp: NegExp = exact_negexp,
 ) -> tuple[Array, Array, Array]:
     """Position, velocity and acceleration of a body whose velocity is sprung toward `v_goal`.
 

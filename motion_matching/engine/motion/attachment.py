@@ -43,12 +43,16 @@ def detach(clip: Clip) -> Clip:
     """
     skeleton = clip.skeleton
     if list(np.flatnonzero(skeleton.parents < 0)) != [0]:
-        raise RigError(f"Clip '{clip.name}' has no simulation bone to take off: bone '{skeleton.names[0]}' is not "
-                       "the root of all others.")
+        raise RigError(
+            f"Clip '{clip.name}' has no simulation bone to take off: bone '{skeleton.names[0]}' is not "
+            "the root of all others."
+        )
     rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
     rest_rotations, rest_positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
     for bone in skeleton.children(0):
-        rotations[:, bone], positions[:, bone] = skeleton.bone_world(bone, clip.rotations, clip.positions)
+        rotations[:, bone], positions[:, bone] = skeleton.bone_world(
+            bone, clip.rotations, clip.positions
+        )
         rest_rotations[bone], rest_positions[bone] = _rest_world(skeleton, bone)
     bare = Skeleton(
         skeleton.names[1:],
@@ -57,7 +61,9 @@ def detach(clip: Clip) -> Clip:
         rest_rotations[1:],
         tuple((bone - 1, offset) for bone, offset in skeleton.end_sites if bone > 0),
     )
-    return _stored(replace(clip, skeleton=bare, rotations=rotations[:, 1:], positions=positions[:, 1:]))
+    return _stored(
+        replace(clip, skeleton=bare, rotations=rotations[:, 1:], positions=positions[:, 1:])
+    )
 
 
 def _attached(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
@@ -80,7 +86,11 @@ def _attached(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
 def _first_below(skeleton: Skeleton, riders: list[int]) -> list[int]:
     """Bones that keep their motion while what they hang from becomes the simulation bone or rides on it."""
     above = {-1, *riders}
-    return [bone for bone, parent in enumerate(skeleton.parents) if int(parent) in above and bone not in above]
+    return [
+        bone
+        for bone, parent in enumerate(skeleton.parents)
+        if int(parent) in above and bone not in above
+    ]
 
 
 def _free_name(names: tuple[str, ...]) -> str:
@@ -91,7 +101,9 @@ def _free_name(names: tuple[str, ...]) -> str:
 def _stored(clip: Clip) -> Clip:
     """Float32, contiguous, quaternions on one hemisphere along time."""
     rotations = np.ascontiguousarray(quat.unroll(quat.normalize(clip.rotations)), dtype=np.float32)
-    return replace(clip, rotations=rotations, positions=np.ascontiguousarray(clip.positions, dtype=np.float32))
+    return replace(
+        clip, rotations=rotations, positions=np.ascontiguousarray(clip.positions, dtype=np.float32)
+    )
 
 
 def _rest_world(skeleton: Skeleton, bone: int) -> tuple[np.ndarray, np.ndarray]:

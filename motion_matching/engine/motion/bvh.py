@@ -17,21 +17,39 @@ import numpy as np
 from ..errors import MotionDataError, SettingsError
 from ..files import replacing
 from ..maths import quat
-from .bvh_text import AXES, Hierarchy, Joint, decoded, largest_character, read_bytes, read_motion, unique_names
+from .bvh_text import (
+    AXES,
+    Hierarchy,
+    Joint,
+    decoded,
+    largest_character,
+    read_bytes,
+    read_motion,
+    unique_names,
+)
 from .clip import Clip
 from .skeleton import Skeleton
 
 # metres per unit: what files use, and what else is seen (the last is that of the CMU library's conversions)
 _USUAL_UNITS = {"centimetres": 0.01, "metres": 1.0, "millimetres": 0.001}
-_RARE_UNITS = {"decimetres": 0.1, "inches": 0.0254, "feet": 0.3048, "units of the CMU library": 0.0254 / 0.45}
+_RARE_UNITS = {
+    "decimetres": 0.1,
+    "inches": 0.0254,
+    "feet": 0.3048,
+    "units of the CMU library": 0.0254 / 0.45,
+}
 _REACH = 2.3  # metres from a toe over the hips to the far hand, of an adult
 _PLAUSIBLE_REACH = (1.2, 3.6)
 
-_STILL = 1e-6  # metres that a bone may be off its rest position and still do without position channels
+_STILL = (
+    1e-6  # metres that a bone may be off its rest position and still do without position channels
+)
 _ROWS_PER_WRITE = 256
 
 
-def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None) -> Clip:
+def load(
+    path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
+) -> Clip:
     """Read a BVH file into a clip that carries the file's name without its ending.
 
     `up` and `forward` are the signed axes of the file ('Y', '-Z') that become Blender's +Z and -Y. `scale` is in
@@ -49,7 +67,9 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
     data = read_bytes(path)
     motion = re.search(rb"^[ \t]*MOTION\b[^\n]*\n?", data, re.MULTILINE | re.IGNORECASE)
     if motion is None:
-        raise MotionDataError(f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected")
+        raise MotionDataError(
+            f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected"
+        )
     notes: list[str] = []
     hierarchy = Hierarchy(path, decoded(data[: motion.start()]))
     values, fps = read_motion(path, data, motion.end(), hierarchy.joints, notes)
@@ -65,8 +85,11 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
         parents=parents,
         rest_positions=(offsets @ to_blender).astype(np.float32),
         rest_rotations=np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
-        end_sites=tuple((bone, tuple((np.array(site) @ to_blender).tolist()))
-                        for bone, joint in enumerate(joints) for site in joint.end_sites),
+        end_sites=tuple(
+            (bone, tuple((np.array(site) @ to_blender).tolist()))
+            for bone, joint in enumerate(joints)
+            for site in joint.end_sites
+        ),
     )
     return Clip(
         name=path.stem,
@@ -79,7 +102,13 @@ def load(path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | 
 
 
 def save(
-    clip: Clip, path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float = 0.01, order: str = "ZXY"
+    clip: Clip,
+    path: str | Path,
+    *,
+    up: str = "Y",
+    forward: str = "Z",
+    scale: float = 0.01,
+    order: str = "ZXY",
 ) -> None:
     """Write a clip as BVH: `up`, `forward` and `scale` as in `load`, `order` that of the rotation channels.
 
@@ -93,15 +122,26 @@ def save(
     axes = _blender_axes(up, forward)
     _check_scale(scale)
     if sorted(order.upper()) != list(AXES):
-        raise SettingsError(f"The order of rotations must hold X, Y and Z once each, such as ZXY, not '{order}'")
-    if not clip.frame_count or not (np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()):
-        raise MotionDataError(f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; make it anew")
+        raise SettingsError(
+            f"The order of rotations must hold X, Y and Z once each, such as ZXY, not '{order}'"
+        )
+    if not clip.frame_count or not (
+        np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()
+    ):
+        raise MotionDataError(
+            f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; make it anew"
+        )
     skeleton = clip.skeleton
     bones, depths = _depth_first(skeleton)
     moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
     six = (moved | (skeleton.parents < 0))[bones]
-    rows = np.concatenate([clip.positions[:, bones] @ axes / scale,
-                           _euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order)], axis=-1)
+    rows = np.concatenate(
+        [
+            clip.positions[:, bones] @ axes / scale,
+            _euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order),
+        ],
+        axis=-1,
+    )
     written = np.stack([six] * 3 + [np.ones_like(six)] * 3, axis=-1).ravel()
     rows = rows.reshape(clip.frame_count, -1)[:, written]
     header = "\n".join(_hierarchy_lines(skeleton, bones, depths, six, axes / scale, order.upper()))
@@ -124,7 +164,9 @@ def _blender_axes(up: str, forward: str) -> np.ndarray:
     """The rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
     z, ahead = _axis(up, "up"), _axis(forward, "forward")
     if z @ ahead != 0:
-        raise SettingsError(f"The up axis '{up}' and the forward axis '{forward}' must be perpendicular; change one")
+        raise SettingsError(
+            f"The up axis '{up}' and the forward axis '{forward}' must be perpendicular; change one"
+        )
     return np.stack([np.cross(z, ahead), -ahead, z])
 
 
@@ -137,7 +179,9 @@ def _axis(name: str, role: str) -> np.ndarray:
 
 def _check_scale(scale: float) -> None:
     if not (np.isfinite(scale) and scale > 0):
-        raise SettingsError(f"The scale must be a positive number of metres per unit of the file, not {scale}")
+        raise SettingsError(
+            f"The scale must be a positive number of metres per unit of the file, not {scale}"
+        )
 
 
 def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) -> float:
@@ -148,9 +192,13 @@ def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]
     and millimetres the one that makes it 1.2 to 3.6 m is taken; otherwise the nearest of all known units, with a
     warning. Bones that slide, and what leads from a root on the floor to the hips, are no part of a chain.
     """
-    sampled = positions[np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)].astype(np.float64)
+    sampled = positions[
+        np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)
+    ].astype(np.float64)
     frames = np.linalg.norm(sampled, axis=-1)
-    lengths = np.where(np.ptp(frames, axis=0) < 0.1 * frames.max(axis=0), np.median(frames, axis=0), 0.0)
+    lengths = np.where(
+        np.ptp(frames, axis=0) < 0.1 * frames.max(axis=0), np.median(frames, axis=0), 0.0
+    )
     lengths[parents < 0] = 0.0
     body = lengths.copy()
     bone = 0
@@ -159,13 +207,19 @@ def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]
         body[bone] = 0.0
     reach = _longest_chain(parents, body) or _longest_chain(parents, lengths)
     if reach == 0.0:
-        notes.append("has no bones with a length to tell its unit; centimetres are assumed; set the scale if not")
+        notes.append(
+            "has no bones with a length to tell its unit; centimetres are assumed; set the scale if not"
+        )
         return _USUAL_UNITS["centimetres"]
     for unit in _USUAL_UNITS.values():
         if _PLAUSIBLE_REACH[0] <= reach * unit <= _PLAUSIBLE_REACH[1]:
             return unit
-    name, unit = min((_USUAL_UNITS | _RARE_UNITS).items(), key=lambda item: abs(np.log(reach * item[1] / _REACH)))
-    notes.append(f"has an unusual size: its unit was taken for {name} ({unit:.4g} m); set the scale if it is not")
+    name, unit = min(
+        (_USUAL_UNITS | _RARE_UNITS).items(), key=lambda item: abs(np.log(reach * item[1] / _REACH))
+    )
+    notes.append(
+        f"has an unusual size: its unit was taken for {name} ({unit:.4g} m); set the scale if it is not"
+    )
     return unit
 
 
@@ -189,12 +243,17 @@ def _local_positions(joints: list[Joint], axes: np.ndarray, values: np.ndarray) 
     """Positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced by channels."""
     positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
     positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
-    triples = [(bone, axis, column)
-               for bone, joint in enumerate(joints) for axis, column in joint.columns("position")]
+    triples = [
+        (bone, axis, column)
+        for bone, joint in enumerate(joints)
+        for axis, column in joint.columns("position")
+    ]
     if triples:
         bones, source, columns = np.array(triples).T
         target = np.argmax(np.abs(axes), axis=0)[source]  # axes permute and negate, no more
-        positions.reshape(len(values), -1)[:, 3 * bones + target] = values[:, columns] * axes[target, source]
+        positions.reshape(len(values), -1)[:, 3 * bones + target] = (
+            values[:, columns] * axes[target, source]
+        )
     return positions
 
 
@@ -210,7 +269,9 @@ def _local_rotations(joints: list[Joint], axes: np.ndarray, values: np.ndarray) 
     for bone, joint in enumerate(joints):
         groups.setdefault(tuple(axis for axis, _ in joint.columns("rotation")), []).append(bone)
     for order, bones in groups.items():
-        columns = np.array([[column for _, column in joints[bone].columns("rotation")] for bone in bones])
+        columns = np.array(
+            [[column for _, column in joints[bone].columns("rotation")] for bone in bones]
+        )
         product: list[np.ndarray] = []
         for i, axis in enumerate(order):
             target = int(np.argmax(np.abs(axes[:, axis])))
@@ -221,7 +282,9 @@ def _local_rotations(joints: list[Joint], axes: np.ndarray, values: np.ndarray) 
     return rotations
 
 
-def _turned(q: list[np.ndarray], cosine: np.ndarray, sine: np.ndarray, axis: int) -> list[np.ndarray]:
+def _turned(
+    q: list[np.ndarray], cosine: np.ndarray, sine: np.ndarray, axis: int
+) -> list[np.ndarray]:
     """The quaternion, as four arrays, times the rotation about one axis with these sine and cosine of the half angle;
     an empty list is the identity."""
     a, b, c = 1 + axis, 1 + (axis + 1) % 3, 1 + (axis + 2) % 3
@@ -251,7 +314,9 @@ def _euler_degrees(rotations: np.ndarray, axes: np.ndarray, order: str) -> np.nd
     x, y, z = vector[..., first], vector[..., second], handed * vector[..., third]
     half_sum, half_difference = np.arctan2(x + z, w + y), np.arctan2(x - z, w - y)
     middle = 2 * np.arctan2(np.hypot(w + y, x + z), np.hypot(w - y, x - z)) - np.pi / 2
-    angles = np.stack([half_sum + half_difference, middle, handed * (half_sum - half_difference)], axis=-1)
+    angles = np.stack(
+        [half_sum + half_difference, middle, handed * (half_sum - half_difference)], axis=-1
+    )
     angles -= 2 * np.pi * np.round(angles[:1] / (2 * np.pi))
     return np.degrees(np.unwrap(angles, axis=0))
 
@@ -270,7 +335,12 @@ def _depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
 
 
 def _hierarchy_lines(
-    skeleton: Skeleton, bones: np.ndarray, depths: list[int], six: np.ndarray, to_file: np.ndarray, order: str
+    skeleton: Skeleton,
+    bones: np.ndarray,
+    depths: list[int],
+    six: np.ndarray,
+    to_file: np.ndarray,
+    order: str,
 ) -> Iterator[str]:
     names = written_names(skeleton.names)
     three = " ".join(f"{axis}rotation" for axis in order)
@@ -280,7 +350,9 @@ def _hierarchy_lines(
         yield f"{tabs}{'JOINT' if depth else 'ROOT'} {names[bone]}"
         yield f"{tabs}{{"
         yield f"{tabs}\t{_offset(skeleton.rest_positions[bone] @ to_file)}"
-        yield f"{tabs}\tCHANNELS " + (f"6 Xposition Yposition Zposition {three}" if six[place] else f"3 {three}")
+        yield f"{tabs}\tCHANNELS " + (
+            f"6 Xposition Yposition Zposition {three}" if six[place] else f"3 {three}"
+        )
         next_depth = depths[place + 1] if place + 1 < len(depths) else 0
         sites = [site for owner, site in skeleton.end_sites if owner == bone]
         if not sites and next_depth <= depth:

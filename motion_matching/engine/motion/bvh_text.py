@@ -15,10 +15,42 @@ import numpy as np
 from ..errors import MotionDataError
 
 AXES = "XYZ"
-_CHANNELS = {f"{axis}{kind}".lower(): (kind, i) for kind in ("position", "rotation") for i, axis in enumerate(AXES)}
+_CHANNELS = {
+    f"{axis}{kind}".lower(): (kind, i)
+    for kind in ("position", "rotation")
+    for i, axis in enumerate(AXES)
+}
 _FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
-_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300,
-          360, 480, 500, 1000)
+_RATES = (
+    10,
+    12,
+    15,
+    20,
+    24,
+    25,
+    30,
+    48,
+    50,
+    60,
+    72,
+    75,
+    80,
+    90,
+    100,
+    120,
+    125,
+    144,
+    150,
+    180,
+    200,
+    240,
+    250,
+    300,
+    360,
+    480,
+    500,
+    1000,
+)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
 _PLAIN = b"+-.0123456789"  # all that most numbers are made of
@@ -57,7 +89,9 @@ class Joint:
 
     def columns(self, kind: str) -> list[tuple[int, int]]:
         """Axis and column of the channels of one kind, in the file's order."""
-        return [(axis, self.first_channel + i) for i, (k, axis) in enumerate(self.channels) if k == kind]
+        return [
+            (axis, self.first_channel + i) for i, (k, axis) in enumerate(self.channels) if k == kind
+        ]
 
 
 class Hierarchy:
@@ -65,8 +99,11 @@ class Hierarchy:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
-        self.words = [(word, number) for number, line in enumerate(text.split("\n"), 1)
-                      for word in re.findall(r"[{}]|[^\s{}]+", line, re.ASCII)]
+        self.words = [
+            (word, number)
+            for number, line in enumerate(text.split("\n"), 1)
+            for word in re.findall(r"[{}]|[^\s{}]+", line, re.ASCII)
+        ]
         self.next = 1  # after HIERARCHY
         self.joints: list[Joint] = []
         self._read()
@@ -94,7 +131,11 @@ class Hierarchy:
             else:
                 self._fail(line, "OFFSET, CHANNELS, JOINT, End Site or '}'", word)
         if opened:
-            self._fail(self.words[-1][1] + 1, f"'}}' after joint '{self.joints[opened[-1]].name}'", "MOTION")
+            self._fail(
+                self.words[-1][1] + 1,
+                f"'}}' after joint '{self.joints[opened[-1]].name}'",
+                "MOTION",
+            )
         if not self.joints:
             self._fail(self.words[0][1] + 1, "ROOT", "MOTION")
         column = 0
@@ -102,11 +143,14 @@ class Hierarchy:
             joint.first_channel = column
             column += len(joint.channels)
         if not column:
-            raise MotionDataError(f"Cannot use '{self.path}': none of its joints has channels, so nothing moves")
+            raise MotionDataError(
+                f"Cannot use '{self.path}': none of its joints has channels, so nothing moves"
+            )
 
     def _fail(self, line: int, expected: str, found: str) -> NoReturn:
         raise MotionDataError(
-            f"Cannot read '{self.path}': line {line} has {found[:40]!r} where {expected} was expected")
+            f"Cannot read '{self.path}': line {line} has {found[:40]!r} where {expected} was expected"
+        )
 
     def _take(self, expected: str) -> tuple[str, int]:
         if self.next >= len(self.words):
@@ -182,8 +226,10 @@ def largest_character(joints: list[Joint], notes: list[str]) -> tuple[list[Joint
     kept = max(dict.fromkeys(roots), key=roots.count)
     others = [joints[root].name for root in dict.fromkeys(roots) if root != kept]
     if others:
-        notes.append(f"holds several roots: {joints[kept].name} has the most joints and is read, "
-                     f"{', '.join(others)} left out")
+        notes.append(
+            f"holds several roots: {joints[kept].name} has the most joints and is read, "
+            f"{', '.join(others)} left out"
+        )
     chosen = [i for i, root in enumerate(roots) if root == kept]
     # the joints under a root follow it without a gap
     return [joints[i] for i in chosen], np.array([max(joints[i].parent - kept, -1) for i in chosen])
@@ -198,7 +244,9 @@ def unique_names(names: Iterable[str], notes: list[str]) -> tuple[str, ...]:
             number += 1
             new = f"{name}.{number:03d}"
         if number:
-            notes.append(f"has more than one joint named '{name}': one of them is called '{new}' now")
+            notes.append(
+                f"has more than one joint named '{name}': one of them is called '{new}' now"
+            )
         result[new] = None
     return tuple(result)
 
@@ -215,7 +263,9 @@ def read_bytes(path: Path) -> bytes:
     if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
         raise MotionDataError(f"Cannot read '{path}': the file is empty")
     if word[1].upper() != b"HIERARCHY":
-        raise MotionDataError(f"Cannot read '{path}': it is no BVH file, whose line 1 is expected to be HIERARCHY")
+        raise MotionDataError(
+            f"Cannot read '{path}': it is no BVH file, whose line 1 is expected to be HIERARCHY"
+        )
     return data if b"\n" in data else data.replace(b"\r", b"\n")
 
 
@@ -238,7 +288,8 @@ def read_motion(
         except ValueError:
             line = data.count(b"\n", 0, found.start(2)) + 1
             raise MotionDataError(
-                f"Cannot read '{path}': line {line} has {value[:40]!r} where a number was expected") from None
+                f"Cannot read '{path}': line {line} has {value[:40]!r} where a number was expected"
+            ) from None
         fields[name] = value
         start = found.end()
     values = _Table(path, data[start:], data.count(b"\n", 0, start) + 1, joints, notes).values()
@@ -254,9 +305,13 @@ def read_motion(
 class _Table:
     """The lines of numbers after the frame time: one line a frame, one number a channel."""
 
-    def __init__(self, path: Path, body: bytes, first_line: int, joints: list[Joint], notes: list[str]) -> None:
+    def __init__(
+        self, path: Path, body: bytes, first_line: int, joints: list[Joint], notes: list[str]
+    ) -> None:
         self.path, self.body, self.first_line, self.notes = path, body, first_line, notes
-        self.channels = [(joint.name, AXES[axis] + kind) for joint in joints for kind, axis in joint.channels]
+        self.channels = [
+            (joint.name, AXES[axis] + kind) for joint in joints for kind, axis in joint.channels
+        ]
 
     def values(self) -> np.ndarray:
         """The numbers (F, C), checked."""
@@ -271,7 +326,8 @@ class _Table:
             joint, channel = self.channels[column]
             raise MotionDataError(
                 f"Cannot use '{self.path}': {channel} of joint '{joint}' is {values[frame, column]:g} in frame "
-                f"{frame + 1} (line {lines[frame]}) where a finite number was expected; repair or delete that line")
+                f"{frame + 1} (line {lines[frame]}) where a finite number was expected; repair or delete that line"
+            )
         return values
 
     def _whole_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -285,17 +341,23 @@ class _Table:
         counts = np.diff(np.searchsorted(starts, breaks), prepend=0)
         rows = np.flatnonzero(counts)
         if not len(rows):
-            raise MotionDataError(f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}")
+            raise MotionDataError(
+                f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}"
+            )
         wanted = len(self.channels)
         wrong = np.flatnonzero(counts[rows] != wanted)
         if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and counts[rows[-1]] < wanted:
-            self.notes.append(f"breaks off in line {rows[-1] + self.first_line}: that frame is left out")
+            self.notes.append(
+                f"breaks off in line {rows[-1] + self.first_line}: that frame is left out"
+            )
             rows, starts, ends = rows[:-1], starts[: -counts[rows[-1]]], ends[: -counts[rows[-1]]]
             self.body = self.body[: ends[-1]]
         elif len(wrong):
             row = rows[wrong[0]]
-            raise MotionDataError(f"Cannot read '{self.path}': line {row + self.first_line} has {counts[row]} values "
-                                  f"where one for each of the {wanted} channels was expected")
+            raise MotionDataError(
+                f"Cannot read '{self.path}': line {row + self.first_line} has {counts[row]} values "
+                f"where one for each of the {wanted} channels was expected"
+            )
         return starts, ends, rows + self.first_line
 
     def _fail_at_a_word(self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray) -> NoReturn:
@@ -307,11 +369,14 @@ class _Table:
                 joint, channel = self.channels[column]
                 raise MotionDataError(
                     f"Cannot read '{self.path}': line {lines[frame]} has {word[:40].decode('latin-1')!r} for "
-                    f"{channel} of joint '{joint}' where a number was expected") from None
+                    f"{channel} of joint '{joint}' where a number was expected"
+                ) from None
         # each word is a number to Python, but not to numpy: control characters between words, or underscores
         stray = re.search(rb"[^-+.0-9eE\s]", self.body)
         line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
-        raise MotionDataError(f"Cannot read '{self.path}': line {line} holds more than numbers; write the file anew")
+        raise MotionDataError(
+            f"Cannot read '{self.path}': line {line} holds more than numbers; write the file anew"
+        )
 
 
 def _words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
@@ -362,13 +427,18 @@ def _fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) -> np.nd
         single = (words[1:] > words[:-1]).all()
     if not single:
         raise ValueError("two points in one word")
-    return _parsed(bytes(body.translate(None, b".")), np.int64, len(ends)) / (10.0 ** np.arange(19))[decimals]
+    return (
+        _parsed(bytes(body.translate(None, b".")), np.int64, len(ends))
+        / (10.0 ** np.arange(19))[decimals]
+    )
 
 
 def _parsed(text: bytes, dtype: type, count: int) -> np.ndarray:
     """The numbers of a text; ValueError where it does not hold `count` of them and nothing else."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what numpy gives for text that is no number
+        warnings.simplefilter(
+            "error", DeprecationWarning
+        )  # what numpy gives for text that is no number
         try:
             numbers: np.ndarray = np.fromstring(text, dtype=dtype, sep=" ")
         except DeprecationWarning as warning:

@@ -27,7 +27,9 @@ class Clip:
     def __post_init__(self) -> None:
         expected = (len(self.positions), self.skeleton.bone_count)
         if self.positions.shape != (*expected, 3) or self.rotations.shape != (*expected, 4):
-            raise ValueError(f"clip '{self.name}' needs positions {(*expected, 3)} and rotations {(*expected, 4)}")
+            raise ValueError(
+                f"clip '{self.name}' needs positions {(*expected, 3)} and rotations {(*expected, 4)}"
+            )
 
     @property
     def frame_count(self) -> int:
@@ -44,4 +46,6 @@ class Clip:
 
     def sliced(self, start: int, stop: int) -> Clip:
         """Frames start <= f < stop."""
-        return replace(self, positions=self.positions[start:stop], rotations=self.rotations[start:stop])
+        return replace(
+            self, positions=self.positions[start:stop], rotations=self.rotations[start:stop]
+        )

@@ -31,13 +31,17 @@ class ContactSettings:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise SettingsError(f"Contact method '{self.method}' is unknown: use one of {', '.join(METHODS)}.")
+            raise SettingsError(
+                f"Contact method '{self.method}' is unknown: use one of {', '.join(METHODS)}."
+            )
         for name in ("speed", "displacement", "median"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0):
                 raise SettingsError(f"Contact setting '{name}' must be zero or more, not {value}.")
         if self.max_height is not None and not np.isfinite(self.max_height):
-            raise SettingsError(f"Contact setting 'max_height' must be metres or none, not {self.max_height}.")
+            raise SettingsError(
+                f"Contact setting 'max_height' must be metres or none, not {self.max_height}."
+            )
 
 
 PRESETS = {

@@ -22,10 +22,15 @@ TOE_AHEAD = 0.13  # metres from the ankle forward to the toe joint
 HEEL_BEHIND_TOE = 0.18
 TOE_HEIGHT = 0.025  # of the toe joint over the ground in a flat foot
 _CLEARANCE = 0.13  # metres between the middles of the feet as they pass or stand beside each other
-_AHEAD, _BEHIND = 0.46, 0.41  # metres from the body to a toe that lands and to one that leaves the ground
+_AHEAD, _BEHIND = (
+    0.46,
+    0.41,
+)  # metres from the body to a toe that lands and to one that leaves the ground
 _SHORTEST_SWING = 0.3  # seconds
 _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
-_FIRST_STEP = 0.6  # seconds from where a body begins to shift its weight to the strike of its first step
+_FIRST_STEP = (
+    0.6  # seconds from where a body begins to shift its weight to the strike of its first step
+)
 _LEAN = 0.045  # metres that feet stay behind for each m/s² of the body: half of what balances a stiff one
 
 
@@ -57,7 +62,9 @@ class Foot:
 
     def bearing(self, loading: Array | float, unloading: Array | float) -> Array:
         """Share of its load (F,) that the foot has: it comes and goes over these parts of a stance."""
-        return smoothstep(self.since / (loading * self.stance)) * smoothstep(self.until / (unloading * self.stance))
+        return smoothstep(self.since / (loading * self.stance)) * smoothstep(
+            self.until / (unloading * self.stance)
+        )
 
 
 def move_feet(path: Path, left: Swings, right: Swings, style: Style = PLAIN) -> tuple[Foot, Foot]:
@@ -65,9 +72,21 @@ def move_feet(path: Path, left: Swings, right: Swings, style: Style = PLAIN) -> 
     swings = left, right
     stances = [_stances(path, own, side, style) for own, side in zip(swings, SIDES, strict=True)]
     _keep_apart(swings, stances)
-    swings = (_within_reach(path, swings[0], stances[0][0]), _within_reach(path, swings[1], stances[1][0]))
-    feet = [_move_foot(path, swings[foot], *stances[foot], _waiting(swings[foot], swings[1 - foot], stances[1 - foot][0]),
-                       SIDES[foot], style) for foot in (0, 1)]
+    swings = (
+        _within_reach(path, swings[0], stances[0][0]),
+        _within_reach(path, swings[1], stances[1][0]),
+    )
+    feet = [
+        _move_foot(
+            path,
+            swings[foot],
+            *stances[foot],
+            _waiting(swings[foot], swings[1 - foot], stances[1 - foot][0]),
+            SIDES[foot],
+            style,
+        )
+        for foot in (0, 1)
+    ]
     return feet[0], feet[1]
 
 
@@ -92,8 +111,15 @@ def stride_phase(times: Array, left: Foot, right: Foot) -> Array:
     return np.interp(times, knots[order], np.concatenate([phase[first] - np.pi, phase])[order])
 
 
-def _move_foot(path: Path, swings: Swings, points: Array, headings: Array, other: Array, side: float,
-               style: Style) -> Foot:
+def _move_foot(
+    path: Path,
+    swings: Swings,
+    points: Array,
+    headings: Array,
+    other: Array,
+    side: float,
+    style: Style,
+) -> Foot:
     """One foot: its stances `points` (N + 1, 2) and `headings` (N + 1,), and where the other foot is meanwhile."""
     times = path.times
     now = np.searchsorted(swings.lift, times, side="right") - 1  # the swing begun last, or -1
@@ -101,22 +127,39 @@ def _move_foot(path: Path, swings: Swings, points: Array, headings: Array, other
     if len(swings.lift) == 0:
         u = heel = np.zeros(len(times))
     else:
-        u = np.clip((times - swings.lift[now]) / (swings.land - swings.lift)[now], 0.0, 1.0) * (now >= 0)
+        u = np.clip((times - swings.lift[now]) / (swings.land - swings.lift)[now], 0.0, 1.0) * (
+            now >= 0
+        )
         fast = path.sample(path.running, 0.5 * (swings.lift + swings.land))[now]
         x = np.minimum(u / _heel_strike(path, swings)[now], 1.0)
-        x = x * (1.0 - 0.33 * fast * (1.0 - x))  # a runner's foot stays behind, folded, before it comes through
+        x = x * (
+            1.0 - 0.33 * fast * (1.0 - x)
+        )  # a runner's foot stays behind, folded, before it comes through
         heel = _reach(x, 0.1 + 0.1 * fast, 0.3)
     departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
     base = points[departed] + (points[arrived] - points[departed]) * heel[:, None]
-    base += _detour(path, swings, points, other, side)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
+    base += (
+        _detour(path, swings, points, other, side)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
+    )
     yaw = headings[departed] + (headings[arrived] - headings[departed]) * ease(u)
     yaw = yaw + _pivot(path.yaw + side * style.toe_out - yaw)
     height, pitch, bend = _roll(path, swings, points, style)
     # from heel strike on the heel rests: the falling sole carries the toe forward a little
-    base -= forward(yaw) * (HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0))))[:, None] * (u < 1)[:, None]
+    base -= (
+        forward(yaw)
+        * (HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0))))[:, None]
+        * (u < 1)[:, None]
+    )
     toe = np.concatenate([base, (TOE_HEIGHT + height)[:, None]], axis=-1)
-    return Foot(toe, yaw, pitch, bend, planted=(now < 0) | (u >= 1.0),
-                since=times - np.append(strikes, -_LONG_STANCE)[now], until=np.append(swings.lift, np.inf)[now + 1] - times)
+    return Foot(
+        toe,
+        yaw,
+        pitch,
+        bend,
+        planted=(now < 0) | (u >= 1.0),
+        since=times - np.append(strikes, -_LONG_STANCE)[now],
+        until=np.append(swings.lift, np.inf)[now + 1] - times,
+    )
 
 
 def _stances(path: Path, swings: Swings, side: float, style: Style) -> tuple[Array, Array]:
@@ -150,14 +193,20 @@ def _stances(path: Path, swings: Swings, side: float, style: Style) -> tuple[Arr
 
 def _keep_apart(swings: tuple[Swings, Swings], stances: list[tuple[Array, Array]]) -> None:
     """Move each stance, in the order of landing, to its own side of where the other foot stands."""
-    landings = sorted((time, foot, number) for foot in (0, 1) for number, time in enumerate(swings[foot].land.tolist()))
+    landings = sorted(
+        (time, foot, number)
+        for foot in (0, 1)
+        for number, time in enumerate(swings[foot].land.tolist())
+    )
     standing = [0, 0]
     for _, foot, number in landings:
         standing[foot] = number + 1
         points, headings = stances[foot]
         gap = points[number + 1] - stances[1 - foot][0][standing[1 - foot]]
         missing = _CLEARANCE - SIDES[foot] * gap @ leftward(headings[number + 1])
-        missing = min(missing, 0.1 if swings[foot].last[number] else 0.25)  # nobody rests with legs wide apart
+        missing = min(
+            missing, 0.1 if swings[foot].last[number] else 0.25
+        )  # nobody rests with legs wide apart
         if missing > 0 and abs(gap @ forward(headings[number + 1])) < 0.25:
             points[number + 1] += SIDES[foot] * missing * leftward(headings[number + 1])
 
@@ -169,14 +218,25 @@ def _within_reach(path: Path, swings: Swings, points: Array) -> Swings:
     begin, end = np.append(path.times[0], swings.land), np.append(swings.lift, path.times[-1])
     share = np.linspace(0.0, 1.0, 33)
     times = begin[:, None] + (end - begin)[:, None] * share
-    away = np.linalg.norm(path.sample(path.position, times.ravel()).reshape(*times.shape, 2) - points[:, None], axis=-1)
+    away = np.linalg.norm(
+        path.sample(path.position, times.ravel()).reshape(*times.shape, 2) - points[:, None],
+        axis=-1,
+    )
     nearest = np.argmin(away, axis=1)[:, None]
     numbers = np.arange(len(share))
-    left = np.argmax((numbers > nearest + 1) & (away > _BEHIND) | (numbers == len(share) - 1), axis=1)
-    near = len(share) - 1 - np.argmax(((numbers < nearest - 1) & (away > _AHEAD) | (numbers == 0))[:, ::-1], axis=1)
+    left = np.argmax(
+        (numbers > nearest + 1) & (away > _BEHIND) | (numbers == len(share) - 1), axis=1
+    )
+    near = (
+        len(share)
+        - 1
+        - np.argmax(((numbers < nearest - 1) & (away > _AHEAD) | (numbers == 0))[:, ::-1], axis=1)
+    )
     rows = np.arange(len(times))
     lift, land = times[rows, left][:-1], times[rows, near][1:]
-    return replace(swings, lift=lift, land=np.maximum(land, np.minimum(lift + _SHORTEST_SWING, swings.land)))
+    return replace(
+        swings, lift=lift, land=np.maximum(land, np.minimum(lift + _SHORTEST_SWING, swings.land))
+    )
 
 
 def _reach(x: Array, leaving: Array, landing: float) -> Array:
@@ -208,7 +268,9 @@ def _stance_offset(path: Path, middle: Array, side: float, style: Style) -> tupl
     width = 0.10 - 0.045 * style.width * np.clip(pace / 1.2, 0.0, 1.0) - 0.03 * running
     width = width + 0.5 * np.abs(aside) / path.sample(step_rate(path), middle)
     onward = np.clip(ahead / 0.8, 0.0, 1.0)
-    return TOE_AHEAD - (0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running) * onward, side * width
+    return TOE_AHEAD - (
+        0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running
+    ) * onward, side * width
 
 
 def _pivot(twist: Array) -> Array:
@@ -241,7 +303,9 @@ def _roll(path: Path, swings: Swings, points: Array, style: Style) -> tuple[Arra
     swing, strike_at = land - lift, _heel_strike(path, swings)
     before = lift - np.concatenate([[lift[0] - 1.0], land[:-1]])
     run = path.sample(path.running, 0.5 * (lift + land))
-    rise = np.minimum((0.3 + 0.15 * run) * before, 0.25)  # any earlier, and the knee buckles under it
+    rise = np.minimum(
+        (0.3 + 0.15 * run) * before, 0.25
+    )  # any earlier, and the knee buckles under it
     after = np.append(lift[1:], land[-1] + 1.0) - land
     on_the_way = [lift + part * swing for part in (0.0, 0.07, 0.2, 0.45, 0.7, strike_at)]
     flat = land + np.minimum(0.2 * after, 0.08)
@@ -249,11 +313,15 @@ def _roll(path: Path, swings: Swings, points: Array, style: Style) -> tuple[Arra
 
     fast = np.clip(path.sample(path.pace, 0.5 * (lift + land)) / 3.0, 0.7, 1.25)
     size = np.clip(np.linalg.norm(np.diff(points, axis=0), axis=-1) / 1.2, 0.25, 1.0)
-    size = size * np.clip(swing / 0.4, 0.6, 1.0)  # there is no time to fold in a short swing, nor to push in a short stance
+    size = size * np.clip(
+        swing / 0.4, 0.6, 1.0
+    )  # there is no time to fold in a short swing, nor to push in a short stance
     onward = np.clip(path.sample(path.ahead, 0.5 * (lift + land)) / 0.8, -1.0, 1.0)
     ahead, back = np.maximum(onward, 0.0), np.maximum(-onward, 0.0)
 
-    def mix(walk: float, running: float, elsewhere: float = 0.0, elsewhere_running: float = 0.0) -> Array:
+    def mix(
+        walk: float, running: float, elsewhere: float = 0.0, elsewhere_running: float = 0.0
+    ) -> Array:
         other = elsewhere + run * (elsewhere_running - elsewhere)
         return ahead * (walk + run * (running - walk)) + (1.0 - ahead) * other
 
@@ -263,16 +331,38 @@ def _roll(path: Path, swings: Swings, points: Array, style: Style) -> tuple[Arra
     ball = np.maximum(strike, 0.0)  # landing on the ball of the foot, heel still up
     heel_down = HEEL_BEHIND_TOE * np.sin(size * np.radians(np.maximum(-strike, 0.0)))
     kick = size * style.lift * (1.0 - run + run * fast)
-    degrees = [zero, (0.33 + 0.10 * run) * push, push, mix(64, 58, 31, 45), mix(66, 82, 30, 50), mix(24, 86, 18, 38),
-               mix(-20, 4, 12, 16), strike, ball, zero]
-    heights = [zero, zero, zero, size * mix(0.02, 0.04, 0.01, 0.02), kick * mix(0.10, 0.17, 0.045, 0.09),
-               kick * mix(0.055, 0.28, 0.06, 0.13), kick * mix(0.034, 0.11, 0.04, 0.06),
-               heel_down + size * 0.01 * (strike > 0), zero, zero]
+    degrees = [
+        zero,
+        (0.33 + 0.10 * run) * push,
+        push,
+        mix(64, 58, 31, 45),
+        mix(66, 82, 30, 50),
+        mix(24, 86, 18, 38),
+        mix(-20, 4, 12, 16),
+        strike,
+        ball,
+        zero,
+    ]
+    heights = [
+        zero,
+        zero,
+        zero,
+        size * mix(0.02, 0.04, 0.01, 0.02),
+        kick * mix(0.10, 0.17, 0.045, 0.09),
+        kick * mix(0.055, 0.28, 0.06, 0.13),
+        kick * mix(0.034, 0.11, 0.04, 0.06),
+        heel_down + size * 0.01 * (strike > 0),
+        zero,
+        zero,
+    ]
     bends = [one, one, 0.8 * one, 0.65 * one, 0.35 * one, 0.1 * one, zero, zero, one, one]
 
     pitch, height, bend = (np.stack(table, axis=-1) for table in (degrees, heights, bends))
     pitch = size[:, None] * np.radians(pitch)
-    ends = np.array([min(keys[0, 0], times[0]) - 1.0]), np.array([max(keys[-1, -1], times[-1]) + 1.0])
+    ends = (
+        np.array([min(keys[0, 0], times[0]) - 1.0]),
+        np.array([max(keys[-1, -1], times[-1]) + 1.0]),
+    )
     knots = np.concatenate([ends[0], keys.ravel(), ends[1]])
     curves = [
         PchipInterpolator(knots, np.concatenate([[rest], table.ravel(), [rest]]))(times)

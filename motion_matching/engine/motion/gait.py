@@ -113,9 +113,18 @@ class Style:
         """A style within the spread of healthy adults."""
         rate, width, arms, hips, twist, lift = rng.uniform(-1.0, 1.0, 6)
         toe_out, stoop, stagger, favour = rng.uniform(-1.0, 1.0, 4)
-        return cls(1.0 + 0.025 * rate, 1.0 + 0.1 * width, np.radians(7 + 2 * toe_out), 1.0 + 0.2 * arms,
-                   1.0 + 0.2 * hips, 1.0 + 0.2 * twist, 1.0 + 0.12 * lift, np.radians(1.5) * stoop, 0.05 * stagger,
-                   0.12 * favour)
+        return cls(
+            1.0 + 0.025 * rate,
+            1.0 + 0.1 * width,
+            np.radians(7 + 2 * toe_out),
+            1.0 + 0.2 * arms,
+            1.0 + 0.2 * hips,
+            1.0 + 0.2 * twist,
+            1.0 + 0.12 * lift,
+            np.radians(1.5) * stoop,
+            0.05 * stagger,
+            0.12 * favour,
+        )
 
 
 PLAIN = Style()
@@ -137,7 +146,9 @@ class Swings:
 def step_rate(path: Path) -> Array:
     """Steps per second (F,): turning on the spot takes steps too; setting off, braking and steps aside are quick."""
     pace, turning = path.pace, np.abs(path.turn_rate)
-    aside = path.aside**2 / np.maximum(np.linalg.norm(path.velocity, axis=-1), 0.1)  # half of it in a diagonal
+    aside = path.aside**2 / np.maximum(
+        np.linalg.norm(path.velocity, axis=-1), 0.1
+    )  # half of it in a diagonal
     push = 0.3 * np.linalg.norm(path.acceleration, axis=-1)
     walk = np.clip(np.sqrt(np.sqrt(pace**2 + turning**2 + push**2) / _WALK_RATIO), 1.35, 2.2)
     walk = walk + 1.5 * np.minimum(aside, 1.0) + 0.35 * np.maximum(turning - 1.0, 0.0)
@@ -175,8 +186,12 @@ def footsteps(path: Path, rng: np.random.Generator, style: Style = PLAIN) -> tup
             lands[foot].append(land[own])
             ends[foot].append(np.arange(len(lift[own])) == len(lift[own]) - 1)
     left, right = (
-        Swings(np.concatenate([[], *lifts[foot]]), np.concatenate([[], *lands[foot]]),
-               np.concatenate([[], *ends[foot]]).astype(bool), rng.normal(0.0, _UNEVEN, sum(map(len, lifts[foot]))))
+        Swings(
+            np.concatenate([[], *lifts[foot]]),
+            np.concatenate([[], *lands[foot]]),
+            np.concatenate([[], *ends[foot]]).astype(bool),
+            rng.normal(0.0, _UNEVEN, sum(map(len, lifts[foot]))),
+        )
         for foot in (0, 1)
     )
     return left, right
@@ -202,13 +217,20 @@ def integral(values: Array, times: Array) -> Array:
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(steps, axis=0)])
 
 
-def _first_and_last_foot(path: Path, start: int, stop: int, rng: np.random.Generator) -> tuple[int, int | None]:
+def _first_and_last_foot(
+    path: Path, start: int, stop: int, rng: np.random.Generator
+) -> tuple[int, int | None]:
     """Which foot (0 left) steps first and which last (None where it does not matter) in a range of frames.
 
     The foot on the side to which the body moves or turns sets out first, and the other one closes.
     """
     span = min(stop - start, max(1, round(0.6 / (path.times[1] - path.times[0]))))
     tendency = path.aside + 0.5 * path.turn_rate
-    first, last = float(np.mean(tendency[start : start + span])), float(np.mean(tendency[stop - span : stop]))
+    first, last = (
+        float(np.mean(tendency[start : start + span])),
+        float(np.mean(tendency[stop - span : stop])),
+    )
     chance = int(rng.integers(2))
-    return chance if abs(first) < 0.1 else int(first < 0), None if abs(last) < 0.1 else int(last > 0)
+    return chance if abs(first) < 0.1 else int(first < 0), None if abs(last) < 0.1 else int(
+        last > 0
+    )

@@ -66,30 +66,58 @@ def humanoid_skeleton() -> Skeleton:
         for name, parent, (x, y, z) in _LIMBS:
             above = parent if parent in ("UpperChest", "Hips") else side + parent
             bones.append((side + name, above, (sign * x, y, z)))
-        ends += [(side + name, (sign * x, y, z)) for name, (x, y, z) in _TIPS.items() if name != "Head"]
+        ends += [
+            (side + name, (sign * x, y, z)) for name, (x, y, z) in _TIPS.items() if name != "Head"
+        ]
     names = tuple(name for name, _, _ in bones)
-    parents = np.array([names.index(parent) if parent else -1 for _, parent, _ in bones], dtype=np.int64)
+    parents = np.array(
+        [names.index(parent) if parent else -1 for _, parent, _ in bones], dtype=np.int64
+    )
     rotations = np.tile(quat.IDENTITY, (len(bones), 1)).astype(np.float32)
     offsets = np.array([offset for _, _, offset in bones], dtype=np.float32)
-    return Skeleton(names, parents, offsets, rotations, tuple((names.index(name), tip) for name, tip in ends))
+    return Skeleton(
+        names, parents, offsets, rotations, tuple((names.index(name), tip) for name, tip in ends)
+    )
 
 
-def pose_body(skeleton: Skeleton, path: Path, left: Foot, right: Foot, rng: np.random.Generator,
-              style: Style = PLAIN) -> tuple[Array, Array]:
+def pose_body(
+    skeleton: Skeleton,
+    path: Path,
+    left: Foot,
+    right: Foot,
+    rng: np.random.Generator,
+    style: Style = PLAIN,
+) -> tuple[Array, Array]:
     """Local positions (F, B, 3) and rotations (F, B, 4) in float32 of the humanoid on that path over those feet."""
     gait = _Gait.of(path, left, right, rng)
     rotations = np.tile(quat.IDENTITY, (len(path.times), skeleton.bone_count, 1))
     positions = np.tile(np.asarray(skeleton.rest_positions, dtype=float), (len(path.times), 1, 1))
     twist = -style.twist * (0.20 - 0.02 * gait.running) * gait.stride_in(0.07 * gait.running)
-    walk, run = gait.wave((1, 0.048, 0.17), (3, 0.026, 0.14)), gait.wave((1, 0.035, 0.93), (3, 0.055, 0.11))
-    drop = -style.hips * (gait.going * (walk + gait.running * (run - walk)) + 0.085 * gait.rest)  # of the swinging side
-    hips = _turn(path.yaw + twist, _Z, 0.35 * gait.lean_ahead - 0.02, _X, 0.3 * gait.lean_left + drop, _Y)
+    walk, run = (
+        gait.wave((1, 0.048, 0.17), (3, 0.026, 0.14)),
+        gait.wave((1, 0.035, 0.93), (3, 0.055, 0.11)),
+    )
+    drop = -style.hips * (
+        gait.going * (walk + gait.running * (run - walk)) + 0.085 * gait.rest
+    )  # of the swinging side
+    hips = _turn(
+        path.yaw + twist, _Z, 0.35 * gait.lean_ahead - 0.02, _X, 0.3 * gait.lean_left + drop, _Y
+    )
     positions[:, 0] = _pelvis(path, gait, hips, (left, right), style)
     rotations[:, 0] = hips
     _pose_trunk(rotations, skeleton, path, gait, twist, drop, style)
     for side, sign in zip(("Left", "Right"), SIDES, strict=True):
         _pose_arm(rotations, skeleton, side, sign, path, gait, style)
-        _pose_leg(rotations, skeleton, side, sign, path, positions[:, 0], hips, left if sign > 0 else right)
+        _pose_leg(
+            rotations,
+            skeleton,
+            side,
+            sign,
+            path,
+            positions[:, 0],
+            hips,
+            left if sign > 0 else right,
+        )
     return positions.astype(np.float32), quat.unroll(quat.normalize(rotations)).astype(np.float32)
 
 
@@ -124,21 +152,38 @@ class _Gait:
     @classmethod
     def of(cls, path: Path, left: Foot, right: Foot, rng: np.random.Generator) -> _Gait:
         rate = 1.0 / (path.times[1] - path.times[0])
-        running = smooth(path.running, 0.12, rate)  # arms and trunk take their time to change the gait
-        tilt = np.clip(smooth(path.sample(path.acceleration, path.times + _FORESEEN), 0.10, rate) / _GRAVITY, -0.6, 0.6)
-        still = smooth(1.0 - np.clip((path.pace + 0.3 * np.abs(path.turn_rate)) / 0.4, 0.0, 1.0), 0.25, rate)
+        running = smooth(
+            path.running, 0.12, rate
+        )  # arms and trunk take their time to change the gait
+        tilt = np.clip(
+            smooth(path.sample(path.acceleration, path.times + _FORESEEN), 0.10, rate) / _GRAVITY,
+            -0.6,
+            0.6,
+        )
+        still = smooth(
+            1.0 - np.clip((path.pace + 0.3 * np.abs(path.turn_rate)) / 0.4, 0.0, 1.0), 0.25, rate
+        )
         stride = np.sum((left.toe - right.toe)[:, :2] * forward(path.yaw), axis=-1)
         shifts = [(foot, 0.15 + _SHIFT * foot.standing) for foot in (left, right)]
         bears = [foot.bearing(shift, shift) for foot, shift in shifts]
         going = 1.0 - still
         return cls(
-            path.times, rate, running, still, tilt,
+            path.times,
+            rate,
+            running,
+            still,
+            tilt,
             0.75 * np.sum(tilt * forward(path.yaw), axis=-1) + 0.02 * path.ahead + 0.19 * running,
             0.75 * np.sum(tilt * leftward(path.yaw), axis=-1) + 0.03 * path.aside,
-            smooth(stride, 0.06, rate), smooth(stride_phase(path.times, left, right), 0.06, rate), going,
-            going * smooth(np.clip(path.ahead, -1.0, 1.0), 0.1, rate), smooth(bears[0] - bears[1], 0.09, rate),
-            still * resting_leg(path.times, rng), np.sin(1.6 * path.times + rng.uniform(0.0, 6.0)),
-            wander(path.times, rng), wander(path.times, rng),
+            smooth(stride, 0.06, rate),
+            smooth(stride_phase(path.times, left, right), 0.06, rate),
+            going,
+            going * smooth(np.clip(path.ahead, -1.0, 1.0), 0.1, rate),
+            smooth(bears[0] - bears[1], 0.09, rate),
+            still * resting_leg(path.times, rng),
+            np.sin(1.6 * path.times + rng.uniform(0.0, 6.0)),
+            wander(path.times, rng),
+            wander(path.times, rng),
         )
 
     def stride_in(self, seconds: Array | float) -> Array:
@@ -150,20 +195,30 @@ class _Gait:
 
         A stride begins as the left foot strikes.
         """
-        return np.sum([height * np.cos(times * (self.phase - 2.0 * np.pi * peak)) for times, height, peak in parts], axis=0)
+        return np.sum(
+            [
+                height * np.cos(times * (self.phase - 2.0 * np.pi * peak))
+                for times, height, peak in parts
+            ],
+            axis=0,
+        )
 
 
 def _pelvis(path: Path, gait: _Gait, hips: Array, feet: tuple[Foot, Foot], style: Style) -> Array:
     """Place of the hips (F, 3): over the path, swaying onto the leg that bears, as high as the legs carry it."""
     brisk = np.clip(path.pace / 1.4, 0.0, 1.0)
-    aside = style.hips * (0.042 - 0.018 * brisk - 0.014 * gait.running) * gait.load + 0.045 * gait.rest
+    aside = (
+        style.hips * (0.042 - 0.018 * brisk - 0.014 * gait.running) * gait.load + 0.045 * gait.rest
+    )
     aside = aside + 0.006 * gait.still * gait.sway
     surge = gait.onward * (1.0 - 0.5 * gait.running) * gait.wave((2, 0.015, 0.16))
     ground = path.position + leftward(path.yaw) * aside[:, None]
     ground = ground + _FALL * (1.0 - gait.running)[:, None] * gait.push  # a walk begins as a fall
     ground = ground + forward(path.yaw) * (surge + 0.005 * gait.still * gait.look)[:, None]
     speed = np.linalg.norm(path.velocity, axis=-1)
-    bounce = gait.running * smooth(np.clip(np.abs(path.ahead) / np.maximum(speed, 0.1), 0.3, 1.0), 0.1, gait.rate)
+    bounce = gait.running * smooth(
+        np.clip(np.abs(path.ahead) / np.maximum(speed, 0.1), 0.3, 1.0), 0.1, gait.rate
+    )
     wanted: list[Array] = []
     load: list[Array] = []
     limits = [np.full(len(hips), _HIGHEST)]
@@ -171,9 +226,16 @@ def _pelvis(path: Path, gait: _Gait, hips: Array, feet: tuple[Foot, Foot], style
         joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
         ankle = _ankles(foot)
         across = np.sum((ankle[:, :2] - ground - joint[:, :2]) ** 2, axis=-1)
-        length = np.sqrt(THIGH**2 + SHIN**2 + 2 * THIGH * SHIN * np.cos(bearing_knee(foot, path.pace, bounce)))
-        for lengths, heights in ((length, wanted), (_REACH * (1.0 - 0.022 * _leaving(foot)), limits)):
-            heights.append(ankle[:, 2] - joint[:, 2] + np.sqrt(np.maximum(lengths**2 - across, 0.2**2)))
+        length = np.sqrt(
+            THIGH**2 + SHIN**2 + 2 * THIGH * SHIN * np.cos(bearing_knee(foot, path.pace, bounce))
+        )
+        for lengths, heights in (
+            (length, wanted),
+            (_REACH * (1.0 - 0.022 * _leaving(foot)), limits),
+        ):
+            heights.append(
+                ankle[:, 2] - joint[:, 2] + np.sqrt(np.maximum(lengths**2 - across, 0.2**2))
+            )
         load.append(foot.bearing(0.15, 0.30 - 0.15 * gait.running) * (1.0 + 0.9 * sign * gait.rest))
     height = bearing_height(wanted, load, limits, bounce, gait.rate)
     return np.concatenate([ground, height[:, None]], axis=-1)
@@ -184,28 +246,61 @@ def _leaving(foot: Foot) -> Array:
     return np.maximum(smoothstep(1.0 - foot.until / 0.12), smoothstep((-foot.since - 0.08) / 0.12))
 
 
-def _pose_trunk(rotations: Array, skeleton: Skeleton, path: Path, gait: _Gait, twist: Array, drop: Array,
-                style: Style) -> None:
+def _pose_trunk(
+    rotations: Array,
+    skeleton: Skeleton,
+    path: Path,
+    gait: _Gait,
+    twist: Array,
+    drop: Array,
+    style: Style,
+) -> None:
     """Spine, chest, neck and head: shoulders turn against the pelvis, the head stays level and looks ahead."""
-    shoulders = style.twist * (0.06 + 0.17 * gait.running) * gait.stride_in(0.08 - 0.03 * gait.running)
+    shoulders = (
+        style.twist * (0.06 + 0.17 * gait.running) * gait.stride_in(0.08 - 0.03 * gait.running)
+    )
     against = shoulders - twist
-    tilt = -style.hips * gait.going * (gait.wave((1, 0.032, 0.66), (3, 0.006, 0.29))
-                                       + gait.running * gait.wave((1, 0.032, 0.50))) - 0.02 * gait.rest
+    tilt = (
+        -style.hips
+        * gait.going
+        * (
+            gait.wave((1, 0.032, 0.66), (3, 0.006, 0.29))
+            + gait.running * gait.wave((1, 0.032, 0.50))
+        )
+        - 0.02 * gait.rest
+    )
     upright = tilt - drop  # of the shoulders: the stance side sinks, and the head stays level
-    bob = gait.onward * gait.wave((2, 0.016, 0.45))  # the trunk keeps its pace as the hips hurry and lag
+    bob = gait.onward * gait.wave(
+        (2, 0.016, 0.45)
+    )  # the trunk keeps its pace as the hips hurry and lag
     stoop = 0.05 + 0.03 * gait.still + style.stoop
-    glance = np.tanh(smooth(np.interp(path.times + 0.3, path.times, path.yaw) - path.yaw, 0.06, gait.rate))
+    glance = np.tanh(
+        smooth(np.interp(path.times + 0.3, path.times, path.yaw) - path.yaw, 0.06, gait.rate)
+    )
     look = 0.5 * gait.still * gait.look
     ahead, left = gait.lean_ahead, gait.lean_left
     trunk = {
         "Spine": (0.30 * against, 0.25 * ahead + bob - 0.02, 0.25 * left + 0.5 * upright),
-        "Chest": (0.35 * against, 0.20 * ahead + 0.010 * gait.breath + 0.5 * stoop, 0.2 * left + 0.3 * upright),
-        "UpperChest": (0.35 * against + 0.2 * glance, 0.20 * ahead - 0.006 * gait.breath + 0.5 * stoop,
-                       0.2 * left + 0.2 * upright),
-        "Neck": (-0.5 * (against + twist) + 0.35 * glance + 0.4 * look, 0.20 - 0.4 * ahead - 0.5 * stoop,
-                 -0.3 * left - 0.5 * tilt),
-        "Head": (-0.5 * (against + twist) + 0.35 * glance + 0.6 * look,
-                 -0.15 - 0.45 * ahead - 0.5 * stoop - bob + 0.05 * gait.still * gait.sway, -0.35 * left - 0.5 * tilt),
+        "Chest": (
+            0.35 * against,
+            0.20 * ahead + 0.010 * gait.breath + 0.5 * stoop,
+            0.2 * left + 0.3 * upright,
+        ),
+        "UpperChest": (
+            0.35 * against + 0.2 * glance,
+            0.20 * ahead - 0.006 * gait.breath + 0.5 * stoop,
+            0.2 * left + 0.2 * upright,
+        ),
+        "Neck": (
+            -0.5 * (against + twist) + 0.35 * glance + 0.4 * look,
+            0.20 - 0.4 * ahead - 0.5 * stoop,
+            -0.3 * left - 0.5 * tilt,
+        ),
+        "Head": (
+            -0.5 * (against + twist) + 0.35 * glance + 0.6 * look,
+            -0.15 - 0.45 * ahead - 0.5 * stoop - bob + 0.05 * gait.still * gait.sway,
+            -0.35 * left - 0.5 * tilt,
+        ),
     }
     for name, (yaw, pitch, roll) in trunk.items():
         rotations[:, skeleton.index(name)] = _turn(yaw, _Z, pitch, _X, roll, _Y)
@@ -222,30 +317,62 @@ def _turn(*pairs: Array) -> Array:
 def _ankles(foot: Foot) -> Array:
     """Ankle positions (F, 3) of a foot that rolls about its toe joint."""
     turn = _turn(foot.yaw, _Z, foot.pitch, _X)
-    return foot.toe - quat.mul_vec(turn, np.tile([0.0, -TOE_AHEAD, TOE_HEIGHT - ANKLE_HEIGHT], (len(turn), 1)))
+    return foot.toe - quat.mul_vec(
+        turn, np.tile([0.0, -TOE_AHEAD, TOE_HEIGHT - ANKLE_HEIGHT], (len(turn), 1))
+    )
 
 
-def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, gait: _Gait,
-              style: Style) -> None:
+def _pose_arm(
+    rotations: Array,
+    skeleton: Skeleton,
+    side: str,
+    sign: float,
+    path: Path,
+    gait: _Gait,
+    style: Style,
+) -> None:
     """An arm that hangs from its shoulder and swings against the leg of its side, before the leg does.
 
     The elbow bends as the arm comes ahead, where the hand comes before the body, and opens as it goes back; in a run it
     does about a right angle, and shoulders and forearms bounce with the steps.
     """
-    soon, before = (np.interp(path.times + seconds, path.times, gait.running) for seconds in (0.2, -0.15))
-    running = smooth(np.maximum(soon, before), 0.06, gait.rate)  # arms are up before a run and until it has stopped
+    soon, before = (
+        np.interp(path.times + seconds, path.times, gait.running) for seconds in (0.2, -0.15)
+    )
+    running = smooth(
+        np.maximum(soon, before), 0.06, gait.rate
+    )  # arms are up before a run and until it has stopped
     moving = np.clip(path.pace / 1.5, 0.0, 1.0)
     sidling = np.clip(smooth(np.abs(path.aside), 0.2, gait.rate) / 1.2, 0.0, 1.0)
-    reach, bending = (-0.9 * sign * np.tanh(gait.stride_in(lead) / 0.9) for lead in (0.085, 0.085 + 0.07 * running))
+    reach, bending = (
+        -0.9 * sign * np.tanh(gait.stride_in(lead) / 0.9)
+        for lead in (0.085, 0.085 + 0.07 * running)
+    )
     vigour = style.arms * (1.0 + sign * style.favour + 0.07 * gait.look)
-    swing = vigour * (0.57 + 0.20 * running) * reach + 0.05 + sidling * sign * gait.wave((1, 0.10, 0.25))
-    swing = swing + running * (gait.wave((2, 0.055, 0.25)) - 0.18) + 0.02 * gait.sway + 0.06 * gait.still * sign * gait.rest
-    out = 0.20 + 0.05 * moving + 0.13 * (1.0 - running) * reach + running * (0.15 + sign * gait.wave((1, 0.05, 0.85)))
+    swing = (
+        vigour * (0.57 + 0.20 * running) * reach
+        + 0.05
+        + sidling * sign * gait.wave((1, 0.10, 0.25))
+    )
+    swing = (
+        swing
+        + running * (gait.wave((2, 0.055, 0.25)) - 0.18)
+        + 0.02 * gait.sway
+        + 0.06 * gait.still * sign * gait.rest
+    )
+    out = (
+        0.20
+        + 0.05 * moving
+        + 0.13 * (1.0 - running) * reach
+        + running * (0.15 + sign * gait.wave((1, 0.05, 0.85)))
+    )
     out = out + sidling * (0.12 - 0.05 * sign * gait.load) + 0.01 * gait.breath
     inward = 0.30 + 0.02 * running + (0.40 + 0.15 * running) * reach
     elbow = 0.32 + 0.10 * moving + vigour * (0.45 - 0.12 * running) * bending
     elbow = elbow + 0.35 * sidling * (1.0 - running) + 1.25 * running
-    elbow = elbow + gait.going * (0.05 + 0.075 * running) * gait.wave((2, 1.0, 0.45 - 0.08 * running))
+    elbow = elbow + gait.going * (0.05 + 0.075 * running) * gait.wave(
+        (2, 1.0, 0.45 - 0.08 * running)
+    )
     shrug = gait.going * (0.018 + 0.045 * running) * gait.wave((2, 1.0, 0.41))
     slope = 0.20 - 0.06 * running - 0.012 * gait.breath - shrug  # of the shoulders
     for bone, rotation in (
@@ -257,8 +384,16 @@ def _pose_arm(rotations: Array, skeleton: Skeleton, side: str, sign: float, path
         rotations[:, skeleton.index(side + bone)] = rotation
 
 
-def _pose_leg(rotations: Array, skeleton: Skeleton, side: str, sign: float, path: Path, pelvis: Array, hips: Array,
-              foot: Foot) -> None:
+def _pose_leg(
+    rotations: Array,
+    skeleton: Skeleton,
+    side: str,
+    sign: float,
+    path: Path,
+    pelvis: Array,
+    hips: Array,
+    foot: Foot,
+) -> None:
     """Two-bone solution from hip to ankle by the law of cosines; the knee points between body and foot."""
     hip = pelvis + quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
     span = _ankles(foot) - hip
@@ -268,7 +403,9 @@ def _pose_leg(rotations: Array, skeleton: Skeleton, side: str, sign: float, path
     hinge = np.cross(np.concatenate([heading, np.zeros((len(heading), 1))], axis=-1), along)
     hinge /= np.linalg.norm(hinge, axis=-1, keepdims=True)
     at_hip = np.arccos(np.clip((THIGH**2 + length**2 - SHIN**2) / (2 * THIGH * length), -1.0, 1.0))
-    at_knee = np.pi - np.arccos(np.clip((THIGH**2 + SHIN**2 - length**2) / (2 * THIGH * SHIN), -1.0, 1.0))
+    at_knee = np.pi - np.arccos(
+        np.clip((THIGH**2 + SHIN**2 - length**2) / (2 * THIGH * SHIN), -1.0, 1.0)
+    )
     straight = quat.from_matrix(np.stack([hinge, np.cross(-along, hinge), -along], axis=-1))
     thigh = quat.mul(straight, quat.from_angle_axis(-at_hip, _X))
     shin = quat.mul(thigh, quat.from_angle_axis(at_knee, _X))

@@ -56,7 +56,9 @@ def generate(seed: int = 0, fps: float = 30.0) -> list[Clip]:
     clips = []
     for name, moves in _schedules(rng).items():
         haste = float(rng.uniform(0.98, 1.02))
-        clips.append(perform(name, [replace(move, speed=haste * move.speed) for move in moves], fps, rng))
+        clips.append(
+            perform(name, [replace(move, speed=haste * move.speed) for move in moves], fps, rng)
+        )
     return clips
 
 
@@ -118,25 +120,62 @@ def _schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
     return {
         "idle": [Move(12.0)],
         "idle_and_turns_in_place": [
-            Move(3.0), *(Move(2.1, pivot=angle) for angle in (90, -90, 45, 180, -180))
+            Move(3.0),
+            *(Move(2.1, pivot=angle) for angle in (90, -90, 45, 180, -180)),
         ],
         "walk_starts_and_stops": _bursts(
-            1.8, 1.0, (0.7, 0, 0), (1.2, 0, 0), (1.6, 0, 0), (1.3, 90, 0), (1.3, -90, 0), (1.3, 180, 0), (0.8, -135, 0)
+            1.8,
+            1.0,
+            (0.7, 0, 0),
+            (1.2, 0, 0),
+            (1.6, 0, 0),
+            (1.3, 90, 0),
+            (1.3, -90, 0),
+            (1.3, 180, 0),
+            (0.8, -135, 0),
         ),
         "starts_in_all_directions": _bursts(
-            1.5, 0.8, (1.0, 0, 90), (1.0, 0, 180), (1.0, 90, 90), (1.0, -90, 90), (1.0, -60, -90), (1.0, 180, 90)
+            1.5,
+            0.8,
+            (1.0, 0, 90),
+            (1.0, 0, 180),
+            (1.0, 90, 90),
+            (1.0, -90, 90),
+            (1.0, -60, -90),
+            (1.0, 180, 90),
         ),
         "walk_speeds": [Move(2.3, speed) for speed in (0.6, 0.8, 1.1, 1.4, 1.8, 1.2, 0.9)],
         "walk_curves": [
             Move(seconds, 1.2, turn=turn)
-            for seconds, turn in ((3.2, 33), (3.2, -33), (2.6, 40), (2.6, -40), (1.9, 57), (1.9, -57), (1.8, 86), (1.8, -86))
+            for seconds, turn in (
+                (3.2, 33),
+                (3.2, -33),
+                (2.6, 40),
+                (2.6, -40),
+                (1.9, 57),
+                (1.9, -57),
+                (1.8, 86),
+                (1.8, -86),
+            )
         ],
-        "walk_bends": _pivots(1.1, *((1.2, angle) for angle in (0, 25, 40, 60, 25, 0, -25, -40, -60, -25))),
-        "walk_pivots": _pivots(
-            1.6, (1.3, 0), (1.3, 90), (1.3, -90), (1.4, 180), (1.4, -180), (0.9, 180), (1.6, 135), (1.6, -135),
-            (0.7, -90)
+        "walk_bends": _pivots(
+            1.1, *((1.2, angle) for angle in (0, 25, 40, 60, 25, 0, -25, -40, -60, -25))
         ),
-        "walk_corners": _pivots(2.1, (1.2, 0), (1.2, 90), (1.25, -90), (1.2, -90), (1.3, 90), (1.2, 90), (1.25, -90)),
+        "walk_pivots": _pivots(
+            1.6,
+            (1.3, 0),
+            (1.3, 90),
+            (1.3, -90),
+            (1.4, 180),
+            (1.4, -180),
+            (0.9, 180),
+            (1.6, 135),
+            (1.6, -135),
+            (0.7, -90),
+        ),
+        "walk_corners": _pivots(
+            2.1, (1.2, 0), (1.2, 90), (1.25, -90), (1.2, -90), (1.3, 90), (1.2, 90), (1.25, -90)
+        ),
         "run_starts_and_stops": _bursts(
             1.8, 1.3, (2.5, 0, 0), (3.5, 0, 0), (3.0, 90, 0), (3.0, -90, 0), (3.0, 180, 0)
         ),
@@ -144,15 +183,35 @@ def _schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
         "gait_changes": [Move(1.9, speed) for speed in (1.4, 3.0, 1.4, 4.0, 1.8, 2.4, 3.5)],
         "run_curves": [
             Move(seconds, speed, turn=turn)
-            for seconds, speed, turn in ((3.2, 2.9, 33), (3.2, 2.9, -33), (2.6, 2.9, 40), (2.6, 2.9, -40), (1.9, 3.0, 57),
-                                         (1.9, 3.0, -57), (1.9, 2.6, 86), (1.9, 2.6, -86))
+            for seconds, speed, turn in (
+                (3.2, 2.9, 33),
+                (3.2, 2.9, -33),
+                (2.6, 2.9, 40),
+                (2.6, 2.9, -40),
+                (1.9, 3.0, 57),
+                (1.9, 3.0, -57),
+                (1.9, 2.6, 86),
+                (1.9, 2.6, -86),
+            )
         ],
         "run_pivots": _pivots(
-            1.95, (3.0, 0), (3.0, 90), (3.0, -90), (3.0, 180), (3.0, -180), (2.5, 135), (3.5, -135), (3.5, 180)
+            1.95,
+            (3.0, 0),
+            (3.0, 90),
+            (3.0, -90),
+            (3.0, 180),
+            (3.0, -180),
+            (2.5, 135),
+            (3.5, -135),
+            (3.5, 180),
         ),
-        "run_corners": _pivots(2.1, (3.0, 0), (3.0, 90), (3.1, -90), (3.0, -90), (3.0, 90), (2.9, -90)),
+        "run_corners": _pivots(
+            2.1, (3.0, 0), (3.0, 90), (3.1, -90), (3.0, -90), (3.0, 90), (2.9, -90)
+        ),
         "walk_reversals": _pivots(2.1, (1.2, 0), (1.2, 180), (1.25, -180), (1.3, 180), (1.2, -180)),
-        "run_reversals": _pivots(2.3, (2.9, 0), (3.0, 180), (2.9, -180), (3.0, 180), (2.8, -180), (3.0, -180)),
+        "run_reversals": _pivots(
+            2.3, (2.9, 0), (3.0, 180), (2.9, -180), (3.0, 180), (2.8, -180), (3.0, -180)
+        ),
         "strafes": _ways(1.6, (0.5, 90), (0.5, -90), (0.9, 90), (0.9, -90), (1.3, 90), (1.3, -90)),
         "backwards_and_diagonals": _ways(
             1.6, (0.7, 180), (1.1, 180), (1.5, 180), (1.1, 135), (1.1, -135), (1.1, 45), (1.1, -45)
@@ -166,8 +225,13 @@ def _schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
             for speed, turn, side in ((0.9, 34, 1), (0.9, 34, -1), (1.4, 43, 1), (1.4, 43, -1))
         ],
         **{
-            f"slow_circle_{gait}_{number}": [Move(16.4, speed, direction=90 * number, swing=22, side=side, back=back)]
-            for gait, speed, side, back in (("walking", 1.25, 0.8, 0.85), ("running", 2.95, 0.73, 0.74))
+            f"slow_circle_{gait}_{number}": [
+                Move(16.4, speed, direction=90 * number, swing=22, side=side, back=back)
+            ]
+            for gait, speed, side, back in (
+                ("walking", 1.25, 0.8, 0.85),
+                ("running", 2.95, 0.73, 0.74),
+            )
             for number in (1, 2)
         },
         "walk_at_random": _at_random(rng, 5, (0.8, 1.7)),
@@ -180,7 +244,10 @@ def _bursts(going: float, standing: float, *starts: tuple[float, float, float]) 
     return [
         move
         for speed, pivot, direction in starts
-        for move in (Move(going, speed, direction=direction, pivot=pivot), Move(standing, direction=direction))
+        for move in (
+            Move(going, speed, direction=direction, pivot=pivot),
+            Move(standing, direction=direction),
+        )
     ]
 
 
@@ -197,7 +264,11 @@ def _ways(seconds: float, *ways: tuple[float, float]) -> list[Move]:
 def _at_random(rng: np.random.Generator, count: int, speeds: tuple[float, float]) -> list[Move]:
     """Moves of random speed, curve and pivot."""
     return [
-        Move(float(rng.uniform(1.4, 2.2)), float(rng.uniform(*speeds)), pivot=float(rng.normal(0.0, 60.0)),
-             turn=float(rng.normal(0.0, 25.0)))
+        Move(
+            float(rng.uniform(1.4, 2.2)),
+            float(rng.uniform(*speeds)),
+            pivot=float(rng.normal(0.0, 60.0)),
+            turn=float(rng.normal(0.0, 25.0)),
+        )
         for _ in range(count)
     ]

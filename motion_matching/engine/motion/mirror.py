@@ -24,8 +24,12 @@ from .skeleton import Skeleton
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
 _WORLD = np.array([0.0, 1.0, 0.0, 0.0])  # minus the reflection in X is the half-turn about X
 _SYMMETRIC = 0.02  # largest deviation of a symmetric rest pose, as part of its size
-_ALIGNED = np.cos(np.radians(0.5))  # offsets on a rig whose bones share axes up to signs differ less
-_NEVER_TURNS = 1.0 - 1e-6  # smallest singular value of the mean rotation of a bone that stands still
+_ALIGNED = np.cos(
+    np.radians(0.5)
+)  # offsets on a rig whose bones share axes up to signs differ less
+_NEVER_TURNS = (
+    1.0 - 1e-6
+)  # smallest singular value of the mean rotation of a bone that stands still
 _FIRM = 1e4  # offsets decide where a bone points, the average pose only how it rolls about them
 
 
@@ -45,7 +49,10 @@ class Symmetry:
 
 
 def mirror(
-    clip: Clip, pairs: np.ndarray | None = None, roles: Roles | None = None, symmetry: Symmetry | None = None
+    clip: Clip,
+    pairs: np.ndarray | None = None,
+    roles: Roles | None = None,
+    symmetry: Symmetry | None = None,
 ) -> Clip:
     """The clip reflected in the world's plane X = 0, with bone lengths of the skeleton's own sides.
 
@@ -58,7 +65,9 @@ def mirror(
     parents = clip.skeleton.parents
     over = quat.inv(np.where((parents >= 0)[:, None], turns[parents], _WORLD))
     rotations = quat.mul(quat.mul(over, clip.rotations), turns)[:, source]
-    positions = symmetry.offsets + (-quat.mul_vec(over, clip.positions - symmetry.offsets))[:, source]
+    positions = (
+        symmetry.offsets + (-quat.mul_vec(over, clip.positions - symmetry.offsets))[:, source]
+    )
     rotations[:, keep], positions[:, keep] = clip.rotations[:, keep], clip.positions[:, keep]
     rotations = quat.normalize(rotations).astype(clip.rotations.dtype)
     return replace(clip, rotations=rotations, positions=positions.astype(clip.positions.dtype))
@@ -77,13 +86,23 @@ def find_symmetry(
     pairs = bone_pairs(skeleton, roles, clips) if pairs is None else pairs
     local, positions, rotations, _ = sample(skeleton, clips)
     above_hips = above(skeleton, roles.hips)
-    offsets = np.mean([clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count], axis=0)
+    offsets = np.mean(
+        [clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count],
+        axis=0,
+    )
     offsets[above_hips] = 0.0
     across = _across(roles, pairs, positions)
     one_sided = _one_sided(skeleton, pairs, above_hips, positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
-    fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, quat.to_matrix(local).mean(axis=0),
-               quat.to_matrix(rotations).mean(axis=0), _directions(offsets))
+    fit = _Fit(
+        skeleton.parents,
+        pairs,
+        above_hips,
+        ~one_sided,
+        quat.to_matrix(local).mean(axis=0),
+        quat.to_matrix(rotations).mean(axis=0),
+        _directions(offsets),
+    )
     axes = _axes_of_rest(skeleton, pairs, above_hips, one_sided)
     if axes is None:
         hips_across = np.mean(quat.inv_mul_vec(rotations[:, roles.hips], across), axis=0)
@@ -98,7 +117,9 @@ def swap_side_tags(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(swap_sides(name) for name in names)
 
 
-def bone_pairs(skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[Clip] = ()) -> np.ndarray:
+def bone_pairs(
+    skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[Clip] = ()
+) -> np.ndarray:
     """Index (B,) of each bone's counterpart on the other side; a bone in the middle, or without one, has itself.
 
     By name, and by shape where names do not pair the legs. RigError where pairs hang on bones that are no pair.
@@ -109,18 +130,24 @@ def bone_pairs(skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[C
         pairs[bone] = known.get(counterpart(name, known) or name, bone)
     pairs = np.where(pairs[pairs] == np.arange(len(pairs)), pairs, np.arange(len(pairs)))
     legs = () if roles is None else roles.legs
-    if np.all(pairs == np.arange(len(pairs))) or any(pairs[leg.thigh] == leg.thigh for leg in legs if leg.side):
+    if np.all(pairs == np.arange(len(pairs))) or any(
+        pairs[leg.thigh] == leg.thigh for leg in legs if leg.side
+    ):
         roles = roles or find_roles(skeleton, clips)
         left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
         if not left or not right:
-            raise RigError("The rig cannot be mirrored: no left and right leg are known; "
-                           "name both in the rig's roles, or do not mirror.")
+            raise RigError(
+                "The rig cannot be mirrored: no left and right leg are known; "
+                "name both in the rig's roles, or do not mirror."
+            )
         return pairs_by_shape(skeleton, (left, right), clips)
     for bone, parent in enumerate(skeleton.parents):
         other = skeleton.parents[pairs[bone]]
         if pairs[bone] != bone and (pairs[parent] if parent >= 0 else -1) != other:
-            raise RigError(f"Bones '{skeleton.names[bone]}' and '{skeleton.names[pairs[bone]]}' cannot be mirrored: "
-                           "the bones above them are no pair; rename them, or do not mirror.")
+            raise RigError(
+                f"Bones '{skeleton.names[bone]}' and '{skeleton.names[pairs[bone]]}' cannot be mirrored: "
+                "the bones above them are no pair; rename them, or do not mirror."
+            )
     return pairs
 
 
@@ -130,12 +157,18 @@ def _across(roles: Roles, pairs: np.ndarray, positions: np.ndarray) -> np.ndarra
         if pairs[leg.thigh] != leg.thigh:
             sign = -1.0 if leg.side == "R" else 1.0
             return sign * (positions[:, leg.thigh] - positions[:, pairs[leg.thigh]])
-    raise RigError("The rig cannot be mirrored: no leg has a counterpart on the other side; "
-                   "name a left and a right leg in the rig's roles, or do not mirror.")
+    raise RigError(
+        "The rig cannot be mirrored: no leg has a counterpart on the other side; "
+        "name a left and a right leg in the rig's roles, or do not mirror."
+    )
 
 
 def _one_sided(
-    skeleton: Skeleton, pairs: np.ndarray, above_hips: Sequence[int], positions: np.ndarray, across: np.ndarray
+    skeleton: Skeleton,
+    pairs: np.ndarray,
+    above_hips: Sequence[int],
+    positions: np.ndarray,
+    across: np.ndarray,
 ) -> np.ndarray:
     """Which bones (B,) have no counterpart although they sit on a side, and those below them."""
     lateral = across / np.linalg.norm(across, axis=-1, keepdims=True)
@@ -206,10 +239,14 @@ class _Fit:
             if np.linalg.svd(self.world[over], compute_uv=False).min() > _NEVER_TURNS:
                 axes[over] = _nearest(still, True)
             else:
-                axes[over] = choose(self.local[bone] @ axes[bone] @ self.local[bone].T + 0.1 * still, True)
+                axes[over] = choose(
+                    self.local[bone] @ axes[bone] @ self.local[bone].T + 0.1 * still, True
+                )
         return axes
 
-    def _descend(self, across: np.ndarray, choose: Callable[[np.ndarray, bool], np.ndarray]) -> np.ndarray:
+    def _descend(
+        self, across: np.ndarray, choose: Callable[[np.ndarray, bool], np.ndarray]
+    ) -> np.ndarray:
         axes = np.tile(-np.eye(3), (len(self.pairs), 1, 1))
         hips = self.above_hips[0]
         axes[hips] = choose(np.eye(3) - 2.0 * np.outer(across, across) / (across @ across), True)
@@ -245,8 +282,11 @@ class _Fit:
 
 def _signed_permutations() -> np.ndarray:
     """The 24 matrices (24, 3, 3) with determinant -1 that exchange and flip axes."""
-    every = [np.eye(3)[list(order)] * np.array(signs)
-             for order in permutations(range(3)) for signs in product((1.0, -1.0), repeat=3)]
+    every = [
+        np.eye(3)[list(order)] * np.array(signs)
+        for order in permutations(range(3))
+        for signs in product((1.0, -1.0), repeat=3)
+    ]
     return np.stack([matrix for matrix in every if np.linalg.det(matrix) < 0])
 
 
@@ -281,15 +321,23 @@ def _turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return turns
 
 
-def _check(skeleton: Skeleton, pairs: np.ndarray, body: np.ndarray, offsets: np.ndarray, axes: np.ndarray) -> None:
+def _check(
+    skeleton: Skeleton, pairs: np.ndarray, body: np.ndarray, offsets: np.ndarray, axes: np.ndarray
+) -> None:
     """RigError where the offsets of a pair are no mirror images, beyond what measured bodies differ by."""
     under = skeleton.parents >= 0
     mapped = np.einsum("bij,bj->bi", axes[skeleton.parents], offsets[pairs])
     error = np.linalg.norm(mapped - offsets, axis=-1)
-    wrong = under & body & (pairs != np.arange(len(pairs))) & (
-        error > 0.02 + 0.2 * np.linalg.norm(offsets, axis=-1))
+    wrong = (
+        under
+        & body
+        & (pairs != np.arange(len(pairs)))
+        & (error > 0.02 + 0.2 * np.linalg.norm(offsets, axis=-1))
+    )
     if wrong.any():
         bone = int(np.argmax(np.where(wrong, error, 0.0)))
         left, right = sorted((skeleton.names[bone], skeleton.names[pairs[bone]]))
-        raise RigError(f"Bones '{left}' and '{right}' are no mirror images: "
-                       f"they differ by {100 * error[bone]:.0f} cm; check the rig's sides, or do not mirror.")
+        raise RigError(
+            f"Bones '{left}' and '{right}' are no mirror images: "
+            f"they differ by {100 * error[bone]:.0f} cm; check the rig's sides, or do not mirror."
+        )

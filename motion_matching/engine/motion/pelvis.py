@@ -20,8 +20,12 @@ Array = np.ndarray
 
 _GRAVITY = 9.81
 _STIFFNESS = 0.033  # seconds over which the height may not follow the legs
-_CAREFUL = 0.03  # weight, in loaded legs, of staying as high as the lower leg would carry, even in flight
-_OVERSTRETCHED = 0.5  # weight, in loaded legs, that a leg gains at each pass that it would not reach
+_CAREFUL = (
+    0.03  # weight, in loaded legs, of staying as high as the lower leg would carry, even in flight
+)
+_OVERSTRETCHED = (
+    0.5  # weight, in loaded legs, that a leg gains at each pass that it would not reach
+)
 _STANDING_KNEE = np.radians(7.0)
 _STEP = 1.0  # seconds: a longer stance is standing
 
@@ -59,7 +63,9 @@ def bearing_knee(foot: Foot, pace: Array, running: Array) -> Array:
     left = np.clip(foot.until / foot.stance, 0.0, 1.0)
     stepping = smoothstep((1.3 * _STEP - foot.since - foot.until) / (0.5 * _STEP))
     yielding = np.sin(np.pi * np.clip(part / 0.6, 0.0, 1.0)) ** 2
-    brisk = np.clip(pace - 1.0, 0.0, 0.8) * np.sin(np.pi * part) ** 2  # who hurries stays bent, and bobs no more
+    brisk = (
+        np.clip(pace - 1.0, 0.0, 0.8) * np.sin(np.pi * part) ** 2
+    )  # who hurries stays bent, and bobs no more
     folding = np.clip(1.0 - left / 0.25, 0.0, 1.0) ** 2
     walk = np.radians(8.0 + 15.0 * np.minimum(pace, 1.4) * yielding + 18.0 * brisk + 20.0 * folding)
     yielding_run = 35.0 + 8.0 * np.clip(pace - 2.5, -0.5, 1.5)
@@ -67,7 +73,9 @@ def bearing_knee(foot: Foot, pace: Array, running: Array) -> Array:
     return _STANDING_KNEE + stepping * (walk + running * (run - walk) - _STANDING_KNEE)
 
 
-def bearing_height(wanted: list[Array], load: list[Array], limits: list[Array], running: Array, rate: float) -> Array:
+def bearing_height(
+    wanted: list[Array], load: list[Array], limits: list[Array], running: Array, rate: float
+) -> Array:
     """Height (F,): the smooth curve through what each loaded leg asks for and below all limits.
 
     `wanted` and `load` (0 to 1) are of the legs, `limits` what they can reach and other bounds, (F,) each. Minimises the

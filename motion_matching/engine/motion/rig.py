@@ -17,7 +17,15 @@ from ..errors import RigError
 from ..maths import quat
 from .bone_names import candidates
 from .clip import Clip
-from .rig_shape import LEG_PARTS, above, below, lowest_common, planted_direction, roles_by_shape, sample
+from .rig_shape import (
+    LEG_PARTS,
+    above,
+    below,
+    lowest_common,
+    planted_direction,
+    roles_by_shape,
+    sample,
+)
 from .skeleton import Skeleton
 
 _SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
@@ -69,7 +77,9 @@ class Roles:
         return _assemble(skeleton, _bones_of(skeleton, names))
 
 
-def find_roles(skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mapping[str, str] | None = None) -> Roles:
+def find_roles(
+    skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mapping[str, str] | None = None
+) -> Roles:
     """Roles by bone names, else by shape in the clips' frames (or the rest pose without clips).
 
     `overrides` gives bone names by role as `Roles.to_names` does and wins over both. RigError names a missing role
@@ -81,7 +91,9 @@ def find_roles(skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mappin
     if given:
         _check_hierarchy(skeleton, roles)
         if clips and any(map(_LEG_ROLE.fullmatch, given)) and _front(clips, roles)[1]:
-            raise RigError("The toes point back, so left and right are swapped in the rig's roles; exchange them.")
+            raise RigError(
+                "The toes point back, so left and right are swapped in the rig's roles; exchange them."
+            )
     return roles
 
 
@@ -126,26 +138,38 @@ def _front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
     legs = [leg for leg in roles.legs if leg.toe != leg.foot]
     feet = velocities
     if legs:
-        feet = planted_direction([positions[:, leg.foot] for leg in legs], [positions[:, leg.toe] for leg in legs])
+        feet = planted_direction(
+            [positions[:, leg.foot] for leg in legs], [positions[:, leg.toe] for leg in legs]
+        )
     left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
     backward = False
     if left and right:
-        forward = np.cross(seen_by_hips(positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)), up)
+        forward = np.cross(
+            seen_by_hips(positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)), up
+        )
         # feet that clearly point back tell that the names of left and right are swapped
-        backward = bool(legs) and forward @ seen_by_hips(feet) < -0.2 * np.linalg.norm(forward) * _length(feet)
+        backward = bool(legs) and forward @ seen_by_hips(feet) < -0.2 * np.linalg.norm(
+            forward
+        ) * _length(feet)
         forward = -forward if backward else forward
     else:
         ahead = seen_by_hips(feet)
         forward = ahead - (ahead @ up) * up
     if np.linalg.norm(forward) < 1e-6:
-        raise RigError(f"Bone '{clips[0].skeleton.names[roles.hips]}' has no recognisable front; "
-                       "name a left and a right leg in the rig's roles.")
+        raise RigError(
+            f"Bone '{clips[0].skeleton.names[roles.hips]}' has no recognisable front; "
+            "name a left and a right leg in the rig's roles."
+        )
     return _direction(forward), backward
 
 
 def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
     """RigError where a bone has two roles, or does not lie below the one that its role hangs from."""
-    centre = [("root", roles.root), ("hips", roles.hips)] if roles.root is not None else [("hips", roles.hips)]
+    centre = (
+        [("root", roles.root), ("hips", roles.hips)]
+        if roles.root is not None
+        else [("hips", roles.hips)]
+    )
     bones = dict(centre)
     ways = [centre]
     for label, leg in zip(_leg_labels(roles.legs), roles.legs, strict=True):
@@ -154,7 +178,9 @@ def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
         for role, bone in ways[-1][1:]:
             twin = next((other for other, taken in bones.items() if taken == bone), None)
             if twin is not None:
-                raise RigError(f"The bone '{skeleton.names[bone]}' is both {twin} and {role}; correct the rig's roles.")
+                raise RigError(
+                    f"The bone '{skeleton.names[bone]}' is both {twin} and {role}; correct the rig's roles."
+                )
             bones[role] = bone
     for way in ways:
         for (upper_role, upper), (role, bone) in pairwise(way):
@@ -164,8 +190,10 @@ def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
             advice = "correct the rig's roles"
             if other != upper and other in skeleton.ancestors(bone):
                 advice = "left and right look swapped, exchange them in the rig's roles"
-            raise RigError(f"The bone '{skeleton.names[bone]}' ({role}) does not lie below '{skeleton.names[upper]}' "
-                           f"({upper_role}); {advice}.")
+            raise RigError(
+                f"The bone '{skeleton.names[bone]}' ({role}) does not lie below '{skeleton.names[upper]}' "
+                f"({upper_role}); {advice}."
+            )
 
 
 def _length(vectors: np.ndarray) -> float:
@@ -190,12 +218,20 @@ def _bones_of(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
     bones = {}
     for role, name in names.items():
         if role not in _CENTRE_ROLES and not _LEG_ROLE.fullmatch(role):
-            raise RigError(f"'{role}' is not a role; use hips, spine, head, root, or left_, right_ or middle_ "
-                           "with thigh, shin, foot or toe.")
+            raise RigError(
+                f"'{role}' is not a role; use hips, spine, head, root, or left_, right_ or middle_ "
+                "with thigh, shin, foot or toe."
+            )
         if name not in known:
             near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
-            hint = f"did you mean {_listed(near)}?" if near else f"the rig has {_listed(skeleton.names[:8])}."
-            raise RigError(f"The bone '{name}' given for {role.replace('_', ' ')} does not exist; {hint}")
+            hint = (
+                f"did you mean {_listed(near)}?"
+                if near
+                else f"the rig has {_listed(skeleton.names[:8])}."
+            )
+            raise RigError(
+                f"The bone '{name}' given for {role.replace('_', ' ')} does not exist; {hint}"
+            )
         bones[role] = known[name]
     return bones
 
@@ -206,24 +242,32 @@ def _listed(names: Sequence[str]) -> str:
 
 def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
     """Roles from bone indices by role; RigError where a needed one is missing."""
-    labels = sorted({role.rsplit("_", 1)[0] for role in bones if _LEG_ROLE.fullmatch(role)}, key=_label_order)
+    labels = sorted(
+        {role.rsplit("_", 1)[0] for role in bones if _LEG_ROLE.fullmatch(role)}, key=_label_order
+    )
     if not labels:
-        raise RigError("The rig has no legs that reach the ground: no thigh, shin and foot were found; name them in "
-                       f"the rig's roles, likely bones are {_listed(_likely(skeleton, 'thigh', None))}.")
+        raise RigError(
+            "The rig has no legs that reach the ground: no thigh, shin and foot were found; name them in "
+            f"the rig's roles, likely bones are {_listed(_likely(skeleton, 'thigh', None))}."
+        )
     legs = []
     for label in labels:
         for above_part, part in zip((None, "thigh", "shin"), LEG_PARTS[:3], strict=True):
             if f"{label}_{part}" not in bones:
                 likely = _likely(skeleton, part, bones.get(f"{label}_{above_part}"))
                 hint = f", likely bones are {_listed(likely)}" if likely else ""
-                raise RigError(f"The rig has no {label} {part}; name the bone in the rig's roles "
-                               f"as {label}_{part}{hint}.")
+                raise RigError(
+                    f"The rig has no {label} {part}; name the bone in the rig's roles "
+                    f"as {label}_{part}{hint}."
+                )
         thigh, shin, foot = (bones[f"{label}_{part}"] for part in LEG_PARTS[:3])
         side = {word: side for side, word in _SIDE_WORDS.items()}[label.rstrip("0123456789")]
         legs.append(Leg(thigh, shin, foot, bones.get(f"{label}_toe", foot), side))
     if "hips" not in bones:
-        raise RigError("The rig has no hips; name the bone above the legs in the rig's roles, "
-                       f"likely bones are {_listed(_likely(skeleton, 'hips', None))}.")
+        raise RigError(
+            "The rig has no hips; name the bone above the legs in the rig's roles, "
+            f"likely bones are {_listed(_likely(skeleton, 'hips', None))}."
+        )
     hips = bones["hips"]
     root = bones.get("root", next(iter(reversed(skeleton.ancestors(hips))), None))
     return Roles(hips, bones.get("spine", hips), tuple(legs), bones.get("head"), root)
@@ -248,7 +292,10 @@ def _roles_by_name(skeleton: Skeleton, given: Mapping[str, int]) -> dict[str, in
     for side in "LR":
         bones |= _leg_by_name(skeleton, side, given)
     thighs = [bone for role, bone in {**bones, **given}.items() if role.endswith("_thigh")]
-    arms = [next((bone for bone, side in candidates(skeleton.names, "arm") if side == wanted), -1) for wanted in "LR"]
+    arms = [
+        next((bone for bone, side in candidates(skeleton.names, "arm") if side == wanted), -1)
+        for wanted in "LR"
+    ]
     head = next((bone for bone, side in candidates(skeleton.names, "head") if not side), None)
     spines = [bone for bone, side in candidates(skeleton.names, "spine") if not side]
     top = max(spines, key=lambda bone: len(skeleton.ancestors(bone)), default=None)
@@ -278,7 +325,9 @@ def _leg_by_name(skeleton: Skeleton, side: str, given: Mapping[str, int]) -> dic
         under = [bone for bone in options if over < 0 or over in skeleton.ancestors(bone)]
         if part == "toe" and not under and over >= 0:
             # a toe of another name: the longest bone that follows the foot
-            under = sorted(skeleton.children(over), key=lambda b: -np.linalg.norm(skeleton.rest_positions[b]))
+            under = sorted(
+                skeleton.children(over), key=lambda b: -np.linalg.norm(skeleton.rest_positions[b])
+            )
         if role in given or under:
             over = leg[role] = given.get(role, under[0] if under else -1)
         elif part != "toe":
@@ -290,7 +339,9 @@ def _hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) 
     """The bone above all legs and the chest; one called hips or pelvis is preferred to a bone without such a name."""
     joint = lowest_common(skeleton, [*thighs, *([chest] if chest is not None else [])])
     named = [bone for bone, side in candidates(skeleton.names, "hips") if not side]
-    over_legs = [bone for bone in named if all(bone in skeleton.ancestors(thigh) for thigh in thighs)]
+    over_legs = [
+        bone for bone in named if all(bone in skeleton.ancestors(thigh) for thigh in thighs)
+    ]
     if joint in over_legs or not over_legs:
         return joint
     return over_legs[0]
@@ -298,7 +349,12 @@ def _hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) 
 
 def _below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:
     """The chest itself, or the bone under the neck on rigs whose arms hang on the neck; the hips where neither is."""
-    necks = {bone for part in ("neck", "head") for bone, side in candidates(skeleton.names, part) if not side}
+    necks = {
+        bone
+        for part in ("neck", "head")
+        for bone, side in candidates(skeleton.names, part)
+        if not side
+    }
     while chest in necks and int(skeleton.parents[chest]) >= 0:
         chest = int(skeleton.parents[chest])
     return chest if hips in above(skeleton, chest) else hips

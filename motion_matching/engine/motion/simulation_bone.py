@@ -57,17 +57,27 @@ class SimulationBoneSettings:
 
     def __post_init__(self) -> None:
         if self.heading not in HEADINGS:
-            raise SettingsError(f"Simulation bone heading '{self.heading}' is unknown: use {' or '.join(HEADINGS)}.")
+            raise SettingsError(
+                f"Simulation bone heading '{self.heading}' is unknown: use {' or '.join(HEADINGS)}."
+            )
         if self.source not in SOURCES:
-            raise SettingsError(f"Simulation bone source '{self.source}' is unknown: use {' or '.join(SOURCES)}.")
+            raise SettingsError(
+                f"Simulation bone source '{self.source}' is unknown: use {' or '.join(SOURCES)}."
+            )
         if not 0 <= self.standing <= 1:
-            raise SettingsError(f"Simulation bone standing must be a part from 0 to 1 of the windows, not {self.standing}.")
+            raise SettingsError(
+                f"Simulation bone standing must be a part from 0 to 1 of the windows, not {self.standing}."
+            )
         for name in ("position", "direction"):
             window, order = getattr(self, f"{name}_window"), getattr(self, f"{name}_order")
             if not (np.isfinite(window) and window >= 0):
-                raise SettingsError(f"Simulation bone {name}_window must be zero or more seconds, not {window}.")
+                raise SettingsError(
+                    f"Simulation bone {name}_window must be zero or more seconds, not {window}."
+                )
             if order != int(order) or order < 0:
-                raise SettingsError(f"Simulation bone {name}_order must be a whole number from 0, not {order}.")
+                raise SettingsError(
+                    f"Simulation bone {name}_order must be a whole number from 0, not {order}."
+                )
 
 
 PRESETS = {
@@ -89,8 +99,10 @@ class GroundTrack:
 
     def __post_init__(self) -> None:
         if self.yaw.ndim != 1 or self.positions.shape != (len(self.yaw), 2):
-            raise ValueError(f"a ground track needs positions (F, 2) and yaw (F,), not {self.positions.shape} "
-                             f"and {self.yaw.shape}")
+            raise ValueError(
+                f"a ground track needs positions (F, 2) and yaw (F,), not {self.positions.shape} "
+                f"and {self.yaw.shape}"
+            )
 
     @property
     def frame_count(self) -> int:
@@ -133,7 +145,9 @@ def find_track(
     return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
 
 
-def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False) -> GroundTrack:
+def smoothed_track(
+    raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False
+) -> GroundTrack:
     """A raw track of one clip, smoothed.
 
     A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and turn, and the track
@@ -149,11 +163,17 @@ def smoothed_track(raw: GroundTrack, fps: float, settings: SimulationBoneSetting
     longer = _played_on(raw, margin) if cyclic else _mirrored_on(raw, margin)
     track = _filtered(longer, fps, settings, windows, longest)
     if adaptive:
-        short = _filtered(longer, fps, settings, [settings.standing * seconds for seconds in windows], longest)
-        place, heading = (least_within(part, window_frames(seconds, fps, longest))
-                          for part, seconds in zip(_steady(short, fps), windows, strict=True))
-        track = GroundTrack(short.positions + place[:, None] * (track.positions - short.positions),
-                            short.yaw + heading * (track.yaw - short.yaw))
+        short = _filtered(
+            longer, fps, settings, [settings.standing * seconds for seconds in windows], longest
+        )
+        place, heading = (
+            least_within(part, window_frames(seconds, fps, longest))
+            for part, seconds in zip(_steady(short, fps), windows, strict=True)
+        )
+        track = GroundTrack(
+            short.positions + place[:, None] * (track.positions - short.positions),
+            short.yaw + heading * (track.yaw - short.yaw),
+        )
     return track.sliced(margin, margin + raw.frame_count)
 
 
@@ -163,13 +183,19 @@ def _steady(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(track.frame_count), np.zeros(track.frame_count)
     speed = np.linalg.norm(np.gradient(track.positions, 1.0 / fps, axis=0), axis=1)
     turning = np.abs(np.gradient(track.yaw, 1.0 / fps))
-    moving, turned = (np.clip((values - low) / (high - low), 0.0, 1.0)
-                      for values, (low, high) in ((speed, _STANDS_TO_MOVES), (turning, _SWINGS_TO_TURNS)))
+    moving, turned = (
+        np.clip((values - low) / (high - low), 0.0, 1.0)
+        for values, (low, high) in ((speed, _STANDS_TO_MOVES), (turning, _SWINGS_TO_TURNS))
+    )
     return moving, moving * (1.0 - turned)
 
 
 def _filtered(
-    track: GroundTrack, fps: float, settings: SimulationBoneSettings, windows: Sequence[float], longest: int | None
+    track: GroundTrack,
+    fps: float,
+    settings: SimulationBoneSettings,
+    windows: Sequence[float],
+    longest: int | None,
 ) -> GroundTrack:
     """A track smoothed with these windows in seconds for place and direction, its ends excepted."""
     of_place, of_direction = (window_frames(seconds, fps, longest) for seconds in windows)
@@ -184,17 +210,25 @@ def raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundT
     """The path before smoothing: the spine bone on the ground and the hips' heading."""
     _, spine_positions = clip.skeleton.bone_world(spine, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
-    return GroundTrack(spine_positions[:, :2], _headings(hips_rotations, np.asarray(forward, dtype=np.float64)))
+    return GroundTrack(
+        spine_positions[:, :2], _headings(hips_rotations, np.asarray(forward, dtype=np.float64))
+    )
 
 
 def root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
     """An existing root bone as it is, looking along that of its axes which the hips follow over the clip."""
     if root is None:
-        raise RigError(f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
-                       "name it in the rig's roles, or have the simulation bone found, as 'article' does.")
+        raise RigError(
+            f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
+            "name it in the rig's roles, or have the simulation bone found, as 'article' does."
+        )
     rotations, positions = clip.skeleton.bone_world(root, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
-    looking = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [1.0, 1.0, 0.0]
+    looking = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [
+        1.0,
+        1.0,
+        0.0,
+    ]
     mean = quat.inv_mul_vec(rotations, looking).mean(axis=0)
     axis = np.zeros(3)
     axis[np.argmax(np.abs(mean))] = np.sign(mean[np.argmax(np.abs(mean))]) or 1.0
@@ -242,6 +276,7 @@ def _mirrored_on(track: GroundTrack, margin: int) -> GroundTrack:
     Against the longer take that a piece was cut from, this halves the errors of speed and heading at the ends of a
     filter that fits its polynomial to the last window instead, and such a filter's turns shoot over there.
     """
+
     def led_on(values: np.ndarray) -> np.ndarray:
         before, after = values[margin:0:-1], values[-2 : -margin - 2 : -1]
         return np.concatenate([2.0 * values[:1] - before, values, 2.0 * values[-1:] - after])
@@ -255,14 +290,18 @@ def _played_on(track: GroundTrack, margin: int) -> GroundTrack:
     With the ground as the complex plane one round is z -> turn * (z - start) + end, so that the starts of the rounds
     are a geometric series, summed here in a form that holds for loops that hardly turn as well.
     """
-    rounds, frames = np.divmod(np.arange(-margin, track.frame_count + margin), track.frame_count - 1)
+    rounds, frames = np.divmod(
+        np.arange(-margin, track.frame_count + margin), track.frame_count - 1
+    )
     path = track.positions[:, 0] + 1j * track.positions[:, 1]
     angle = track.yaw[-1] - track.yaw[0]
     turn = angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
     steps = rounds * np.sinc(rounds * turn / (2.0 * np.pi)) / np.sinc(turn / (2.0 * np.pi))
     starts = path[0] + steps * np.exp(0.5j * turn * (rounds - 1)) * (path[-1] - path[0])
     longer = starts + np.exp(1j * turn * rounds) * (path[frames] - path[0])
-    return GroundTrack(np.stack([longer.real, longer.imag], axis=-1), track.yaw[frames] + rounds * angle)
+    return GroundTrack(
+        np.stack([longer.real, longer.imag], axis=-1), track.yaw[frames] + rounds * angle
+    )
 
 
 def _along(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
@@ -309,5 +348,7 @@ def standing_report(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tuple
     moving = [f"{verb} at {value:.1f} m/s" for verb, value in ends.items() if value >= speed]
     if not moving:
         return ()
-    return (f"Clip '{clip.name}' {' and '.join(moving)}: its simulation bone is least certain there, so prefer takes "
-            "that start and end standing, mark a loop as one, or give the track yourself.",)
+    return (
+        f"Clip '{clip.name}' {' and '.join(moving)}: its simulation bone is least certain there, so prefer takes "
+        "that start and end standing, mark a loop as one, or give the track yourself.",
+    )

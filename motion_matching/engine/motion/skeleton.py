@@ -50,12 +50,17 @@ class Skeleton:
             chain.append(bone)
         return chain
 
-    def bone_world(self, bone: int, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def bone_world(
+        self, bone: int, rotations: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """World rotations (..., 4) and positions (..., 3) of one bone of poses (..., B, 4) and (..., B, 3), in float64.
 
         Only the chain above the bone is walked.
         """
-        rotation, position = rotations[..., bone, :].astype(np.float64), positions[..., bone, :].astype(np.float64)
+        rotation, position = (
+            rotations[..., bone, :].astype(np.float64),
+            positions[..., bone, :].astype(np.float64),
+        )
         for above in self.ancestors(bone):
             above_rotation = rotations[..., above, :].astype(np.float64)
             position = positions[..., above, :] + quat.mul_vec(above_rotation, position)

@@ -21,11 +21,17 @@ def savitzky_golay(values: np.ndarray, window: int, order: int) -> np.ndarray:
     from scipy.signal import savgol_filter
 
     # what is done at the ends is cut off with the margin: the cheapest will do
-    return savgol_filter(values, window, order, axis=0, mode="nearest") if window > order + 1 else values
+    return (
+        savgol_filter(values, window, order, axis=0, mode="nearest")
+        if window > order + 1
+        else values
+    )
 
 
 def least_within(part: np.ndarray, window: int) -> np.ndarray:
     """The least part (F,) within windows of so many frames, blended over half of one."""
     from scipy.ndimage import minimum_filter1d, uniform_filter1d
 
-    return uniform_filter1d(minimum_filter1d(part, window, mode="nearest"), window // 4 * 2 + 1, mode="nearest")
+    return uniform_filter1d(
+        minimum_filter1d(part, window, mode="nearest"), window // 4 * 2 + 1, mode="nearest"
+    )

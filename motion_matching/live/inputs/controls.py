@@ -37,7 +37,9 @@ class Controls(NamedTuple):
             length = math.hypot(*self.move)
             way = (self.move[0] / length, self.move[1] / length) if length else (0.0, 1.0)
             push = _in_world((push_speed * way[0], push_speed * way[1]), view_heading)
-        return Intent(_in_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push)
+        return Intent(
+            _in_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push
+        )
 
 
 class Switch:

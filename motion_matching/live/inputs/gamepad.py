@@ -15,7 +15,13 @@ from ...engine.errors import SettingsError
 from .controls import Controls, Switch, Vector
 
 # SDL's names of buttons by action
-BUTTONS: Mapping[str, str] = {"run": "rightshoulder", "strafe": "leftshoulder", "push": "x", "tag": "y", "record": "start"}
+BUTTONS: Mapping[str, str] = {
+    "run": "rightshoulder",
+    "strafe": "leftshoulder",
+    "push": "x",
+    "tag": "y",
+    "record": "start",
+}
 _SWITCHED = ("run", "strafe")
 _FULL = 32767.0
 _REACH = 0.95  # of its way that a stick surely reaches in every direction
@@ -49,11 +55,17 @@ class PadSettings:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.dead_zone < 0.9:
-            raise SettingsError(f"The dead zone of the gamepad is {self.dead_zone}; give a number from 0 to 0.9.")
+            raise SettingsError(
+                f"The dead zone of the gamepad is {self.dead_zone}; give a number from 0 to 0.9."
+            )
         if not 0.1 <= self.curve <= 10.0:
-            raise SettingsError(f"The response curve of the gamepad is {self.curve}; give a number from 0.1 to 10.")
+            raise SettingsError(
+                f"The response curve of the gamepad is {self.curve}; give a number from 0.1 to 10."
+            )
         if unknown := sorted(set(self.buttons) - set(BUTTONS)):
-            raise SettingsError(f"There is no action '{unknown[0]}' to bind buttons to; known are {', '.join(BUTTONS)}.")
+            raise SettingsError(
+                f"There is no action '{unknown[0]}' to bind buttons to; known are {', '.join(BUTTONS)}."
+            )
 
 
 class Gamepad:
@@ -84,17 +96,23 @@ class Gamepad:
                 warnings.simplefilter("ignore")  # it tells where its library lies
                 import sdl2
         except ImportError:
-            self._messages.append("No gamepad: the SDL2 library is not installed. The keyboard steers.")
+            self._messages.append(
+                "No gamepad: the SDL2 library is not installed. The keyboard steers."
+            )
             return
         for action, button in {**BUTTONS, **self._settings.buttons}.items():
             self._codes[action] = sdl2.SDL_GameControllerGetButtonFromString(button.encode())
             if self._codes[action] == sdl2.SDL_CONTROLLER_BUTTON_INVALID:
-                raise SettingsError(f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such as 'a', "
-                                    "'leftshoulder' or 'start'.")
+                raise SettingsError(
+                    f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such as 'a', "
+                    "'leftshoulder' or 'start'."
+                )
         for hint, value in _HINTS.items():
             sdl2.SDL_SetHint(hint, value)
         if sdl2.SDL_InitSubSystem(sdl2.SDL_INIT_JOYSTICK | sdl2.SDL_INIT_GAMECONTROLLER) != 0:
-            self._messages.append(f"No gamepad: SDL2 does not start ({sdl2.SDL_GetError().decode()}). The keyboard steers.")
+            self._messages.append(
+                f"No gamepad: SDL2 does not start ({sdl2.SDL_GetError().decode()}). The keyboard steers."
+            )
             return
         # states are asked for; events that nobody takes would pile up
         sdl2.SDL_JoystickEventState(sdl2.SDL_IGNORE)
@@ -133,8 +151,13 @@ class Gamepad:
         """What is asked for now; a push is reported once."""
         (x, y), (face_x, face_y) = self._sticks
         push, self._push = self._push, False
-        return Controls((-x + 0.0, -y + 0.0), (-face_x + 0.0, -face_y + 0.0), self._switches["run"].is_on,
-                        self._switches["strafe"].is_on, push)
+        return Controls(
+            (-x + 0.0, -y + 0.0),
+            (-face_x + 0.0, -face_y + 0.0),
+            self._switches["run"].is_on,
+            self._switches["strafe"].is_on,
+            push,
+        )
 
     def take_commands(self) -> list[str]:
         commands, self._commands = self._commands, []
@@ -167,12 +190,18 @@ class Gamepad:
 
     def _is_touched(self, instance: int) -> bool:
         pad = self._pads[instance]
-        buttons = any(self._sdl.SDL_GameControllerGetButton(pad, code) for code in self._codes.values())
+        buttons = any(
+            self._sdl.SDL_GameControllerGetButton(pad, code) for code in self._codes.values()
+        )
         return buttons or self._read_sticks(instance) != ((0.0, 0.0), (0.0, 0.0))
 
     def _read_sticks(self, instance: int) -> tuple[Vector, Vector]:
         """Both sticks, to the right and down, as the response has them."""
-        pad, read, settings = self._pads[instance], self._sdl.SDL_GameControllerGetAxis, self._settings
+        pad, read, settings = (
+            self._pads[instance],
+            self._sdl.SDL_GameControllerGetAxis,
+            self._settings,
+        )
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
         move = response(x, y, settings.dead_zone, settings.curve)
         return move, response(face_x, face_y, settings.dead_zone, settings.curve)

@@ -30,22 +30,30 @@ class Keyboard:
     that is to do two things.
     """
 
-    def __init__(self, keys: Mapping[str, Sequence[str]] | None = None, hold: Sequence[str] = ()) -> None:
+    def __init__(
+        self, keys: Mapping[str, Sequence[str]] | None = None, hold: Sequence[str] = ()
+    ) -> None:
         keys = {**KEYS, **(keys or {})}
         self._actions: dict[str, str] = {}
         for action, names in keys.items():
             if action not in KEYS:
-                raise SettingsError(f"There is no action '{action}' to bind keys to; known ones are {', '.join(KEYS)}.")
+                raise SettingsError(
+                    f"There is no action '{action}' to bind keys to; known ones are {', '.join(KEYS)}."
+                )
             for name in names:
                 if other := self._actions.get(name):
-                    raise SettingsError(f"The key {name} is to do both '{other}' and '{action}'; choose another for one.")
+                    raise SettingsError(
+                        f"The key {name} is to do both '{other}' and '{action}'; choose another for one."
+                    )
                 self._actions[name] = action
         self._switches = {action: Switch(action in hold) for action in ("run", "strafe")}
         self._down: set[str] = set()
         self._push = False
         self._commands: list[str] = []
 
-    def handle(self, key: str, value: str, *, is_repeat: bool = False, is_modified: bool = False) -> bool:
+    def handle(
+        self, key: str, value: str, *, is_repeat: bool = False, is_modified: bool = False
+    ) -> bool:
         """Take in an event: the type and value that Blender gives it. True where the key is one of these.
 
         A press with Ctrl, Alt or the system's key down (`is_modified`) is a shortcut and left alone.
@@ -89,7 +97,12 @@ class Keyboard:
         if left and ahead:
             left, ahead = _HALF * left, _HALF * ahead
         push, self._push = self._push, False
-        return Controls((left, ahead), run=self._switches["run"].is_on, strafe=self._switches["strafe"].is_on, push=push)
+        return Controls(
+            (left, ahead),
+            run=self._switches["run"].is_on,
+            strafe=self._switches["strafe"].is_on,
+            push=push,
+        )
 
     def take_commands(self) -> list[str]:
         commands, self._commands = self._commands, []

@@ -12,7 +12,9 @@ from ...engine.errors import SettingsError
 from .base import Input, Situation, Start
 
 _STEP = 0.02  # metres between the samples of a path
-_SMOOTHED = 0.5  # metres over which headings are averaged, so that corners are turned rather than snapped
+_SMOOTHED = (
+    0.5  # metres over which headings are averaged, so that corners are turned rather than snapped
+)
 _SHORTEST = 0.1  # metres
 _SAMPLES, _SPACING = 17, 0.1  # of the future, seconds
 _SLOWEST = 0.05  # m/s, with which a path begins
@@ -27,30 +29,47 @@ class Path(Input):
     """
 
     def __init__(
-        self, points: np.ndarray, speed: float, *, factors: np.ndarray | None = None, cyclic: bool = False,
-        gait: float = 0.0, acceleration: float = 1.5, sideways: float = 2.0,
+        self,
+        points: np.ndarray,
+        speed: float,
+        *,
+        factors: np.ndarray | None = None,
+        cyclic: bool = False,
+        gait: float = 0.0,
+        acceleration: float = 1.5,
+        sideways: float = 2.0,
     ) -> None:
         if not (math.isfinite(speed) and speed > 0):
-            raise SettingsError(f"The speed along a path is {speed}; give metres per second above zero.")
+            raise SettingsError(
+                f"The speed along a path is {speed}; give metres per second above zero."
+            )
         factors = np.ones(len(points)) if factors is None else np.asarray(factors, float)
         points = np.asarray(points, float)
         if cyclic:
             points, factors = np.vstack([points, points[:1]]), np.append(factors, factors[:1])
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         if len(points) < 2 or along[-1] < _SHORTEST:
-            raise SettingsError(f"The path is shorter than {_SHORTEST} m; give it two points or more that lie apart.")
+            raise SettingsError(
+                f"The path is shorter than {_SHORTEST} m; give it two points or more that lie apart."
+            )
         self._gait = gait
         # the first lap begins at rest, the second is what all later ones are like, and the third is what it runs into
         laps = 3 if cyclic else 1
         count = max(round(along[-1] / _STEP), 2)
         self._along = np.linspace(0.0, laps * along[-1], laps * count + 1)
         inside = np.mod(self._along, along[-1]) if cyclic else self._along
-        self._points = np.column_stack([np.interp(inside, along, column) for column in points.T[:2]])
+        self._points = np.column_stack(
+            [np.interp(inside, along, column) for column in points.T[:2]]
+        )
         self._yaws = _headings(self._points, cyclic)
         window = min(max(round(_SMOOTHED / _STEP), 1), len(self._yaws))
-        bends = np.abs(np.convolve(np.gradient(self._yaws, self._along), np.full(window, 1.0 / window), "same"))
+        bends = np.abs(
+            np.convolve(np.gradient(self._yaws, self._along), np.full(window, 1.0 / window), "same")
+        )
         limits = speed * np.maximum(np.interp(inside, along, factors), 0.0)
-        limits = np.maximum(np.minimum(limits, np.sqrt(sideways / np.maximum(bends, 1e-9))), _SLOWEST)
+        limits = np.maximum(
+            np.minimum(limits, np.sqrt(sideways / np.maximum(bends, 1e-9))), _SLOWEST
+        )
         speeds = _profile(limits, self._along, acceleration, cyclic)
         gaps = np.diff(self._along) / (0.5 * (speeds[1:] + speeds[:-1]))
         self._times = np.concatenate([[0.0], np.cumsum(gaps)])
@@ -71,7 +90,10 @@ class Path(Input):
         ahead = _SPACING * np.arange(_SAMPLES)
         places = self._at(self._now + ahead).tolist()
         positions = tuple((x, y) for x, y, _ in places)
-        return Intent(path=FuturePath(tuple(ahead.tolist()), positions, tuple(yaw for *_, yaw in places)), gait=self._gait)
+        return Intent(
+            path=FuturePath(tuple(ahead.tolist()), positions, tuple(yaw for *_, yaw in places)),
+            gait=self._gait,
+        )
 
     def _at(self, times: np.ndarray) -> np.ndarray:
         """Place and heading (K, 3) at times (K,) from the start."""
@@ -82,7 +104,9 @@ class Path(Input):
             times = times - laps * (end - begin)
             turns = laps * (self._yaws[2 * self._lap] - self._yaws[self._lap])
         along = np.interp(times, self._times, self._along)
-        x, y, yaw = (np.interp(along, self._along, values) for values in (*self._points.T, self._yaws))
+        x, y, yaw = (
+            np.interp(along, self._along, values) for values in (*self._points.T, self._yaws)
+        )
         return np.column_stack([x, y, yaw + turns])
 
 
@@ -98,7 +122,9 @@ def _headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
     return yaws[: len(points)]
 
 
-def _profile(limits: np.ndarray, along: np.ndarray, acceleration: float, cyclic: bool) -> np.ndarray:
+def _profile(
+    limits: np.ndarray, along: np.ndarray, acceleration: float, cyclic: bool
+) -> np.ndarray:
     """Speeds (N,) under the limits (N,) that change by no more than the acceleration, from rest, and to rest at an end."""
     squares = limits**2
     grown = 2.0 * acceleration * along

@@ -17,8 +17,12 @@ class Steering(Input):
     `push_speed` tells at each push how many m/s it gives.
     """
 
-    def __init__(self, keyboard: Keyboard | None = None, gamepad: Gamepad | None = None,
-                 push_speed: Callable[[], float] = lambda: PUSH_SPEED) -> None:
+    def __init__(
+        self,
+        keyboard: Keyboard | None = None,
+        gamepad: Gamepad | None = None,
+        push_speed: Callable[[], float] = lambda: PUSH_SPEED,
+    ) -> None:
         self.keyboard = keyboard or Keyboard()
         self.gamepad = gamepad
         self._push_speed = push_speed
@@ -40,10 +44,14 @@ class Steering(Input):
         controls = self.keyboard.controls()
         if self.gamepad:
             controls = _together(self.gamepad.controls(), controls)
-        return controls.intent(situation.view_heading, self._push_speed() if controls.push else PUSH_SPEED)
+        return controls.intent(
+            situation.view_heading, self._push_speed() if controls.push else PUSH_SPEED
+        )
 
     def take_commands(self) -> list[str]:
-        return self.keyboard.take_commands() + (self.gamepad.take_commands() if self.gamepad else [])
+        return self.keyboard.take_commands() + (
+            self.gamepad.take_commands() if self.gamepad else []
+        )
 
     def take_messages(self) -> list[str]:
         return self.gamepad.take_messages() if self.gamepad else []
@@ -51,5 +59,10 @@ class Steering(Input):
 
 def _together(pad: Controls, keys: Controls) -> Controls:
     """The pad's stick where it is held, else the keys; of switches, either one."""
-    return Controls(pad.move if pad.move != (0.0, 0.0) else keys.move, pad.face, pad.run or keys.run,
-                    pad.strafe or keys.strafe, pad.push or keys.push)
+    return Controls(
+        pad.move if pad.move != (0.0, 0.0) else keys.move,
+        pad.face,
+        pad.run or keys.run,
+        pad.strafe or keys.strafe,
+        pad.push or keys.push,
+    )

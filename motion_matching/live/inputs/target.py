@@ -14,7 +14,10 @@ from ...engine.control.trajectory import SimulationObject, wrap
 from .base import Input, Situation
 
 _NEAR, _SLOW = 0.3, 0.5  # metres and m/s within which the character settles onto its place
-_SETTLES, _TURNS = 1.0, 2.0  # m/s and rad/s with which the code leads it there; data has no such small steps
+_SETTLES, _TURNS = (
+    1.0,
+    2.0,
+)  # m/s and rad/s with which the code leads it there; data has no such small steps
 _BRAKING = 0.5  # seconds: near the target, the speed that is wanted is the way that is left divided by this
 _SAMPLES, _SPACING = 12, 0.1  # of the future
 
@@ -27,7 +30,12 @@ class Target(Input):
     """
 
     def __init__(
-        self, place: Callable[[], Placement | None], settings: PerformerSettings, *, gait: float = 0.0, turns: bool = False,
+        self,
+        place: Callable[[], Placement | None],
+        settings: PerformerSettings,
+        *,
+        gait: float = 0.0,
+        turns: bool = False,
         ground: Ground = FLAT,
     ) -> None:
         self._place, self._turns, self._gait = place, turns, gait
@@ -50,7 +58,11 @@ class Target(Input):
         if distance < _NEAR and math.hypot(now.vx, now.vy) < _SLOW:
             return self._settle(now, place, distance, situation.dt)
         self._move(now, place, situation.dt)
-        times, positions, yaws = [0.0, situation.dt], [(here.x, here.y), (now.x, now.y)], [here.yaw, now.yaw]
+        times, positions, yaws = (
+            [0.0, situation.dt],
+            [(here.x, here.y), (now.x, now.y)],
+            [here.yaw, now.yaw],
+        )
         ahead = copy(now)
         for number in range(1, _SAMPLES + 1):
             self._move(ahead, place, _SPACING)
@@ -59,7 +71,9 @@ class Target(Input):
             yaws.append(ahead.yaw)
         return Intent(path=FuturePath(tuple(times), tuple(positions), tuple(yaws)), gait=self._gait)
 
-    def _settle(self, now: SimulationObject, place: Placement, distance: float, dt: float) -> Intent:
+    def _settle(
+        self, now: SimulationObject, place: Placement, distance: float, dt: float
+    ) -> Intent:
         """Stand there: the future does, and the code pulls against steps that the data may still make."""
         yaw = place.yaw if self._turns else now.desired_yaw
         part = min(_SETTLES * dt / distance, 1.0) if distance else 1.0
@@ -69,7 +83,9 @@ class Target(Input):
         now.desired_yaw = yaw
         positions = ((now.x, now.y), first, (place.x, place.y), (place.x, place.y))
         yaws = (now.yaw, now.yaw + turn, yaw, yaw)
-        return Intent(path=FuturePath((0.0, dt, dt + _SPACING, dt + _SAMPLES * _SPACING), positions, yaws))
+        return Intent(
+            path=FuturePath((0.0, dt, dt + _SPACING, dt + _SAMPLES * _SPACING), positions, yaws)
+        )
 
     def _move(self, point: SimulationObject, place: Placement, dt: float) -> None:
         """Move a point by `dt` as one that wants to be there."""
