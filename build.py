@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""One door for people who work on Motion Matching. It needs Python alone and sets up the rest in `.venv`.
+"""One door for people who work on Motion Matching. It needs Python alone; `.venv` gets the rest.
 
-    python3 build.py demo            build and solve the demo, say where the results lie
-    python3 build.py test [...]      run the tests; what follows goes to pytest
-    python3 build.py lint            ruff and mypy
-    python3 build.py bench [names]   measure building, searching and the tick; all benchmarks, or those named
-    python3 build.py package [...]   make the extension's zips in `dist`; --help says more
+    python3 build.py demo           build and solve the demo, say where the results lie
+    python3 build.py test [...]     run the tests, two at a time; what follows goes to pytest
+    python3 build.py test --fast    run those that need no Blender, in about a minute
+    python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone
+    python3 build.py docs           write the manual's tables, build it as a site in `build/site`
+    python3 build.py bench [names]  measure building, searching and the tick; all, or those named
+    python3 build.py package [...]  make the extension's zips in `dist`; --help says more
+    python3 build.py blenders       print the supported Blenders and their Pythons as JSON
 
-The Blender is 5.0, or 5.2 on Python 3.13. After the command's name, '--blender 4.2' chooses one of 4.2, 4.5, 5.0 and
-5.2 (lint: 5.0 and 5.2), which gets a virtual environment of its own in `.venvs`.
+The Blender is 5.0, or 5.2 on Python 3.13. After the command's name, '--blender 4.2' chooses one of
+4.2, 4.5, 5.0 and 5.2 (lint and docs: 5.0 and 5.2), which has an environment in `.venvs`.
 """
 
-from __future__ import (
-    annotations,
-)  # this file has to start on a Python too old for the project, to say so
+# this file has to start on a Python too old for the project, to say so
+from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -64,13 +68,37 @@ def demo(environment: Environment) -> int:
     return 0
 
 
+# Two workers: with more, tests that measure time fail on small machines. One that crashes fails its
+# test and is replaced.
+WORKERS = ("--numprocesses=2", "--dist=worksteal")
+FAST = ("-m", "not blender and not slow")
+
+
 def test(environment: Environment, *arguments: str) -> int:
-    return environment.run("pytest", "--ignore=tests/benchmarks", *arguments)
+    chosen = [
+        part for argument in arguments for part in (FAST if argument == "--fast" else (argument,))
+    ]
+    return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)
 
 
-def lint(environment: Environment) -> int:
-    codes = [environment.run("ruff", "check", "."), environment.run("mypy")]
+def lint(environment: Environment, *arguments: str) -> int:
+    codes = [
+        environment.run("ruff", "check", "."),
+        environment.run("ruff", "format", "--check", "."),
+    ]
+    if "--fast" not in arguments:
+        codes += [environment.run("mypy"), docs(environment, "--check")]
     return max(codes)
+
+
+def docs(environment: Environment, *arguments: str) -> int:
+    os.environ["NO_MKDOCS_2_WARNING"] = (
+        "1"  # a notice about MkDocs 2, which is not the one that is pinned
+    )
+    return max(
+        environment.run("building.tables", *arguments),
+        environment.run("mkdocs", "build", "--strict", "--quiet"),
+    )
 
 
 def bench(environment: Environment, *names: str) -> int:
@@ -81,20 +109,47 @@ def package(environment: Environment, *arguments: str) -> int:
     return environment.run("building.package", *arguments)
 
 
+def blenders() -> str:
+    """Return the matrices of the workflows as JSON: the Blenders to `test` with, and those to
+    `lint` with.
+    """
+    entries = [{"blender": blender, "python": python} for blender, python in BLENDERS.items()]
+    return json.dumps(
+        {"test": entries, "lint": [entry for entry in entries if entry["blender"] in LINTED]}
+    )
+
+
 def main(arguments: list[str]) -> int:
-    commands = {"demo": demo, "test": test, "lint": lint, "bench": bench, "package": package}
+    commands = {
+        "demo": demo,
+        "test": test,
+        "lint": lint,
+        "docs": docs,
+        "bench": bench,
+        "package": package,
+    }
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(__doc__)
+        return 0
+    if name == "blenders" and not rest:
+        print(blenders())
         return 0
     blender = ""
     if (
         rest[:1] == ["--blender"]
         and len(rest) > 1
-        and rest[1] in (LINTED if name == "lint" else BLENDERS)
+        and rest[1] in (LINTED if name in ("lint", "docs") else BLENDERS)
     ):
         blender, rest = rest[1], rest[2:]
-    if name not in commands or (rest and name in ("demo", "lint")) or rest[:1] == ["--blender"]:
+    refused = (
+        rest
+        if name in ("demo", "docs")
+        else [a for a in rest if a != "--fast"]
+        if name == "lint"
+        else []
+    )
+    if name not in commands or refused or rest[:1] == ["--blender"]:
         print(__doc__, file=sys.stderr)
         return 2
     environment = Environment(ROOT, blender)

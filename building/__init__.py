@@ -1,1 +1,3 @@
-"""What `build.py` is made of: pins, virtual environments, and the packaged extension. Starts on old Pythons too."""
+"""What `build.py` is made of: pins, virtual environments, and the packaged extension. Starts on old
+Pythons too.
+"""

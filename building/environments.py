@@ -1,4 +1,6 @@
-"""Virtual environments: the Python that fits a Blender, its module bpy, and what is needed to work with it."""
+"""Virtual environments: the Python that fits a Blender, its module bpy, and what is needed to work
+with it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class SetUpError(Exception):
 
 
 def choose_python(blender: str = "") -> tuple[str, str]:
-    """Return a Blender and the path of a Python for its module: of the running Python, or else of one on PATH.
+    """Return a Blender and the path of a Python for its module: of the running Python, or else of
+    one on PATH.
 
     Without a Blender's name, that is the first of BLENDERS for which there is one.
     """
@@ -63,9 +66,11 @@ def first_for_each_python(blenders: dict[str, str]) -> dict[str, str]:
 
 
 def ask_for_path(command: list[str], version: str) -> str | None:
-    """Return the path of the Python that `command` starts, or None: on PATH there are names that start nothing.
+    """Return the path of the Python that `command` starts, or None: on PATH there are names that
+    start nothing.
 
-    One of them is pyenv's: it starts a Python that is not chosen in its settings only where a variable asks for it.
+    One of them is pyenv's: it starts a Python that is not chosen in its settings only where a
+    variable asks for it.
     """
     question = "import sys; print('{}.{}'.format(*sys.version_info[:2])); print(sys.executable)"
     executable = shutil.which(command[0])
@@ -94,7 +99,9 @@ def ask_for_path(command: list[str], version: str) -> str | None:
 
 
 class Environment:
-    """A folder with a virtual environment for one Blender: `.venv`, or one in `.venvs` for a Blender asked for by name."""
+    """A folder with a virtual environment for one Blender: `.venv`, or one in `.venvs` for a
+    Blender asked for by name.
+    """
 
     def __init__(self, root: Path, blender: str = "") -> None:
         self.root = root
@@ -114,18 +121,23 @@ class Environment:
                     self.make(blender, python)
 
     def is_complete(self, blender: str) -> bool:
-        """Tell whether set-up ran to its end, for this Blender and these pins, and its Python is still there."""
+        """Tell whether set-up ran to its end, for this Blender and these pins, and its Python is
+        still there.
+        """
         try:
             return self.stamp.read_text() == stamp_text(blender) and self.python.exists()
         except OSError:
             return False
 
     def make(self, blender: str, python: str) -> None:
-        """Replace it. Nothing in an unfinished one is trusted: pip takes a half-unpacked package for installed."""
+        """Replace it. Nothing in an unfinished one is trusted: pip takes a half-unpacked package
+        for installed.
+        """
         version = BLENDERS[blender]
         place = self.folder.relative_to(self.root)
         print(
-            f"Setting up {place} with Blender {blender} for Python {version} (a minute or two, once) ...",
+            f"Setting up {place} with Blender {blender} for Python {version} (a minute or two, "
+            "once) ...",
             flush=True,
         )
         if self.stamp.exists():
@@ -134,12 +146,14 @@ class Environment:
             shutil.rmtree(self.folder)
         self.run_quietly(
             [python, "-c", "import ensurepip, venv"],
-            f"Python {version} comes without its venv module: install the package python{version}-venv "
+            f"Python {version} comes without its venv module: install the package "
+            f"python{version}-venv "
             f"(on Debian and Ubuntu: sudo apt install python{version}-venv) and run this again.",
         )
         self.run_quietly(
             [python, "-m", "venv", str(self.folder)],
-            f"No virtual environment could be made in {self.folder}: see whether the folder is writable "
+            f"No virtual environment could be made in {self.folder}: see whether the folder is "
+            "writable "
             "and the disk has room, and run this again.",
         )
         self.run_quietly(
@@ -154,7 +168,8 @@ class Environment:
                 "--only-binary=:all:",
                 *requirements(blender),
             ],
-            "The requirements could not be installed: see that the network is there and the disk has "
+            "The requirements could not be installed: see that the network is there and the disk "
+            "has "
             "2 GB of room, and run this again.",
         )
         unfinished = self.stamp.with_suffix(".tmp")
@@ -176,7 +191,9 @@ class Environment:
             raise SetUpError("\n".join([*done.stdout.splitlines()[-12:], advice]))
 
     def run(self, *command: str) -> int:
-        """Run a module in its Python with the checkout as working folder, and return the exit code."""
+        """Run a module in its Python with the checkout as working folder, and return the
+        exit code.
+        """
         code = subprocess.run([str(self.python), "-m", *command], cwd=self.root).returncode
         return code if code >= 0 else 128 - code  # ended by a signal: what a shell would say
 
@@ -192,7 +209,9 @@ def stamp_text(blender: str) -> str:
 
 @contextlib.contextmanager
 def set_up_lock(path: Path) -> Iterator[None]:
-    """Let one build.py at a time set up. The system frees the lock when a process dies, however it dies."""
+    """Let one build.py at a time set up. The system frees the lock when a process dies, however it
+    dies.
+    """
     with open(path, "w") as file:
         if not try_lock(file):
             print("Another build.py is setting up: waiting for it ...", flush=True)

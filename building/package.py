@@ -1,7 +1,9 @@
-"""The extension as users install it: for each platform a zip with the wheels of that platform alone.
+"""The extension as users install it: for each platform a zip with the wheels of that platform
+alone.
 
-Blender wants `__init__.py` beside the manifest, so the contents of `motion_matching/` are staged next to it, with
-`presets/`, the licence and the wheels, and the extension tool inside Blender's module builds and validates the zip.
+Blender wants `__init__.py` beside the manifest, so the contents of `motion_matching/` are staged
+next to it, with `presets/`, the licence and the wheels, and the extension tool inside Blender's
+module builds and validates the zip.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def package(platform: str, pythons: tuple[str, ...], output: Path) -> Path:
-    """Return the path of the zip for a platform and Pythons, built and validated, in the folder `output`."""
+    """Return the path of the zip for a platform and Pythons, built and validated, in the folder
+    `output`.
+    """
     wheels = [fetch(name) for name in wheels_for(platform, pythons)]
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=output) as folder:
@@ -88,7 +92,8 @@ def wheels_for(platform: str, pythons: tuple[str, ...]) -> list[str]:
     for python in pythons:
         if not any(name.split("-")[2] == tag(python) for name in WHEELS):
             raise PackageError(
-                f"There are no wheels for Python {python!r}; pin them in building/pins.py, or leave it out."
+                f"There are no wheels for Python {python!r}; pin them in building/pins.py, or "
+                "leave it out."
             )
     return [name for name in WHEELS if any(fits(name, platform, python) for python in pythons)]
 
@@ -134,12 +139,14 @@ def fetch(wheel: str) -> Path:
                     folder,
                     f"{name}=={version}",
                 ],
-                f"{wheel} could not be downloaded: see that the network is there, and run this again.",
+                f"{wheel} could not be downloaded: see that the network is there, and run this "
+                "again.",
             )
             found = Path(folder) / wheel
             if not (found.exists() and digest(found) == WHEELS[wheel]):
                 raise PackageError(
-                    f"The package index has another {wheel} than the one in building/pins.py: check the pin."
+                    f"The package index has another {wheel} than the one in building/pins.py: "
+                    "check the pin."
                 )
             found.replace(file)  # whole or not at all: another build.py may be at it too
     return file

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# The Blenders to work with, and the Python that the module of each is for. The first that fits the running Python is
-# what `build.py` works with unless told otherwise.
+# The Blenders to work with, and the Python that the module of each is for. The first that fits the
+# running Python is what `build.py` works with unless told otherwise.
 BLENDERS = {"5.0": "3.11", "5.2": "3.13", "4.5": "3.11", "4.2": "3.11"}
 
 LINTED = ("5.0", "5.2")  # the newest for each Python: lint runs with these
@@ -18,15 +18,22 @@ PINS = (
     (
         "numpy",
         {"4.2": "1.24.3", "4.5": "1.26.4", "5.0": "1.26.4", "5.2": "2.2.6"},
-        "what Blender itself carries, 1.24.3 in 4.2; bpy 5.0 needs one below 2, bpy 5.2 takes none below 2.2",
+        "what Blender itself carries, 1.24.3 in 4.2; bpy 5.0 needs one below 2, bpy 5.2 takes "
+        "none below 2.2",
     ),
     ("scipy", dict.fromkeys(BLENDERS, "1.15.3"), "the one that is shipped, see WHEELS"),
     ("pytest", dict.fromkeys(BLENDERS, "9.2.0"), "test"),
     ("pysdl2", dict.fromkeys(BLENDERS, "0.9.17"), "the one that is shipped"),
     ("pysdl2-dll", dict.fromkeys(BLENDERS, "2.32.10"), "the one that is shipped"),
     ("pytest-timeout", dict.fromkeys(BLENDERS, "2.4.0"), "test: a time limit for each"),
+    (
+        "pytest-xdist",
+        dict.fromkeys(BLENDERS, "3.8.0"),
+        "test: two at a time, and a crash ends one test alone",
+    ),
     ("ruff", dict.fromkeys(LINTED, "0.17.5"), "lint"),
     ("mypy", dict.fromkeys(LINTED, "2.4.1"), "lint"),
+    ("mkdocs-material", dict.fromkeys(LINTED, "9.8.1"), "lint: the manual as a site, with MkDocs"),
     (
         "fake-bpy-module-5.0",
         dict.fromkeys(LINTED, "20260730"),
@@ -44,9 +51,11 @@ PLATFORMS = {
 
 SHIPPED_PYTHONS = ("3.11", "3.13")  # of Blender's own builds: up to 5.0, and from 5.1 on
 
-# The wheels that the extension brings along, each with its SHA-256. numpy is not among them: Blender has its own.
-# - scipy 1.15.3 runs on numpy 1.24.3, 1.26 and 2, all of which Blenders carry; 1.16 and later fail on 1.24.3. For
-#   Python 3.14, which only distributions run Blender on, 1.16.3 is the oldest series there is.
+# The wheels that the extension brings along, each with its SHA-256. numpy is not among them:
+# Blender has its own.
+# - scipy 1.15.3 runs on numpy 1.24.3, 1.26 and 2, all of which Blenders carry; 1.16 and later fail
+# on 1.24.3. For Python 3.14, which only distributions run Blender on, 1.16.3 is the oldest series
+# there is.
 # - PySDL2 and pysdl2-dll read gamepads: the newest, with the last SDL 2 in it.
 WHEELS = {
     "PySDL2-0.9.17-py3-none-any.whl": "fe923dbf5c7b27bbc1eb2bf58abfa793f8f13fd7ae8b27b1bc2de49920bcbd41",

@@ -6,20 +6,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .arguments import joined, parser
-from .commands.build import build_command
-from .commands.demo_clips import demo_clips_command
-from .commands.inspect import inspect_command
+from .commands.arguments import build_parser, join_negative_values
+from .commands.build import run_build
+from .commands.demo_clips import run_demo_clips
+from .commands.inspect import run_inspect
 from .commands.output import Output
-from .commands.take import take_command
-from .commands.train import train_command
+from .commands.take import run_take
+from .commands.train import run_train
 from .engine.errors import MotionMatchingError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0, 1 for an error told in one sentence, 2 for a wrong command line."""
+    """Run one command; return 0, 1 after an error in one sentence, 2 for a wrong command line."""
     try:
-        arguments = parser().parse_args(joined(sys.argv[1:] if argv is None else argv))
+        arguments = build_parser().parse_args(
+            join_negative_values(sys.argv[1:] if argv is None else argv)
+        )
     except SystemExit as stop:
         return int(stop.code or 0)
     out = Output(arguments.quiet)
@@ -33,20 +35,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return out.fail(
             "cancelled: what was finished before stays, and nothing is half-written", 130
         )
-    except BrokenPipeError:  # what read the output, such as `head`, has had enough of it
+    except BrokenPipeError:  # the reader of the output, such as `head`, closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         return out.fail(
-            f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk and rights",
+            f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk "
+            "and rights",
             1,
         )
 
 
 COMMANDS = {
-    "build": build_command,
-    "train": train_command,
-    "take": take_command,
-    "inspect": inspect_command,
-    "demo-clips": demo_clips_command,
+    "build": run_build,
+    "train": run_train,
+    "take": run_take,
+    "inspect": run_inspect,
+    "demo-clips": run_demo_clips,
 }

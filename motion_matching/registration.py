@@ -7,16 +7,13 @@ from typing import Any
 
 COMMAND = "motion_matching"
 
-_undo: list[
-    Callable[[], None]
-] = []  # how to take back what is registered now, in the order it was added
 
-
-def _command_line() -> Callable[[], None]:
+def _add_command_line() -> Callable[[], None]:
     """`blender --command motion_matching …` does what `python -m motion_matching …` does."""
     import bpy
 
-    handle = bpy.utils.register_cli_command(COMMAND, _run_command)  # type: ignore[func-returns-value]  # it does
+    # it does
+    handle = bpy.utils.register_cli_command(COMMAND, _run_command)  # type: ignore[func-returns-value]
     return lambda: bpy.utils.unregister_cli_command(handle)
 
 
@@ -26,15 +23,15 @@ def _run_command(argv: list[str]) -> int:
     return cli.main(argv)
 
 
-def _presets() -> Callable[[], None]:
+def _add_presets() -> Callable[[], None]:
     """Blender's preset menus find what lies under `presets/motion_matching/`."""
-    from .ui import operators_presets
+    from .ui import presets
 
-    operators_presets.add_shipped()
-    return operators_presets.remove_shipped
+    presets.add_shipped()
+    return presets.remove_shipped
 
 
-def _classes() -> Callable[[], None]:
+def _add_classes() -> Callable[[], None]:
     """Settings, operators, lists and panels."""
     import bpy
 
@@ -56,14 +53,15 @@ def _classes() -> Callable[[], None]:
     return remove
 
 
-def _settings() -> Callable[[], None]:
+def _add_settings() -> Callable[[], None]:
     """`object.motion_matching` holds the settings of a character, and is kept in its file."""
     import bpy
 
     from .ui import properties
 
     owner: Any = bpy.types.Object
-    owner.motion_matching = bpy.props.PointerProperty(  # type: ignore[func-returns-value]  # it does
+    # it does
+    owner.motion_matching = bpy.props.PointerProperty(  # type: ignore[func-returns-value]
         type=properties.MotionMatchingSettings,
         name="Motion Matching",
         override={"LIBRARY_OVERRIDABLE"},
@@ -76,75 +74,80 @@ def _settings() -> Callable[[], None]:
     return remove
 
 
-def _tag_bands() -> Callable[[], None]:
+def _add_tag_bands() -> Callable[[], None]:
     """Tags are drawn into the Dope Sheet and the Timeline."""
-    from .ui import tag_bands
+    from .ui.tags import drawing as tags_drawing
 
-    tag_bands.start()
-    return tag_bands.stop
-
-
-def _source_files() -> Callable[[], None]:
-    """Files of sources are found where the Blender file has moved along with them."""
-    from .ui import source_files
-
-    source_files.start()
-    return source_files.stop
+    tags_drawing.start()
+    return tags_drawing.stop
 
 
-def _menus() -> Callable[[], None]:
+def _add_menus() -> Callable[[], None]:
     from .ui import menus
 
     menus.add()
     return menus.remove
 
 
-def _status() -> Callable[[], None]:
-    """Panels show how databases stand: changes are followed."""
-    from .ui import rig_status, status
+def _add_listeners() -> Callable[[], None]:
+    """Say who is told of what; modules are loaded when something happens."""
+    from . import app, ui
+    from .app.runtime import runtime
 
-    def stop() -> None:
-        rig_status.stop()
-        status.stop()
-
-    status.start()
-    return stop
-
-
-def _ground_paths() -> Callable[[], None]:
-    """The path of the simulation bone is drawn where that is wanted."""
-    from .ui import ground_paths
-
-    ground_paths.start()
-    return ground_paths.stop
+    runtime.subscribe("database", lambda: app.status.mark_stale())
+    runtime.subscribe("database", lambda: runtime.curves.clear())
+    runtime.subscribe("database", lambda: ui.database.ground_paths.schedule_refresh())
+    runtime.subscribe("path", lambda: ui.database.ground_paths.schedule_refresh())
+    runtime.subscribe("selection", lambda: ui.database.ground_paths.schedule_refresh())
+    runtime.subscribe("selection", lambda: app.inspector.refresh() if runtime.inspector else None)
+    runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
+    runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
+    runtime.subscribe("tick", lambda live, frame: ui.play.drawing.show_tick(live, frame))
+    return runtime.listeners.clear
 
 
-def _work() -> Callable[[], None]:
-    """What is going on is given up before anything else is taken back."""
-    from .ui import work
+def _add_handlers() -> Callable[[], None]:
+    """Follow undo, files, saving, and changes of data and of the frame."""
+    from .app import callbacks, handlers
 
-    return work.stop
+    def remove() -> None:
+        handlers.stop()
+        callbacks.unschedule_all()
+
+    handlers.start()
+    return remove
 
 
-def _insight() -> Callable[[], None]:
-    """What was found out about the data is drawn, and forgotten with the file."""
-    from .ui import charts, insight, insight_drawing, inspector, learning_drawing
+def _add_drawing() -> Callable[[], None]:
+    """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
+    from .ui.database import ground_paths
+    from .ui.insight import charts, learning_drawing
+    from .ui.insight import drawing as insight_drawing
 
-    for part in (insight, inspector, insight_drawing, charts, learning_drawing):
+    parts: Any = (insight_drawing.overlay, charts.overlay, learning_drawing, ground_paths)
+    for part in parts:
         part.start()
 
     def remove() -> None:
-        for part in (learning_drawing, charts, insight_drawing, inspector, insight):
+        for part in reversed(parts):
             part.stop()
 
     return remove
 
 
-def _shortcut() -> Callable[[], None]:
+def _add_work() -> Callable[[], None]:
+    """Work that goes on is cancelled before anything else is taken back."""
+    from . import app
+    from .app.runtime import runtime
+
+    return lambda: app.steps.stop() if runtime.work else None
+
+
+def _add_shortcut() -> Callable[[], None]:
     """Ctrl Alt M in the 3D view starts a live session."""
     import bpy
 
-    from .ui.operators_live import MOTION_MATCHING_OT_start
+    from .ui.play.operators import MOTION_MATCHING_OT_start
 
     manager: Any = bpy.context.window_manager
     config = manager.keyconfigs.addon
@@ -157,38 +160,41 @@ def _shortcut() -> Callable[[], None]:
     return lambda: keymap.keymap_items.remove(item)
 
 
-def _live() -> Callable[[], None]:
+def _add_live() -> Callable[[], None]:
     """A live session ends before anything else is taken back."""
-    from .ui import endings
+    from . import app
+    from .app.runtime import runtime
 
-    endings.start()
-    return endings.stop
+    return lambda: app.live.endings.stop() if runtime.live else None
 
 
 # Each entry adds one thing to Blender and returns what takes it back.
-REGISTERED: tuple[Callable[[], Callable[[], None]], ...] = (
-    _command_line,
-    _presets,
-    _classes,
-    _settings,
-    _source_files,
-    _menus,
-    _tag_bands,
-    _status,
-    _insight,
-    _ground_paths,
-    _work,
-    _shortcut,
-    _live,
+ENTRIES: tuple[Callable[[], Callable[[], None]], ...] = (
+    _add_command_line,
+    _add_presets,
+    _add_classes,
+    _add_settings,
+    _add_menus,
+    _add_tag_bands,
+    _add_listeners,
+    _add_handlers,
+    _add_drawing,
+    _add_work,
+    _add_shortcut,
+    _add_live,
 )
 
 
 def register() -> None:
-    """Add every entry of the list, in its order; where one fails, take back those before it and raise."""
+    """Add every entry of the list, in its order; where one fails, take back those before it and
+    raise.
+    """
+    from .app.runtime import runtime
+
     unregister()
     try:
-        for add in REGISTERED:
-            _undo.append(add())
+        for add in ENTRIES:
+            runtime.registered.callback(add())
     except Exception:
         unregister()
         raise
@@ -196,5 +202,6 @@ def register() -> None:
 
 def unregister() -> None:
     """Take back what is registered, in reverse order; once nothing is, do nothing."""
-    while _undo:
-        _undo.pop()()
+    from .app.runtime import runtime
+
+    runtime.close()

@@ -1,24 +1,39 @@
-"""What every test folder shares: where mocap lies, processes with Blender in them, and which skips are allowed."""
+"""What every test folder shares: the Blender of this process, processes with Blender in them, and
+allowed skips.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.blender import reset_blender
+
 if TYPE_CHECKING:
     from hosts import Host
+    from motion_matching.engine.matching.database import Database
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
 
-# Runs a script file with bpy loaded and takes back whatever the script registered: Blender 4.2 and 4.5 crash or
-# hang at exit when a class, timer or handler is left behind.
+# Tests here use Blender, except for files that import nothing of it. The second kind installs it
+# and is slow too.
+BLENDER_FOLDERS = ("scene", "live", "app", "ui", "test_files_of_the_version_before.py")
+INSTALLED_FOLDERS = ("extension", "gui")
+IMPORTS_BLENDER = re.compile(
+    r"^\s*(import|from)\s.*\b(bpy|mathutils|scene|ui|app|stage|hero|characters)\b", re.MULTILINE
+)
+
+# Runs a script file with bpy loaded and takes back whatever the script registered: Blender 4.2 and
+# 4.5 crash or hang at exit when a class, timer or handler is left behind.
 IN_BLENDER = """
 import sys
 import bpy
@@ -32,21 +47,48 @@ finally:
 """
 
 
-@pytest.fixture(scope="session")
-def demo_database():
-    """The database of the built-in clips and their mirror images, with the shipped settings."""
-    from motion_matching.engine.matching.build import BuildSettings, build
-    from motion_matching.engine.matching.sources import Source
-    from motion_matching.engine.motion import locomotion
+@pytest.fixture(autouse=True)
+def fresh_blender(request: pytest.FixtureRequest) -> None:
+    """Start each test that uses Blender with a Blender that no other test has changed."""
+    if needs_blender(request.path) and folder_of(request.path) in BLENDER_FOLDERS:
+        request.getfixturevalue("registered")
+        reset_blender()
 
-    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[
-        0
-    ]
+
+@pytest.fixture(scope="session")
+def registered() -> Iterator[None]:
+    """Unregister the extension at the end: Blender 4.2 and 4.5 crash at exit while its classes are
+    registered.
+    """
+    import motion_matching
+
+    yield
+    motion_matching.unregister()
+
+
+@pytest.fixture(scope="session")
+def demo_database() -> Database:
+    """The database of the built-in clips and their mirror images, with the shipped settings."""
+    from tests.demo import load_demo
+
+    return load_demo()
+
+
+@pytest.fixture(scope="session")
+def demo_file(demo_database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo database as a file, for processes of their own."""
+    from motion_matching.engine.database import database
+
+    path = tmp_path_factory.mktemp("demo") / "demo.npz"
+    database.save(demo_database, path)
+    return path
 
 
 @pytest.fixture(scope="session")
 def mocap() -> Path:
-    """The folder with real motion capture (`bandai-namco/`, `lafan1/`), which the project may not ship."""
+    """The folder with real motion capture (`bandai-namco/`, `lafan1/`), which the project may not
+    ship.
+    """
     folder = os.environ.get("MOTION_MATCHING_MOCAP")
     if not folder:
         pytest.skip("MOTION_MATCHING_MOCAP is not set")
@@ -55,12 +97,14 @@ def mocap() -> Path:
 
 @pytest.fixture
 def run_in_blender(tmp_path: Path) -> Callable[..., str]:
-    """Return `run(script, *args, timeout=200, python=sys.executable) -> str`: a script in a new process with bpy loaded.
+    """Return `run(script, *args, timeout=200, python=sys.executable) -> str`: a script in a new
+    process with bpy loaded.
 
-    The script finds `bpy` imported, its arguments in `sys.argv[1:]`, and the checkout as its working folder, so
-    `from motion_matching.scene import …` works. It gets an empty user folder of its own, and what it registered is
-    unregistered at its end, also after an error. What it prints is returned; an assertion that fails, any other
-    exception, a crash or a passed time limit (seconds) fails the test with the script's last words.
+    The script finds `bpy` imported, its arguments in `sys.argv[1:]`, and the checkout as its
+    working folder, so `from motion_matching.scene import …` works. It gets an empty user folder of
+    its own, and what it registered is unregistered at its end, also after an error. What it prints
+    is returned; an assertion that fails, any other exception, a crash or a passed time limit
+    (seconds) fails the test with the script's last words.
     """
 
     def run(
@@ -83,11 +127,13 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
             )
         except subprocess.TimeoutExpired as stopped:
             pytest.fail(
-                f"the script in Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}"
+                f"the script in Blender did not end within {timeout:g} s; it had printed: "
+                f"{stopped.stdout!r}"
             )
         if done.returncode != 0:
             pytest.fail(
-                f"the script in Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}"
+                "the script in Blender ended with code "
+                f"{done.returncode}\n{done.stdout}\n{done.stderr}"
             )
         return done.stdout
 
@@ -96,13 +142,17 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def program(request: pytest.FixtureRequest) -> str:
-    """The Blender program that the packaged extension is installed into; none: this Python's module bpy."""
+    """The Blender program that the packaged extension is installed into; none: this Python's module
+    bpy.
+    """
     return request.config.getoption("--blender-program")
 
 
 @pytest.fixture(scope="session")
 def extension_zip(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packaged extension for this platform and for the Python of the Blender that it is installed into."""
+    """The packaged extension for this platform and for the Python of the Blender that it is
+    installed into.
+    """
     from hosts import Host, zip_for
 
     return zip_for(Host(program, tmp_path_factory.mktemp("asking")), tmp_path_factory.mktemp("zip"))
@@ -117,7 +167,9 @@ def host(program: str, tmp_path: Path) -> Host:
 
 
 class SkipGuard:
-    """With CI=true, fail a run in which a test was skipped for a reason that `.ci/allowed_skips` does not list."""
+    """With CI=true, fail a run in which a test was skipped for a reason that `.ci/allowed_skips`
+    does not list.
+    """
 
     def __init__(self, allowed: list[str]) -> None:
         self.allowed = allowed
@@ -149,7 +201,9 @@ class SkipGuard:
 
 
 def allowed_skips(text: str) -> list[str]:
-    """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts for nothing."""
+    """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts
+    for nothing.
+    """
     entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
     return [reason.strip() for reason, _, why in entries if reason.strip() and why.strip()]
 
@@ -170,7 +224,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "blender: needs Blender (set by folder and by fixture)")
+    config.addinivalue_line("markers", "slow: takes long, so `build.py test --fast` leaves it out")
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
             SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
         )
+
+
+def folder_of(path: Path) -> str:
+    return path.relative_to(CHECKOUT / "tests").parts[0]
+
+
+@cache
+def needs_blender(path: Path) -> bool:
+    folder = folder_of(path)
+    return folder in INSTALLED_FOLDERS or (
+        folder in BLENDER_FOLDERS and bool(IMPORTS_BLENDER.search(path.read_text(encoding="utf-8")))
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without tests that use Blender, leave files alone that import it."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if is_test and "not blender" in config.option.markexpr and needs_blender(collection_path):
+        return True
+    return None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    fixtures = getattr(item, "fixturenames", ())
+    if needs_blender(item.path) or {"run_in_blender", "host", "extension_zip"} & set(fixtures):
+        item.add_marker("blender")
+    if folder_of(item.path) in INSTALLED_FOLDERS or "mocap" in fixtures:
+        item.add_marker("slow")

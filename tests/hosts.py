@@ -1,4 +1,6 @@
-"""Blenders that the packaged extension is installed into: the module bpy of these tests' Python, or a Blender program."""
+"""Blenders that the packaged extension is installed into: the module bpy of these tests' Python, or
+a Blender program.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ import pytest
 from building.pins import SHIPPED_PYTHONS
 from tests.conftest import CHECKOUT
 
-# Blender has neither scipy nor SDL: those that the tests' Python has must not stand in for the extension's own.
+# Blender has neither scipy nor SDL: those that the tests' Python has must not stand in for the
+# extension's own.
 IN_MODULE = """
 import sys
 from importlib.machinery import PathFinder
@@ -42,7 +45,8 @@ finally:
 
 PACKAGE = "bl_ext.user_default.motion_matching"
 
-# The beginning of a script for a Blender with the extension: names, and what must hold while it is enabled.
+# The beginning of a script for a Blender with the extension: names, and what must hold while it is
+# enabled.
 IN_EXTENSION = (
     f"""
 import pathlib
@@ -87,7 +91,9 @@ def remove_extension():
 
 
 class Host:
-    """A Blender with a user folder of its own, empty at first, started in a folder without the checkout."""
+    """A Blender with a user folder of its own, empty at first, started in a folder without the
+    checkout.
+    """
 
     def __init__(self, program: str, folder: Path) -> None:
         self.program = shlex.split(program)
@@ -96,7 +102,9 @@ class Host:
         (folder / "work").mkdir()
 
     def run(self, script: str, *arguments: object, timeout: float = 300) -> str:
-        """Run a script with `bpy` loaded and its arguments after `--` in `sys.argv`; returns what it prints."""
+        """Run a script with `bpy` loaded and its arguments after `--` in `sys.argv`; returns what
+        it prints.
+        """
         file = self.folder / "script.py"
         file.write_text(script, encoding="utf-8")
         given = ["--", *map(str, arguments)]
@@ -161,7 +169,9 @@ def build_zip(folder: Path, *arguments: str) -> list[Path]:
 
 
 def zip_for(host: Host, folder: Path) -> Path:
-    """Package the extension for the Python that a Blender runs on: the zip of all Pythons, or one for distributions."""
+    """Package the extension for the Python that a Blender runs on: the zip of all Pythons, or one
+    for distributions.
+    """
     printed = host.run("import sys; print('PYTHON', '{}.{}'.format(*sys.version_info))")
     python = printed.partition("PYTHON ")[2].split()[0]
     pythons = SHIPPED_PYTHONS if python in SHIPPED_PYTHONS else (SHIPPED_PYTHONS[-1], python)

@@ -1,4 +1,6 @@
-"""The shape of the package: imports point one way, the engine knows no Blender, and loading it costs little."""
+"""The shape of the package: imports point one way, the engine knows no Blender, and loading it
+costs little.
+"""
 
 from __future__ import annotations
 
@@ -14,44 +16,47 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# Each station, and the stations it may import from (itself included). Everything else is an arrow the wrong way.
-BASE = {"engine.errors", "engine.files", "engine.pictures", "engine.presets"}
+# Each station, and the stations it may import from (itself included). Everything else is an arrow
+# the wrong way.
+BASE = {"engine.errors", "engine.files", "engine.json_files", "engine.presets", "engine.settings"}
+MOTION = {*BASE, "engine.maths", "engine.motion"}
+DATA = {*MOTION, "engine.control", "engine.database"}
 ENGINE: dict[str, set[str]] = {
     "engine.errors": set(),
     "engine.files": {"engine.errors"},
     "engine.silence": set(),
-    "engine.pictures": {"engine.errors", "engine.files"},
-    "engine.presets": {"engine.errors", "engine.files"},
+    "engine.lazy": set(),
+    "engine.settings": {"engine.errors"},
+    "engine.json_files": {"engine.errors", "engine.settings"},
+    "engine.presets": {"engine.errors", "engine.json_files"},
     "engine.maths": {*BASE, "engine.maths"},
-    "engine.motion": {*BASE, "engine.maths", "engine.motion"},
-    "engine.control": {*BASE, "engine.maths", "engine.motion", "engine.control"},
-    "engine.matching": {
-        *BASE,
-        "engine.maths",
-        "engine.motion",
-        "engine.control",
-        "engine.matching",
-    },
-    "engine.field": {*BASE, "engine.maths", "engine.motion", "engine.control", "engine.field"},
+    "engine.motion": MOTION,
+    "engine.locomotion": {*MOTION, "engine.locomotion"},
+    "engine.control": {*MOTION, "engine.control"},
+    "engine.database": DATA,
+    "engine.matching": {*DATA, "engine.matching"},
+    "engine.field": {*DATA, "engine.field"},
 }
-ENGINE["engine.baking"] = {*ENGINE}  # takes a database and a take
-ENGINE["engine.takes"] = {*ENGINE}  # puts a method and a performer together
-SHARED = {
-    "engine.field": ("engine", "matching", "database")
-}  # what both methods play, though it lies with the first
+ENGINE["engine.insight"] = {*DATA, "engine.matching", "engine.field", "engine.insight"}
+ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.takes"}
+LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
     **ENGINE,
-    "engine": set(),
+    "engine": {*ENGINE},  # the package, which loads its rooms on use
     "scene": {*ENGINE, "scene"},
     "live": {*ENGINE, "scene", "live"},
-    "ui": {*ENGINE, "scene", "live", "ui"},
-    "arguments": {*ENGINE},
-    "commands": {*ENGINE, "scene", "live", "arguments", "commands"},
-    "cli": {*ENGINE, "arguments", "commands", "cli"},
+    "app": {*ENGINE, "engine", "scene", "live", "app"},
+    "ui": {*ENGINE, "engine", "scene", "live", "app", "ui"},
+    "commands": {*ENGINE, "scene", "commands"},
+    "cli": {*ENGINE, "commands", "cli"},
+    "api": {*ENGINE, "scene", "api"},
     "__main__": {"cli"},
-    "registration": {"cli", "live", "ui"},
+    "registration": {"cli", "app", "ui"},
     "": {"registration"},
 }
+for station in MAY_IMPORT:
+    if station not in ("__main__", "registration", ""):
+        MAY_IMPORT[station] = {*MAY_IMPORT[station], "engine.lazy"}
 
 BLENDER = {
     "bpy",
@@ -80,7 +85,9 @@ def station_of(module: tuple[str, ...]) -> str:
 
 
 def imports_of(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield what a file imports, also inside functions: the module's parts, and whether it is of this package."""
+    """Yield what a file imports, also inside functions: the module's parts, and whether it is of
+    this package.
+    """
     module = module_of(file)
     package = module if file.name == "__init__.py" else module[:-1]
     for node in ast.walk(tree):
@@ -100,9 +107,24 @@ def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
 
 
-def wrong_imports(file: Path, tree: ast.Module) -> list[str]:
+def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     """What is wrong with a file's imports, one sentence each."""
     station = station_of(module_of(file))
+    skipped = typing_only(tree)
+    typed = ast.Module(
+        [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and id(node) in skipped
+        ],
+        [],
+    )
+    # settings are typed where the properties are: for a type checker alone, `app` knows them
+    exempt = {
+        target
+        for target, inside in imports_of(file, typed)
+        if inside and station == "app" and "properties" in target
+    }
     wrong = []
     for target, inside in imports_of(file, tree):
         name = ".".join(target)
@@ -112,11 +134,7 @@ def wrong_imports(file: Path, tree: ast.Module) -> list[str]:
             wrong.append(
                 f"the engine imports {name}, which is neither numpy, scipy nor Python's own"
             )
-        elif (
-            inside
-            and station_of(target) not in MAY_IMPORT[station]
-            and target[:3] != SHARED.get(station)
-        ):
+        elif inside and station_of(target) not in MAY_IMPORT[station] and target not in exempt:
             wrong.append(f"{station or PACKAGE.name} imports {name}")
     return wrong
 
@@ -124,7 +142,7 @@ def wrong_imports(file: Path, tree: ast.Module) -> list[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_imports_point_one_way(file):
     assert station_of(module_of(file)) in MAY_IMPORT, "a new station: say here what it may import"
-    assert wrong_imports(file, parse(file)) == []
+    assert find_wrong_imports(file, parse(file)) == []
 
 
 @pytest.mark.parametrize(
@@ -140,18 +158,22 @@ def test_imports_point_one_way(file):
         ("engine/maths/quat.py", "import mathutils"),
         ("engine/maths/quat.py", "def late():\n    from bpy import data"),
         ("engine/maths/quat.py", "import pandas.core"),
-        ("scene/bake.py", "from ..live import session"),
-        ("scene/bake.py", "from .. import cli"),
+        ("scene/writing/bake.py", "from ...live import session"),
+        ("scene/writing/bake.py", "from ... import cli"),
+        ("scene/writing/bake.py", "from ...app import status"),
+        ("live/session.py", "from ..app.live import host"),
+        ("app/live/host.py", "from ...ui import preferences"),
+        ("engine/database/build.py", "from ..matching import search"),
         ("live/session.py", "from ..ui.operators import Start"),
         ("cli.py", "from .ui import panels"),
         ("commands/take.py", "from ..ui import panels"),
         ("commands/take.py", "from .. import cli"),
-        ("scene/bake.py", "from motion_matching.engine.motion.clip import Clip"),
+        ("scene/writing/bake.py", "from motion_matching.engine.motion.clip import Clip"),
         ("__init__.py", "from .engine.motion.clip import Clip"),
     ],
 )
 def test_a_wrong_arrow_is_seen(file, source):
-    assert wrong_imports(PACKAGE / file, ast.parse(source))
+    assert find_wrong_imports(PACKAGE / file, ast.parse(source))
 
 
 @pytest.mark.parametrize(
@@ -162,18 +184,234 @@ def test_a_wrong_arrow_is_seen(file, source):
             "engine/matching/method.py",
             "from ..control.performer import Performer\nfrom ..errors import RigError",
         ),
-        ("engine/field/states.py", "from ..matching.database import Database"),
+        ("engine/field/states.py", "from ..database.database import Database"),
         (
-            "scene/bake.py",
-            "import bpy\nfrom ..engine.motion.clip import Clip\nfrom . import actions",
+            "scene/writing/bake.py",
+            "import bpy\nfrom ...engine.motion.clip import Clip\nfrom ..blender import actions",
         ),
         ("cli.py", "from .commands.take import take_command"),
-        ("commands/take.py", "from ..scene import bake"),
+        ("commands/take.py", "from ..scene.writing import bake"),
         ("__init__.py", "from . import registration"),
     ],
 )
 def test_a_right_arrow_passes(file, source):
-    assert wrong_imports(PACKAGE / file, ast.parse(source)) == []
+    assert find_wrong_imports(PACKAGE / file, ast.parse(source)) == []
+
+
+# Inside the scene: Blender's data, then rigs, then reading or writing motion, then what a take is
+# seen with
+
+ROOMS: dict[str, set[str]] = {
+    "blender": {"blender"},
+    "rig": {"blender", "rig"},
+    "reading": {"blender", "rig", "reading"},
+    "writing": {"blender", "rig", "writing"},
+    "staging": {"blender", "rig", "reading", "writing", "staging"},
+}
+
+
+def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
+    """Name what a file of the scene imports from rooms that it may not know."""
+    room = module_of(file)[1]
+    return [
+        ".".join(target)
+        for target, inside in imports_of(file, tree)
+        if inside and target[0] == "scene" and target[1] not in ROOMS[room]
+    ]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [file for file in FILES if module_of(file)[0:1] == ("scene",) and len(module_of(file)) > 1],
+    ids=lambda file: str(file.relative_to(PACKAGE)),
+)
+def test_rooms_of_the_scene_import_one_way(file):
+    assert find_wrong_rooms(file, parse(file)) == []
+
+
+def test_a_wrong_room_is_seen():
+    assert find_wrong_rooms(
+        PACKAGE / "scene/rig/plan.py", ast.parse("from ..reading import sampling")
+    )
+    assert find_wrong_rooms(
+        PACKAGE / "scene/reading/sampling.py", ast.parse("from ..writing.bake import bake")
+    )
+    assert not find_wrong_rooms(
+        PACKAGE / "scene/staging/demo.py", ast.parse("from ..writing.bake import bake")
+    )
+
+
+# No cycle, imports inside functions counted
+
+
+def typing_only(tree: ast.Module) -> set[int]:
+    """The ids of all nodes that only a type checker reads."""
+    blocks = [
+        node.body
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]
+    return {id(inner) for body in blocks for statement in body for inner in ast.walk(statement)}
+
+
+def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """The modules of the package that a file imports when it runs, also inside functions."""
+    tree = parse(file)
+    skipped = typing_only(tree)
+    kept = ast.Module(
+        [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped
+        ],
+        [],
+    )
+    targets = {
+        target if target in modules else target[:-1]
+        for target, inside in imports_of(file, kept)
+        if inside
+    }
+    return (targets & modules) - {module_of(file)}
+
+
+def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    """Return modules of which each imports the next and the last the first; none where there is no
+    cycle.
+    """
+    done: set[tuple[str, ...]] = set()
+
+    def visit(module: tuple[str, ...], path: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        if module in path:
+            return path[path.index(module) :]
+        if module in done:
+            return []
+        for target in sorted(graph[module]):
+            if cycle := visit(target, [*path, module]):
+                return cycle
+        done.add(module)
+        return []
+
+    return next((cycle for module in sorted(graph) if (cycle := visit(module, []))), [])
+
+
+def test_no_module_imports_itself_in_a_circle():
+    modules = {module_of(file) for file in FILES}
+    graph = {module_of(file): find_module_imports(file, modules) for file in FILES}
+    # a package that names its modules only, as `app` does, imports none of them
+    assert [".".join(module) for module in find_cycle(graph)] == []
+
+
+def test_a_circle_is_seen():
+    assert find_cycle({("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("b",)}}) == [("b",), ("c",)]
+    assert find_cycle({("a",): {("b",), ("c",)}, ("b",): {("c",)}, ("c",): set()}) == []
+
+
+# No mutable state in modules: what is alive while Blender runs is held by the one Runtime
+
+MUTABLE = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
+MAKERS = {
+    "dict",
+    "list",
+    "set",
+    "deque",
+    "defaultdict",
+    "Counter",
+    "OrderedDict",
+    "WeakKeyDictionary",
+    "WeakValueDictionary",
+}
+HOLDS_STATE = {"app/runtime.py"}
+
+
+def find_mutable_state(tree: ast.Module) -> list[str]:
+    """The names of a module's globals that change: those that functions rebind, and containers that
+    are not constants.
+    """
+    rebound = {
+        name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
+    }
+    for node in tree.body:
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+        for target in targets:
+            if (
+                isinstance(target, ast.Name)
+                and not target.id.lstrip("_").isupper()
+                and is_mutable(node.value)
+            ):
+                rebound.add(target.id)
+    return sorted(rebound)
+
+
+def is_mutable(value: ast.expr | None) -> bool:
+    """Whether an expression makes a container that can change."""
+    called = value.func if isinstance(value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return isinstance(value, MUTABLE) or name in MAKERS
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_modules_hold_no_state(file):
+    if file.relative_to(PACKAGE).as_posix() not in HOLDS_STATE:
+        assert find_mutable_state(parse(file)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "found = {}",
+        "_found: dict[int, str] = {}",
+        "listeners = list()",
+        "last = None\ndef put(x):\n    global last\n    last = x",
+    ],
+)
+def test_state_in_a_module_is_seen(source):
+    assert find_mutable_state(ast.parse(source))
+
+
+def test_class_names_are_unique():
+    owners: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in parse(file).body:
+            if isinstance(node, ast.ClassDef):
+                owners.setdefault(node.name, []).append(file.relative_to(PACKAGE).as_posix())
+    assert {name: files for name, files in owners.items() if len(files) > 1} == {}
+
+
+def find_unknown_properties(tree: ast.Module, declared: set[str]) -> list[str]:
+    """The names that a layout draws, written as texts, and that no class of properties declares."""
+    drawn = [
+        node.args[1].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("prop", "prop_search")
+        and len(node.args) > 1
+        and isinstance(node.args[1], ast.Constant)
+    ]
+    return [name for name in drawn if name not in declared]
+
+
+def test_panels_draw_properties_that_exist():
+    trees = {file: parse(file) for file in FILES if station_of(module_of(file)) == "ui"}
+    declared = {
+        node.target.id
+        for tree in trees.values()
+        for cls in ast.walk(tree)
+        if isinstance(cls, ast.ClassDef)
+        for node in cls.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    } | {"name"}
+    unknown = {file.name: find_unknown_properties(tree, declared) for file, tree in trees.items()}
+    assert {name: names for name, names in unknown.items() if names} == {}
+    assert find_unknown_properties(ast.parse("layout.prop(controller, 'metod')"), declared) == [
+        "metod"
+    ]
 
 
 def asks_for_version(tree: ast.AST) -> bool:
@@ -195,7 +433,7 @@ def test_only_actions_and_options_of_properties_know_blender_versions():
         file.relative_to(PACKAGE).as_posix() for file in FILES if asks_for_version(parse(file))
     ]
     # registering, which gives properties their options, does without the scene
-    assert set(asking) <= {"scene/actions.py", "ui/property_options.py"}
+    assert set(asking) <= {"scene/blender/actions.py", "ui/typed_properties.py"}
     assert asks_for_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))
 
 
@@ -212,7 +450,7 @@ sys.meta_path.insert(0, Blocked())
 
 
 def test_package_engine_and_command_line_import_without_blender():
-    without_blender = {"", "cli", "commands", "registration", "engine", *ENGINE}
+    without_blender = {"", "api", "cli", "commands", "registration", "engine", *ENGINE}
     modules = [
         ".".join([PACKAGE.name, *module_of(file)])
         for file in FILES
@@ -238,8 +476,11 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "presets", "control", "control.settings", "matching", "matching.thresholds"}
-assert new & {f"motion_matching.{station}" for station in ("cli", "commands", "scene", "live")} == set(), new
-assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}
+light = {"errors", "json_files", "lazy", "presets", "settings", "control", "control.settings", "database",
+         "database.thresholds", "motion", "motion.bone_names", "motion.settings"}
+# packages load their modules on use
+assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
+assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
+assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new
 """
     )

@@ -1,9 +1,12 @@
-"""build.py: it says which Python it needs, trusts only a set-up that ran to its end, and minds its exit codes."""
+"""build.py: it says which Python it needs, trusts only a set-up that ran to its end, and minds its
+exit codes.
+"""
 
 from __future__ import annotations
 
 import ast
 import ensurepip
+import json
 import os
 import shutil
 import subprocess
@@ -24,10 +27,13 @@ BUILD = CHECKOUT / "build.py"
 def run_as(
     version: tuple[int, ...], *arguments: str, path: str = ""
 ) -> subprocess.CompletedProcess:
-    """Run build.py with arguments, as if the running Python were of this version, with a PATH of its own."""
+    """Run build.py with arguments, as if the running Python were of this version, with a PATH of
+    its own.
+    """
     script = (
         "import runpy, sys; "
-        f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', *{arguments!r}]; "
+        f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', "
+        f"*{arguments!r}]; "
         f"runpy.run_path({str(BUILD)!r}, run_name='__main__')"
     )
     return subprocess.run(
@@ -106,6 +112,9 @@ def test_each_blender_gets_the_python_of_its_module():
         ("test", "--blender"),
         ("test", "--blender", "2.79"),
         ("lint", "--blender", "4.2"),
+        ("docs", "more"),
+        ("docs", "--blender", "4.2"),
+        ("blenders", "more"),
     ],
 )
 def test_an_unknown_command_gets_the_list_of_commands(arguments):
@@ -114,8 +123,16 @@ def test_an_unknown_command_gets_the_list_of_commands(arguments):
     assert "build.py bench" in done.stderr
 
 
+def test_the_matrices_of_the_workflows_are_the_pins_and_need_no_set_up(tmp_path):
+    done = run_as((3, 8), "blenders", path=str(tmp_path))
+    assert done.returncode == 0
+    printed = json.loads(done.stdout)
+    assert {entry["blender"]: entry["python"] for entry in printed["test"]} == pins.BLENDERS
+    assert [entry["blender"] for entry in printed["lint"]] == list(pins.LINTED)
+
+
 def test_every_pin_is_there_for_each_blender():
-    needed = {"bpy", "numpy", "scipy", "pytest", "pytest-timeout"}
+    needed = {"bpy", "numpy", "scipy", "pytest", "pytest-timeout", "pytest-xdist"}
     for blender in pins.BLENDERS:
         assert needed <= {pin.partition("==")[0] for pin in environments.requirements(blender)}
         assert f"bpy=={blender}." in " ".join(environments.requirements(blender))
@@ -127,7 +144,9 @@ def test_every_pin_is_there_for_each_blender():
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
-    """An environment in an empty folder, with one pin that all have already: no network is needed."""
+    """An environment in an empty folder, with one pin that all have already: no network is
+    needed.
+    """
     version = ensurepip.version()
     monkeypatch.setattr(
         environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, version), "comes with venv"),)
@@ -136,6 +155,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     return Environment(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(
     elsewhere, monkeypatch, capsys
 ):
@@ -263,6 +283,7 @@ def test_four(): pass
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ci", "listed", "code"),
     [
@@ -275,7 +296,8 @@ def test_four(): pass
 def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
-    shutil.copy(CHECKOUT / "tests" / "conftest.py", tests)
+    for name in ("conftest.py", "blender.py"):
+        shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_skipping.py").write_text(SKIPPING)
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "allowed_skips").write_text(listed, encoding="utf-8")

@@ -1,4 +1,6 @@
-"""The command line from end to end: what README shows works, and what is wrong is told in one sentence."""
+"""The command line from end to end: what the manual shows works, and what is wrong is told in one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching import arguments, cli
+from motion_matching import cli
 from motion_matching.cli import main
-from motion_matching.commands import loading, output
-from motion_matching.engine import presets, takes
+from motion_matching.commands import arguments, loading, output
+from motion_matching.engine import presets
 from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
-from motion_matching.engine.matching import database as databases
-from motion_matching.engine.motion import bvh, contacts, locomotion, simulation_bone
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh, contacts, simulation_bone
+from motion_matching.engine.takes import takes
 from tests.conftest import CHECKOUT
 
 # A chain of three bones that swings: no legs, no feet.
@@ -61,7 +65,9 @@ def run(*args: object) -> int:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with generated clips and the database of them, made by the commands; tests only read it."""
+    """A folder with generated clips and the database of them, made by the commands; tests only read
+    it.
+    """
     folder = tmp_path_factory.mktemp("demo")
     assert run("demo-clips", folder / "clips") == 0
     assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
@@ -107,10 +113,10 @@ def listing(folder: Path) -> dict[str, bytes | None]:
 def world(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
     """Bone names and world positions (F, B, 3) in metres of a BVH file in centimetres."""
     clip = bvh.load(file, scale=0.01)
-    return clip.skeleton.names, clip.world()[1]
+    return clip.skeleton.names, clip.compute_world()[1]
 
 
-# ---------------------------------------------------------------- the chain of README
+# ---------------------------------------------------------------- the chain of the manual
 
 
 IN_BLENDER = """
@@ -133,7 +139,7 @@ assert take(["--help"]) == 0
 bpy.ops.wm.open_mainfile(filepath=blend_file)
 scene = bpy.context.scene
 clip = bvh.load(bvh_file, scale=0.01)
-_, heads = clip.world()
+_, heads = clip.compute_world()
 assert (scene.frame_start, scene.frame_end) == (1, clip.frame_count)
 assert abs(scene.render.fps / scene.render.fps_base - clip.fps) < 1e-4
 [armature] = [obj for obj in scene.objects if obj.type == "ARMATURE"]
@@ -179,6 +185,7 @@ def test_the_chain_of_readme_ends_in_mocap_a_report_and_an_action(
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_path: Path) -> None:
     take, source = tmp_path / "take.bvh", next((demo / "clips").glob("*.bvh"))
     assert run("take", walk, "--script", "square", "--seconds", 3, "--bvh", take, "--quiet") == 0
@@ -246,7 +253,7 @@ def test_a_source_list_chooses_frames_speed_mirror_and_tags(
         ("walk_curves", True, 30),
     ]
     assert (database.stops - database.starts).tolist() == [200, 50, 200]
-    assert database.tag_mask({"curve"}).tolist() == [True] * 200 + [False] * 50 + [True] * 200
+    assert database.make_tag_mask({"curve"}).tolist() == [True] * 200 + [False] * 50 + [True] * 200
     assert "450 frames (15 s at 30 fps) of 2 clips, mirrored too" in capsys.readouterr().out
 
 
@@ -316,7 +323,7 @@ def test_clips_too_short_are_named_and_the_rest_is_built(
     one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clip = bvh.load(one_clip / "walk_curves.bvh")
-    bvh.save(clip.sliced(0, 20), one_clip / "too_short.bvh")
+    bvh.save(clip.crop(0, 20), one_clip / "too_short.bvh")
     assert run("build", one_clip, "-o", tmp_path / "walk.npz") == 0
     assert re.search("Left out too_short: .*20 frames", capsys.readouterr().out)
     assert databases.load(tmp_path / "walk.npz").frame_count == clip.frame_count
@@ -446,7 +453,7 @@ def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None
         report = tmp_path / f"{number}.json"
         assert run("take", walk, "--seconds", 1, "--set", given, "--report", report, "--quiet") == 0
         speeds.append(json.loads(report.read_text())["settings"])
-    data = takes.default_settings(databases.load(walk))
+    data = takes.make_default_settings(databases.load(walk))
     factor = 0.9 / data.walk.forward
     assert speeds[0]["walk"] == pytest.approx(
         {"forward": 0.9, "side": factor * data.walk.side, "back": factor * data.walk.back}
@@ -481,7 +488,7 @@ def test_full_synchronization_puts_both_exactly_where_the_code_leads(
     wanted = performance.load(kept)
     assert wanted.settings["synchronization"] == 1
     database = databases.load(walk)
-    settings = takes.default_settings(database).changed(wanted.settings)
+    settings = takes.make_default_settings(database).with_changes(wanted.settings)
     take = takes.perform(database, settings, wanted)
     code = SimulationObject(settings)
     code.reset(*wanted.position, wanted.facing)
@@ -495,7 +502,7 @@ def test_full_synchronization_puts_both_exactly_where_the_code_leads(
     np.testing.assert_allclose(take.character[:, :2], path, atol=1e-9)
 
 
-# ---------------------------------------------------------------- what is wrong is told in one sentence
+# ------------------------------------------------------------ what is wrong is told in one sentence
 
 
 def empty_folder(folder: Path) -> list[object]:
@@ -510,7 +517,7 @@ def text_named_bvh(folder: Path) -> list[object]:
 
 def only_short_clips(folder: Path) -> list[object]:
     for file in (folder / "one clip").iterdir():
-        bvh.save(bvh.load(file).sliced(0, 25), file)
+        bvh.save(bvh.load(file).crop(0, 25), file)
     return [folder / "one clip"]
 
 
@@ -545,7 +552,7 @@ def list_of_nothing(folder: Path) -> list[object]:
     ("prepare", "culprit", "advice"),
     [
         (empty_folder, "clips", "give a folder with motion capture"),
-        (text_named_bvh, "notes.bvh", "expected to be HIERARCHY"),
+        (text_named_bvh, "notes.bvh", "should be HIERARCHY"),
         (only_short_clips, "short", "longer"),
         (mixed_skeletons, "'tentacle'", "build a database for each"),
         (no_feet, "legs", "name hips, thighs, shins and feet"),
@@ -666,7 +673,9 @@ def test_options_of_take_that_make_no_sense(
     (tmp_path / "locked.bvh").write_text("kept")
     (tmp_path / "locked.bvh").chmod(0o444)
     (tmp_path / "other.json").write_text('{"name": "something else"}')
-    wanted = scripts.script("square", 1.0, 30.0, PerformerSettings().walk, PerformerSettings().run)
+    wanted = scripts.build_script(
+        "square", 1.0, 30.0, PerformerSettings().walk, PerformerSettings().run
+    )
     performance.save(wanted, tmp_path / "kept.json")
     broken = json.loads((tmp_path / "kept.json").read_text()) | {"settings": {"weights": 5}}
     (tmp_path / "broken.json").write_text(json.dumps(broken))
@@ -734,6 +743,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit to the size of files")
 @pytest.mark.parametrize(
     ("command", "target", "limit"),
@@ -811,7 +821,7 @@ def test_ctrl_c_ends_a_command_at_any_stage(
         if now == stage:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(output.Output, "progress", press)
+    monkeypatch.setattr(output.Output, "show_progress", press)
     folder = tmp_path / "written"
     folder.mkdir()
     command: list[object] = ["build", one_clip, "-o", folder / "walk.npz"]
@@ -873,7 +883,7 @@ def test_ctrl_c_waits_until_blender_is_loaded() -> None:
     done = []
 
     def load() -> None:
-        with loading.blender_loading():
+        with loading.protect_blender_import():
             signal.raise_signal(signal.SIGINT)
             done.append("the rest of the block")
 
@@ -946,7 +956,7 @@ def test_settings_that_are_words_or_truths_are_taken_as_they_are_written(
     )
 
 
-# ---------------------------------------------------------------- help and README tell the truth
+# ---------------------------------------------------------------- help and manual tell the truth
 
 
 def test_help_needs_no_numpy_and_names_every_command() -> None:
@@ -977,11 +987,20 @@ def test_choices_in_the_help_are_those_there_are(capsys: pytest.CaptureFixture[s
     assert f"--contacts {{{','.join(contacts.PRESETS)}}}" in text
 
 
-def test_readme_explains_every_command_option_script_preset_and_setting() -> None:
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    [commands] = (action for action in arguments.parser()._actions if action.dest == "command")
+def manual() -> str:
+    """All pages of the manual, one after the other."""
+    return "\n".join(
+        page.read_text(encoding="utf-8") for page in sorted((CHECKOUT / "docs").glob("*.md"))
+    )
+
+
+def test_the_manual_explains_every_command_option_script_preset_and_setting() -> None:
+    pages = manual()
+    [commands] = (
+        action for action in arguments.build_parser()._actions if action.dest == "command"
+    )
     assert set(commands.choices) == set(cli.COMMANDS)
-    words = [f"### `{name} " for name in commands.choices]
+    words = [f"## `{name} " for name in commands.choices]
     words += [
         f"`{option}"
         for command in commands.choices.values()
@@ -991,17 +1010,20 @@ def test_readme_explains_every_command_option_script_preset_and_setting() -> Non
     ]
     words += [
         f"`{name}`"
-        for name in (*scripts.NAMES, *presets.names("features"), *PerformerSettings().to_dict())
+        for name in (
+            *scripts.NAMES,
+            *presets.list_names("features"),
+            *PerformerSettings().to_dict(),
+        )
     ]
-    assert [word for word in words if word not in readme] == []
+    assert [word for word in words if word not in pages] == []
 
 
-def test_commands_in_readme_are_right() -> None:
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^ +\S+ -m motion_matching (.*)", readme, re.MULTILINE)
+def test_commands_in_the_manual_are_right() -> None:
+    shown = re.findall(r"^ *[\w./]+ -m motion_matching (.*)", manual(), re.MULTILINE)
     assert len(shown) >= 2
     for line in shown:
-        arguments.parser().parse_args(shlex.split(line))
+        arguments.build_parser().parse_args(shlex.split(line))
 
 
 def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:

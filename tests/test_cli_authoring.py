@@ -1,4 +1,6 @@
-"""What an author tells `build`: tags given with a file, saved to one, honoured and told; how the path is found."""
+"""What an author tells `build`: tags given with a file, saved to one, honoured and told; how the
+path is found.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ import numpy as np
 import pytest
 
 from motion_matching.cli import main
-from motion_matching.engine.matching import database as databases
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.locomotion import Move, perform
 
 
 def run(*args: object) -> int:
@@ -60,7 +62,7 @@ def test_tags_of_a_folder_come_from_a_file_and_go_to_one(
         ("walk", False),
         ("walk", True),
     ]
-    assert database.tag_mask({"curve"}).sum() == 60 + 33
+    assert database.make_tag_mask({"curve"}).sum() == 60 + 33
     capsys.readouterr()
     assert run("inspect", file) == 0
     told = capsys.readouterr().out
@@ -169,7 +171,7 @@ def test_proposed_tags_are_written_to_be_edited_and_thresholds_change_them(
     )
     changed = databases.load(file)
     assert not {"turn_left", "turn_right"} & set(changed.tag_names)
-    assert changed.tag_mask({"idle"}).mean() > first.tag_mask({"idle"}).mean()
+    assert changed.make_tag_mask({"idle"}).mean() > first.make_tag_mask({"idle"}).mean()
     assert changed.settings["auto_tags"]["turn_rate"] == 3
     capsys.readouterr()
     for wrong in (

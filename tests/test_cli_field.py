@@ -1,4 +1,6 @@
-"""Motion fields from the command line: trained, stopped and gone on with, and performed; errors in one sentence."""
+"""Motion fields from the command line: trained, stopped and gone on with, and performed; errors in
+one sentence.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ import pytest
 from motion_matching.cli import main
 from motion_matching.commands import output
 from motion_matching.engine.field import value_function
+from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.locomotion import Move, perform
 
 QUICK = ("--states", 200, "--neighbours", 5, "--directions", 5, "--sweeps", 10)
 
@@ -161,7 +163,9 @@ def test_a_take_is_performed_by_a_field(
 def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
     asked: dict[str, float], walk: Path, field: Path, tmp_path: Path
 ) -> None:
-    """A recording keeps all settings it was made with, among them actions that the field never learnt the worth of."""
+    """A recording keeps all settings it was made with, among them actions that the field never
+    learnt the worth of.
+    """
     recorded, report = tmp_path / "wanted.json", tmp_path / "take.json"
     assert (
         run(
@@ -241,7 +245,7 @@ def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> Non
         if now == stage and part is not None and part >= share:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(output.Output, "progress", press)
+    monkeypatch.setattr(output.Output, "show_progress", press)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +347,7 @@ def test_a_stopped_training_that_cannot_be_gone_on_with_is_to_be_removed(
     capsys.readouterr()
     assert run(*command) == 1
     told = sentence(capsys)
-    assert f"{stopped} keeps a training that cannot be gone on with" in told
+    assert f"{stopped} holds a training that cannot be resumed" in told
     assert "remove the file" in told
     assert "train it again" not in told
     assert run(*command[:-1], tmp_path / "other.npz") == 0
@@ -392,7 +396,7 @@ def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
             shutil.rmtree(folder, ignore_errors=True)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output.Output, "progress", remove)
+        patch.setattr(output.Output, "show_progress", remove)
         assert run(*command) == 1
     printed = capsys.readouterr()
     assert f"{folder / 'field.npz'} cannot be written" in printed.err
@@ -422,7 +426,7 @@ def test_another_training_that_was_stopped_is_not_replaced(
     capsys.readouterr()
     assert run(*command, *other) == 1
     said = sentence(capsys)
-    assert f"{unfinished} keeps another training that was stopped" in said
+    assert f"{unfinished} holds another training that was stopped" in said
     assert "choose another -o" in said
     assert list(tmp_path.iterdir()) == [unfinished]
     assert unfinished.read_bytes() == kept
@@ -470,14 +474,16 @@ WRONG = {
     "a field without its controller": (("take", "WALK", "--field", "FIELD"), "--controller field"),
     "a database as a field": (("take", "WALK", "--controller", "field", "--field", "WALK"), "not a trained motion field"),
     "a field that is not there": (
-        ("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz does not exist; make it first"),
+        ("take", "WALK", "--controller", "field", "--field", "none.npz"), "none.npz does not "
+                                                                          "exist; make it first"),
     "a clip as a field": (("take", "WALK", "--controller", "field", "--field", "CLIP"), "make it again"),
     "a tag that was not trained": (
         ("take", "WALK", "--controller", "field", "--field", "FIELD", "--tags", "idle"), "idle"),
     "an unknown task": (("train", "WALK", "--task", "juggle", "-o", "new.npz"), "'juggle'"),
     "an unknown tag": (("train", "WALK", "--tags", "limp", "-o", "new.npz"), "'limp'"),
     "the database as the target": (("train", "WALK", "-o", "WALK"), "the database itself"),
-    "a field as the database": (("train", "FIELD", "-o", "new.npz"), "not a motion-matching database"),
+    "a field as the database": (("train", "FIELD", "-o", "new.npz"), "not a motion-matching "
+                                                                     "database"),
     "no directions": (("train", "WALK", "--directions", "0", "-o", "new.npz"), "number of directions is 0"),
     "too few directions": (("train", "WALK", "--directions", "1", "-o", "new.npz"), "directions"),
     "no neighbours": (("train", "WALK", "--neighbours", "0", "-o", "new.npz"), "neighbours"),

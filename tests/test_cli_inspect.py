@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from motion_matching.cli import main
-from motion_matching.engine.matching import database as databases
-from motion_matching.engine.matching.database import Database
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
 
 
 def run(*args: object) -> int:

@@ -6,6 +6,7 @@ import pytest
 from traces import TRACES
 
 from motion_matching import registration
+from tests.traces_in_blender import give_back, watch
 
 TWICE_AND_NO_TRACE = (
     TRACES
@@ -114,6 +115,13 @@ except ModuleNotFoundError:
 """
 
 
+@pytest.fixture(autouse=True)
+def watched():
+    watch()
+    yield
+    give_back()
+
+
 def test_what_is_left_behind_is_seen(run_in_blender):
     assert "seen" in run_in_blender(LEFT_BEHIND)
 
@@ -143,7 +151,7 @@ def test_what_fails_to_register_takes_back_what_came_before(monkeypatch):
     def broken():
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(registration, "REGISTERED", (entry("a"), entry("b"), broken, entry("c")))
+    monkeypatch.setattr(registration, "ENTRIES", (entry("a"), entry("b"), broken, entry("c")))
     with pytest.raises(RuntimeError, match="broken"):
         registration.register()
     assert done == ["+a", "+b", "-b", "-a"]

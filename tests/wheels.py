@@ -13,7 +13,9 @@ THIS = ".".join(version("bpy").split(".")[:2])
 
 
 def newer() -> dict[str, Path]:
-    """By version the Pythons whose Blender is newer than this one's, of the environments that `build.py` made."""
+    """By version the Pythons whose Blender is newer than this one's, of the environments that
+    `build.py` made.
+    """
     wanted = [name for name in BLENDERS if _number(name) > _number(THIS)]
     homes = [CHECKOUT, *Path(sys.prefix).parents[:2]]
     found = {}

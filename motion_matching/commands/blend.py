@@ -1,69 +1,56 @@
-"""The Blender file that a take is written to, of its own or a copy of somebody's."""
+"""Write a take to a Blender file: a new one, or a copy of a user's file."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..engine.errors import SettingsError
 from .checks import check_number
-from .loading import blender_loading
+from .loading import protect_blender_import
 
 if TYPE_CHECKING:
     from ..engine.control.contact_ranges import ContactRange
     from ..engine.control.take import Take
-    from ..engine.matching.database import Database
+    from ..engine.database.database import Database
 
 
 def write_blend(
-    take: Take, ranges: list[ContactRange], database: Database, arguments: argparse.Namespace
+    take: Take, ranges: Sequence[ContactRange], database: Database, arguments: argparse.Namespace
 ) -> None:
     """Write a take with its contacts as markers."""
-    with blender_loading():
-        from ..scene import blend_file, contact_markers, onto
-        from ..scene.root_target import RootTarget
-    root = RootTarget(arguments.root) if arguments.root else None
-    hips, fewer_keys = database.role_names["hips"], arguments.fewer_keys or 0.0
-    mark = contact_markers.marker(ranges, database.roles.leg_names, take.fps)
-    if arguments.onto is None:
-        blend_file.save_take(
-            take.clip(),
-            arguments.output,
-            title=take.name,
-            root=root,
-            hips=hips,
-            fewer_keys=fewer_keys,
-            obstacles=(take.performance.obstacles, take.performance.walls),
-            mark=mark,
-        )
-        return
-    onto.save_onto(
-        take.clip(),
-        arguments.onto,
-        arguments.armature,
+    with protect_blender_import():
+        from ..scene.rig.root_target import RootTarget
+        from ..scene.staging.take_file import write_take
+    write_take(
+        take,
+        ranges,
+        database,
         arguments.output,
-        title=take.name,
+        onto=arguments.onto,
+        armature=arguments.armature,
         frame_start=arguments.frame,
-        root=root,
+        root=RootTarget(arguments.root) if arguments.root else None,
         root_bone=arguments.root_bone or "",
-        hips=hips,
-        fewer_keys=fewer_keys,
+        fewer_keys=arguments.fewer_keys or 0.0,
         track=arguments.track,
-        mark=mark,
     )
 
 
 def check_blend(arguments: argparse.Namespace) -> None:
-    """Say which options on the Blender file do not go together."""
+    """Check that options on the Blender file go together."""
     for option in ("onto", "root", "fewer_keys"):
         if getattr(arguments, option) is not None and not arguments.output:
             raise SettingsError(
-                f"--{option.replace('_', '-')} is about the Blender file; ask for it with -o FILE.blend."
+                f"--{option.replace('_', '-')} is about the Blender file; ask for it with -o "
+                "FILE.blend."
             )
     for option in ("armature", "root_bone", "frame", "track", "ground_collection"):
         if getattr(arguments, option) is not None and not arguments.onto:
             raise SettingsError(
-                f"--{option.replace('_', '-')} needs --onto FILE.blend; add it, or leave the option out."
+                f"--{option.replace('_', '-')} needs --onto FILE.blend; add it, or leave the "
+                "option out."
             )
     if arguments.root_bone is not None and arguments.root != "bone":
         raise SettingsError(

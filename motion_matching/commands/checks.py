@@ -1,4 +1,4 @@
-"""What is wrong with arguments is said before the work, not after it."""
+"""Check arguments before the work begins."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..engine.errors import SettingsError
 
 
 class _CheckedError(Exception):
-    """Ends a trial of a target."""
+    """Ends the trial of a target."""
 
 
 def check_target(path: Path | None, *endings: str) -> None:
-    """Say what is wrong with a target before the work, not after it; the target is not touched."""
+    """Check that a target can be written, without touching it."""
     if path is None:
         return
     folder, ending = path.absolute().parent, " or ".join(endings)
@@ -34,12 +34,12 @@ def check_target(path: Path | None, *endings: str) -> None:
 
 
 def check_number(option: str, value: float | None, low: float, high: float) -> None:
-    """SettingsError where a number is out of its range."""
+    """Raise SettingsError if a number is out of its range."""
     if value is not None and not low <= value <= high:
         raise SettingsError(f"{option} is {value:g}; give a number from {low:g} to {high:g}.")
 
 
 def check_seed(seed: int | None) -> None:
-    """SettingsError where a seed is below zero."""
+    """Raise SettingsError if a seed is negative."""
     if seed is not None and seed < 0:
         raise SettingsError(f"--seed is {seed}; give a whole number of zero or more.")

@@ -1,4 +1,4 @@
-"""Which controller performs a take: motion matching, or a motion field with or without what it was trained."""
+"""Choose the controller of a take: motion matching, or a motion field, trained or not."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ..engine.errors import DatabaseError, SettingsError
 if TYPE_CHECKING:
     from ..engine.control.performance import Performance
     from ..engine.control.settings import PerformerSettings
-    from ..engine.field.playing import FieldController
-    from ..engine.matching.database import Database
-    from ..engine.takes import Controller
+    from ..engine.database.database import Database
+    from ..engine.field.field_controller import FieldController
+    from ..engine.takes.takes import Controller
 
 
 class ChosenController:
-    """The controller that arguments ask for. SettingsError or DatabaseError where it cannot be had."""
+    """The controller that the arguments choose. Raises SettingsError or DatabaseError."""
 
     def __init__(self, arguments: argparse.Namespace, database: Database) -> None:
         self._file = arguments.field
         self._field: FieldController | None = None
         if arguments.controller == "field":
-            self._field = _field(arguments, database)
+            self._field = _load_field(arguments, database)
 
     @property
-    def trained(self) -> dict[str, Any]:
-        """The settings of the actions that were trained, by name."""
+    def trained_settings(self) -> dict[str, Any]:
+        """The settings that the field's actions were trained with, by name."""
         return self._field.settings if self._field else {}
 
-    def defaults(self, settings: PerformerSettings) -> PerformerSettings:
-        """The settings with the actions that were trained."""
-        return settings.changed(self.trained)
+    def apply_trained_settings(self, settings: PerformerSettings) -> PerformerSettings:
+        """Return the settings with those of the training."""
+        return settings.with_changes(self.trained_settings)
 
-    def asked(self, performance: Performance) -> Performance:
-        """The performance as the controller knows how to be asked."""
+    def adapt(self, performance: Performance) -> Performance:
+        """Adapt a performance to what the controller can be asked."""
         if self._field is None:
             return performance
         try:
@@ -43,7 +43,7 @@ class ChosenController:
             raise SettingsError(
                 f"{self._file} cannot perform this: {_as_clause(str(cause))}"
             ) from cause
-        return self._field.performed(performance)
+        return self._field.adapt_performance(performance)
 
     @property
     def controller(self) -> Controller:
@@ -53,12 +53,12 @@ class ChosenController:
         return self._field or MotionMatching
 
 
-def _field(arguments: argparse.Namespace, database: Database) -> FieldController:
+def _load_field(arguments: argparse.Namespace, database: Database) -> FieldController:
+    from ..engine.field.field_controller import FieldController
     from ..engine.field.neighbours import Metric
-    from ..engine.field.playing import FieldController
 
     if not arguments.field:
-        return FieldController(Metric.default(database))
+        return FieldController(Metric.from_database(database))
     try:
         return FieldController.load(arguments.field, database)
     except DatabaseError as cause:
@@ -68,7 +68,7 @@ def _field(arguments: argparse.Namespace, database: Database) -> FieldController
 
 
 def check_controller(arguments: argparse.Namespace) -> None:
-    """SettingsError where arguments about controllers contradict one another."""
+    """Raise SettingsError if arguments about controllers contradict each other."""
     if arguments.field and arguments.controller != "field":
         raise SettingsError(
             f"--field {arguments.field} belongs to --controller field; add that, or leave this out."

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .output import Output
 
 
-def demo_clips_command(arguments: argparse.Namespace, out: Output) -> None:
+def run_demo_clips(arguments: argparse.Namespace, out: Output) -> None:
     """Generate clips into a folder."""
-    from ..engine.motion import bvh, locomotion
+    from ..engine.locomotion import locomotion
+    from ..engine.motion import bvh
 
     check_seed(arguments.seed)
     try:
@@ -23,10 +24,10 @@ def demo_clips_command(arguments: argparse.Namespace, out: Output) -> None:
         raise SettingsError(
             f"The folder {arguments.folder} cannot be made ({cause.strerror}); choose another."
         ) from cause
-    out.progress("Generating clips")
+    out.show_progress("Generating clips")
     clips = locomotion.generate(arguments.seed)
     for number, clip in enumerate(clips):
-        out.progress("Writing clips", number / len(clips))
+        out.show_progress("Writing clips", number / len(clips))
         bvh.save(clip, arguments.folder / f"{clip.name}.bvh")
     frames = sum(clip.frame_count for clip in clips)
     out.say(f"{arguments.folder}: {len(clips)} clips, {frames} frames.")

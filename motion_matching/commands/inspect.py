@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 from ..engine.errors import SettingsError
 from .checks import check_target
 from .loading import load_database
-from .values import changes_of, names_of, numbers_of
+from .values import parse_changes, parse_numbers
 
 if TYPE_CHECKING:
     from ..engine.control.settings import PerformerSettings
-    from ..engine.matching.database import Database
+    from ..engine.database.database import Database
     from .output import Output
 
 
-def inspect_command(arguments: argparse.Namespace, out: Output) -> None:
-    """Say what a database holds or what the search sees at a frame, and write what is asked for of it."""
-    from ..engine import takes
+def run_inspect(arguments: argparse.Namespace, out: Output) -> None:
+    """Report what a database holds or what the search sees at a frame, and write the results."""
+    from ..engine.takes import takes
 
-    _check_inspect(arguments)
+    _check_arguments(arguments)
     database = load_database(arguments.database)
-    settings = takes.default_settings(database)
-    changes = changes_of(arguments.changes, settings)
-    out.progress("Measuring")
+    settings = takes.make_default_settings(database)
+    changes = parse_changes(arguments.changes, settings)
+    out.show_progress("Measuring")
     if arguments.frame:
-        text, data = _inspect_frame(arguments, database, settings.changed(changes))
+        text, data = _inspect_frame(arguments, database, settings.with_changes(changes))
     else:
         text, data = _inspect_all(arguments, database, settings, changes, out)
     out.say(text)
@@ -37,22 +37,24 @@ def inspect_command(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Written: {', '.join(written)}.")
 
 
-def _check_inspect(arguments: argparse.Namespace) -> None:
-    """Say what is wrong with the arguments before anything is loaded."""
+def _check_arguments(arguments: argparse.Namespace) -> None:
+    """Check the arguments before anything is loaded."""
     check_target(arguments.report, ".json")
     check_target(arguments.plot, ".svg")
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
         raise SettingsError(
-            f"{arguments.performance} is no .json file; give one that --save-performance wrote."
+            f"{arguments.performance} is not a .json file; give one that --save-performance wrote."
         )
     if arguments.report and arguments.report == arguments.performance:
         raise SettingsError(
-            f"--report would replace {arguments.report}, which --performance reads; choose another name."
+            f"--report would replace {arguments.report}, which --performance reads; choose "
+            "another name."
         )
     for option in ("wish", "tags"):
         if getattr(arguments, option) and not arguments.frame:
             raise SettingsError(
-                f"--{option} is about one frame; name it with --frame CLIP:FRAME, or leave this out."
+                f"--{option} is about one frame; name it with --frame CLIP:FRAME, or leave this "
+                "out."
             )
     for option in ("performance", "plot"):
         if getattr(arguments, option) and arguments.frame:
@@ -68,37 +70,39 @@ def _inspect_all(
     changes: dict[str, Any],
     out: Output,
 ) -> tuple[str, dict[str, Any]]:
-    """What a database holds, as text and as JSON data, and pictures of it where they are asked for."""
-    from ..engine.matching import inspection, plots
-    from ..engine.matching.pose_map import map_of
+    """Return what a database holds as text and JSON data, and draw pictures of it on request."""
+    from ..engine.control.performance import load
+    from ..engine.insight import inspection, plots
+    from ..engine.insight.pose_map import build_pose_map
 
-    found = inspection.inspect(database, settings, changes, arguments.performance)
-    data = found.data
+    recorded = load(arguments.performance) if arguments.performance else None
+    result = inspection.inspect(database, settings, changes, recorded)
+    data = result.data
     if arguments.report or arguments.plot:
-        out.progress("Mapping poses")
-        poses = map_of(database)
+        out.show_progress("Mapping poses")
+        poses = build_pose_map(database)
         data |= {"pose_map": poses.to_dict(database)}
     if arguments.plot:
-        plots.save(database, found, poses, arguments.plot)
-    return found.text, data
+        plots.save(database, result, poses, arguments.plot)
+    return result.text, data
 
 
 def _inspect_frame(
     arguments: argparse.Namespace, database: Database, settings: PerformerSettings
 ) -> tuple[str, dict[str, Any]]:
-    """What the search sees at one frame, as text and as JSON data."""
-    from ..engine.matching import frame_inspector
+    """Return what the search sees at one frame, as text and JSON data."""
+    from ..engine.database.tags import parse_names
+    from ..engine.insight import frame_inspector
 
     frame = frame_inspector.find_frame(database, arguments.frame)
-    wish = None
+    trajectory = None
     if arguments.wish:
-        forward, left, *more = [*numbers_of(arguments.wish, arguments.wish, "--wish"), 0.0]
+        forward, left, *more = [*parse_numbers(arguments.wish, arguments.wish, "--wish"), 0.0]
         if len(more) > 1:
             raise SettingsError(
                 f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1."
             )
-        wish = frame_inspector.wish_at(database, settings, frame, (forward, left))
-    found = frame_inspector.inspect_frame(
-        database, settings, frame, wish, tags=names_of(arguments.tags)
-    )
-    return frame_inspector.describe(found, database), frame_inspector.to_dict(found, database)
+        trajectory = frame_inspector.predict_trajectory(database, settings, frame, (forward, left))
+    tags = frozenset(parse_names(arguments.tags))
+    result = frame_inspector.inspect_frame(database, settings, frame, trajectory, tags=tags)
+    return frame_inspector.describe(result, database), frame_inspector.to_dict(result, database)

@@ -1,4 +1,4 @@
-"""What commands load: a database, and Blender's module where a file needs it."""
+"""Load what commands need: a database, and Blender's module if a file requires it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import PROGRAM
 from ..engine.errors import DatabaseError, SettingsError
-from ..engine.silence import silent
+from ..engine.silence import silence_output
+from .arguments import PROGRAM
 
 if TYPE_CHECKING:
-    from ..engine.matching.database import Database
+    from ..engine.database.database import Database
 
 
 def load_database(path: Path) -> Database:
-    """The database of a file. DatabaseError where it is none."""
-    from ..engine.matching import database
+    """Load a database. DatabaseError if the file is not one."""
+    from ..engine.database import database
 
     if path.is_dir() or path.suffix.lower() == ".bvh":
         raise DatabaseError(
@@ -30,7 +30,7 @@ def load_database(path: Path) -> Database:
 
 
 def check_blender(path: Path | None, command: str) -> None:
-    """Say that a file needs Blender where there is none."""
+    """Raise SettingsError if a file needs Blender and there is none."""
     if path and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
         raise SettingsError(
             f"{path} needs Blender's module bpy, which this Python lacks; install bpy, or "
@@ -39,10 +39,10 @@ def check_blender(path: Path | None, command: str) -> None:
 
 
 @contextmanager
-def blender_loading() -> Iterator[None]:
-    """Make Ctrl-C wait for the end of the block, as Blender's module crashes when its import is interrupted.
+def protect_blender_import() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the block: an interrupted import crashes Blender's module.
 
-    What it prints then, such as the colour configuration it found, is none of a command's results.
+    What Blender prints meanwhile, such as its colour configuration, is hidden.
     """
     if (
         signal.getsignal(signal.SIGINT) is None
@@ -52,7 +52,7 @@ def blender_loading() -> Iterator[None]:
     held: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
     try:
-        with silent():
+        with silence_output():
             yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""`train`: a motion field's value function from a database, which `take --controller field` plays by."""
+"""`train`: train a motion field on a database, for `take --controller field`."""
 
 from __future__ import annotations
 
@@ -12,49 +12,46 @@ from typing import TYPE_CHECKING
 from ..engine.errors import SettingsError
 from .checks import check_target
 from .loading import load_database
-from .values import listed_names
 
 if TYPE_CHECKING:
+    from ..engine.database.database import Database
     from ..engine.field.quality import TrainingSettings
     from ..engine.field.tasks import Tasks
     from ..engine.field.training import Training
-    from ..engine.matching.database import Database
     from .output import Output
 
-TASKS = ("direction", "speed")
 
-
-def train_command(arguments: argparse.Namespace, out: Output) -> None:
-    """Train and write what was learnt. Where that is stopped or fails, what is done is kept, to be taken up again."""
-    from ..engine.field import residual_plot
-    from ..engine.field.playing import METRICS, summary
+def run_train(arguments: argparse.Namespace, out: Output) -> None:
+    """Train a field and write it. If training stops or fails, save what is done to resume it."""
+    from ..engine.field.field_controller import METRICS, summarize
     from ..engine.field.training import Training
+    from ..engine.insight import residual_plot
 
-    _check(arguments)
-    settings, directions = _quality(arguments)
+    _check_arguments(arguments)
+    settings, directions = _choose_quality(arguments)
     database = load_database(arguments.database)
-    tasks = _tasks(arguments, database, directions)
+    tasks = _create_tasks(arguments, database, directions)
     training = Training(
-        database, METRICS[arguments.metric](database), tasks, settings, out.progress
+        database, METRICS[arguments.metric](database), tasks, settings, out.show_progress
     )
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:
-        function = training.run(out.progress)
+        function = training.run(out.show_progress)
         training.save(arguments.output)
     except BaseException:
-        if training.part > 0:
-            _keep(training, unfinished, out)
+        if training.share_done > 0:
+            _save_unfinished(training, unfinished, out)
         raise
     unfinished.unlink(missing_ok=True)
-    out.say(f"{arguments.output}: {summary(function)}.")
+    out.say(f"{arguments.output}: {summarize(function)}.")
     if arguments.plot:
         residual_plot.save(function.residuals, function.discount, arguments.plot)
         out.say(f"Written: {arguments.plot}.")
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Say what is wrong with the arguments before anything is loaded."""
+def _check_arguments(arguments: argparse.Namespace) -> None:
+    """Check the arguments before anything is loaded."""
     check_target(arguments.output, ".npz")
     check_target(arguments.plot, ".svg")
     if arguments.output.resolve() == arguments.database.resolve():
@@ -63,8 +60,8 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
-    """How well is to be trained, and the number of directions."""
+def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
+    """Return the settings of the training, and the number of directions."""
     from ..engine.field.quality import QUALITIES
 
     settings, directions = QUALITIES[arguments.quality]
@@ -78,57 +75,60 @@ def _quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     return settings, directions if arguments.directions is None else arguments.directions
 
 
-def _tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
-    """The tasks that are asked for."""
-    from ..engine import takes
-    from ..engine.field.tasks import Tasks, task_speeds
+def _create_tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
+    """Return the tasks that the arguments ask for."""
+    from ..engine.database.tags import parse_names
+    from ..engine.field.tasks import make_tasks
+    from ..engine.takes import takes
 
-    asked = listed_names(arguments.task)
-    if unknown := [name for name in asked if name not in TASKS]:
-        raise SettingsError(
-            f"There is no task '{unknown[0]}'; use {' or '.join(TASKS)}, or both as direction,speed, and "
-            "--tags for what frames are tagged with."
-        )
-    speeds = task_speeds(takes.default_settings(database).run.forward) if "speed" in asked else ()
-    return Tasks(directions=directions, speeds=speeds, tags=listed_names(arguments.tags))
+    return make_tasks(
+        parse_names(arguments.task),
+        takes.make_default_settings(database).run.forward,
+        directions=directions,
+        tags=parse_names(arguments.tags),
+    )
 
 
 def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:
-    """Take up what the files hold of this training, and tell how much that is.
+    """Resume this training from its files, and report how much is done.
 
-    SettingsError where the unfinished one is of another training, which would be lost.
+    Raises SettingsError if the unfinished file holds another training, which would be lost.
     """
     from ..engine.field.value_function import OtherVersionError
 
     if output.exists():
         with suppress(OtherVersionError):
             training.resume(output)
-    is_trained = training.finished
-    if unfinished.exists() and not _resumed(training, unfinished):
+    is_trained = training.is_finished
+    if unfinished.exists() and not _resume_unfinished(training, unfinished):
         raise SettingsError(
-            f"{unfinished} keeps another training that was stopped; finish that one, remove the file, or "
+            f"{unfinished} holds another training that was stopped; finish that one, remove the "
+            "file, or "
             "choose another -o."
         )
     if is_trained:
         out.say(f"{output} is trained already, and nothing it was made of has changed.")
-    elif training.part > 0:
-        out.say(f"Of this training {training.part:.0%} are done already.")
+    elif training.share_done > 0:
+        out.say(f"Of this training {training.share_done:.0%} are done already.")
 
 
-def _resumed(training: Training, unfinished: Path) -> bool:
-    """Whether a file holds this training, whose tables and values are taken up then. SettingsError where it is of no use."""
+def _resume_unfinished(training: Training, unfinished: Path) -> bool:
+    """Resume this training from a file; return whether the file holds it.
+
+    Raises SettingsError if the file cannot be used.
+    """
     try:
         return training.resume(unfinished)
     except SettingsError as cause:
         raise SettingsError(
-            f"{unfinished} keeps a training that cannot be gone on with, as it is damaged or of another "
+            f"{unfinished} holds a training that cannot be resumed, as it is damaged or of another "
             "version; remove the file, or choose another -o."
         ) from cause
 
 
-def _keep(training: Training, unfinished: Path, out: Output) -> None:
-    """Write what is done beside the field, or where that fails among the temporary files, and tell where it is."""
-    done = f"keeps the {training.part:.0%} that are done"
+def _save_unfinished(training: Training, unfinished: Path, out: Output) -> None:
+    """Save what is done beside the field, or else in a temporary folder, and report where."""
+    done = f"keeps the {training.share_done:.0%} that are done"
     try:
         training.save(unfinished)
         out.say(f"{unfinished} {done}; the same command goes on from there.")

@@ -1,1 +1,26 @@
 """The algorithms: numpy and scipy only, no Blender."""
+
+from typing import TYPE_CHECKING
+
+from .lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        control,
+        database,
+        errors,
+        field,
+        files,
+        insight,
+        json_files,
+        locomotion,
+        matching,
+        maths,
+        motion,
+        presets,
+        settings,
+        silence,
+        takes,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,8 +1,12 @@
-"""Exceptions that a user can cause. Each message is a sentence that names the culprit and says what to do."""
+"""Exceptions that a user can cause; each message is a sentence that says what is wrong and what to
+do.
+"""
 
 
 class MotionMatchingError(Exception):
-    """Base of everything a user can cause; the command line and operators show its text as it is."""
+    """Base of all errors that a user can cause; the command line and operators show the text
+    unchanged.
+    """
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.")
@@ -16,8 +20,10 @@ class RigError(MotionMatchingError):
     """A skeleton lacks a bone that is needed, or skeletons do not agree."""
 
 
-class ChangedError(RigError):
-    """The rig went, or is no longer what it was when work with it began: no fault of the motion at hand, start again."""
+class RigChangedError(RigError):
+    """The rig was deleted or changed while work with it was going on: the motion is not at fault,
+    start again.
+    """
 
 
 class DatabaseError(MotionMatchingError):

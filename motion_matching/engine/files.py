@@ -1,4 +1,4 @@
-"""Writing and reading files so that nothing is ever half-written, and arrays are mapped where they lie."""
+"""Write files that are never half-written, and map saved arrays into memory in place."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carrie
 
 @contextmanager
 def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place at the end, or leaves no trace on an exception.
+    """Yield a temporary path beside `path` that replaces it at the end, or is deleted after an
+    exception.
 
-    An OSError becomes `error` with a sentence naming the path.
+    An OSError is raised as `error`, with a sentence that names the path.
     """
     path = Path(path)
     try:
@@ -44,7 +45,7 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes private files; a saved file gets what the user's umask says
+        # mkstemp makes private files; a saved file gets the permissions of the user's umask
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -63,7 +64,8 @@ def save_arrays(
 ) -> None:
     """Write an uncompressed `.npz` whose array data start at multiples of 64 bytes.
 
-    `numpy.load` reads it, and `map_arrays` maps it in place. Written to a temporary name and renamed.
+    `numpy.load` reads it, and `map_arrays` maps it in place. Raises `error` if it cannot be
+    written.
     """
     with replacing(path, error) as temporary, open(temporary, "wb") as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
@@ -88,9 +90,10 @@ def _write_member(
 
 
 def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:
-    """Arrays of an uncompressed `.npz`, memory-mapped read-only where they lie.
+    """Return the arrays of an uncompressed `.npz`, memory-mapped read-only in place.
 
-    Raises `error` with one sentence where the file is missing, truncated or of another kind. Nothing is unpickled.
+    Raises `error` with one sentence if the file is missing, truncated or of another kind. Nothing
+    is unpickled.
     """
     path = Path(path)
     try:
@@ -105,9 +108,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
         raise error(
             f"{path} cannot be read ({cause.strerror}); give a file that you may read."
         ) from cause
-    except (
-        Exception
-    ) as cause:  # there is little that zipfile and numpy do not raise on damaged files
+    except Exception as cause:  # zipfile and numpy raise almost anything on damaged files
         raise error(
             f"{path} is damaged or not a motion-matching file ({cause}); make it again."
         ) from cause
@@ -144,18 +145,22 @@ def expect_array(
     path: Path | str,
     error: type[MotionMatchingError],
 ) -> np.ndarray:
-    """The array of that name if it has this type and shape (None: any size); `error` otherwise."""
+    """Return the array of that name; `error` if its type or shape is another (None in `shape` is
+    any size).
+    """
     array = arrays.get(name)
     if array is None:
         raise error(
-            f"{path} has no array '{name}'; it is not a complete motion-matching file, make it again."
+            f"{path} has no array '{name}'; it is not a complete motion-matching file, make it "
+            "again."
         )
     fits = len(array.shape) == len(shape) and all(
-        w in (None, h) for w, h in zip(shape, array.shape, strict=True)
+        size in (None, n) for size, n in zip(shape, array.shape, strict=True)
     )
     if array.dtype != np.dtype(dtype) or not fits:
-        wanted = f"{np.dtype(dtype)} {shape}"
+        expected = f"{np.dtype(dtype)} {shape}"
         raise error(
-            f"{path} has '{name}' as {array.dtype} {array.shape}, expected {wanted}; make it again."
+            f"{path} has '{name}' as {array.dtype} {array.shape}, expected {expected}; make it "
+            "again."
         )
     return array

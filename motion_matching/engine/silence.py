@@ -1,4 +1,4 @@
-"""Keeping what a library prints off the output of the process."""
+"""Keep what libraries print out of the output of the process."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from contextlib import contextmanager, redirect_stdout
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """Drop what is printed, by Python and by the libraries below it, which write straight to the output of the process."""
+def silence_output() -> Iterator[None]:
+    """Discard what is printed, by Python and by C libraries, which write to the output of the
+    process directly.
+    """
     sys.stdout.flush()
-    shown = os.dup(1)
+    saved = os.dup(1)
     try:
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             os.dup2(nowhere.fileno(), 1)
             yield
     finally:
-        os.dup2(shown, 1)
-        os.close(shown)
+        os.dup2(saved, 1)
+        os.close(saved)

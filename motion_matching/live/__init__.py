@@ -1,1 +1,12 @@
-"""A running session: devices in, a character that moves, keys out. Plain Python; Blender's data is the scene's."""
+"""A running session: devices in, a character that moves, keys out. Plain Python; Blender's data is
+the scene's.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import clock, inputs, recorder, recovery, session
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,4 +1,4 @@
-"""Recording: ticks into keys, a part of the curves at a time, and into the recovery file once a second."""
+"""Record ticks as keys, some of the curves at a time, and to the recovery file once a second."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
 from ..engine.control.performer import Placement
 from ..engine.errors import RigError
-from ..scene.handle import Handle
-from ..scene.marker import MarkerWriter
-from ..scene.pose import PoseWriter
-from ..scene.recording import GrowingAction, RecordedTicks, base_of, write_take
+from ..scene.blender.handle import Handle
+from ..scene.staging.marker_writer import MarkerWriter
+from ..scene.writing.pose_writer import PoseWriter
+from ..scene.writing.recording import GrowingAction, RecordedTicks, find_base_take, write_take
 from .recovery import Origin, RecoveryFile
 
-SEGMENT = 5.0  # seconds that the growing action holds
-_FLUSHES = 4  # a second, of every curve
-_PARTS = 4  # of the curves, of which each flush takes one
+SEGMENT = 5.0  # seconds of keys in the growing action
+_FLUSHES = 4  # per second, of every curve
+_PARTS = 4  # of the curves; each flush writes one
 
 
 class History:
-    """What was wanted since a session began, so that any stretch of it can be solved again from the start."""
+    """The intents and settings since a session began, so that any stretch can be solved again from
+    the start.
+    """
 
     def __init__(
         self,
@@ -54,16 +56,18 @@ class History:
         self.changes: list[tuple[int, Mapping[str, Any]]] = []
 
     def add(self, intent: Intent, change: Mapping[str, Any]) -> None:
-        """A tick, and the settings that changed with it."""
+        """Add a tick and the settings that changed with it."""
         if change:
             self.changes.append((len(self.intents), dict(change)))
-        # one object for a wish that lasts
+        # one object for an intent that lasts
         self.intents.append(
             self.intents[-1] if self.intents and self.intents[-1] == intent else intent
         )
 
-    def performance(self, name: str, start: int = 0, stop: int | None = None) -> Performance:
-        """What was wanted of ticks start <= t < stop; from the session's start it can be solved again."""
+    def build_performance(self, name: str, start: int = 0, stop: int | None = None) -> Performance:
+        """Return the performance of ticks start <= t < stop; one from the session's start can be
+        solved again.
+        """
         stop = len(self.intents) if stop is None else stop
         changes = tuple(
             (tick - start, change) for tick, change in self.changes if start <= tick < stop
@@ -74,11 +78,13 @@ class History:
 
 
 class RecordingPlan(NamedTuple):
-    """What to record: the first tick is keyed at `frame`, or after the end of the take for the mode 'append'.
+    """What to record: the first tick is keyed at `frame`, or after the end of the take for the mode
+    'append'.
 
-    `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the take that the
-    armature plays where new ones come, and 'new' makes an action of its own. `recovery` is a folder, or None; `file` is
-    the path of the file that is recorded in, empty where it was not saved.
+    `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the
+    take that the armature plays where new ones come, and 'new' makes an action of its own.
+    `recovery` is a folder, or None; `file` is the path of the file that is recorded in, empty where
+    it was not saved.
     """
 
     name: str
@@ -92,29 +98,30 @@ class RecordingPlan(NamedTuple):
 class Recorder:
     """Collects the ticks of a recording and shows them as keys while they come.
 
-    A flush touches one part of the curves, so that it stays short; each curve gets its keys a few times a second.
-    Where a plan says 'overwrite' or 'append' and the armature played no take, RigError is raised.
+    A flush touches one part of the curves, so that it stays short; each curve gets its keys a few
+    times a second. Where a plan says 'overwrite' or 'append' and the armature played no take,
+    RigError is raised.
     """
 
     def __init__(
         self, writer: PoseWriter | MarkerWriter, plan: RecordingPlan, history: History, fps: float
     ) -> None:
         self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
-        self._base = base_of(writer.playing(), plan.mode)
+        self._base = find_base_take(writer.find_action(), plan.mode)
         self._first = plan.frame
         if self._base and plan.mode == "append":
             self._first = float(self._base.find().frame_range[1]) + 1.0
         self._lead_in = self._saved = len(history.intents)
         self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
-        self._before, self._part = writer.at_rest, 0
+        self._previous_channels, self._part = writer.at_rest, 0
         self._blocks: list[np.ndarray] = []
-        self._rows, self._used, self._flushed = self._new_rows(), 0, 0  # of the segment
+        self._rows, self._used, self._flushed = self._allocate_rows(), 0, 0  # of the segment
         self.recovery: RecoveryFile | None = None
         if plan.recovery:
-            lead_in = history.performance(plan.name, 0, self._lead_in)
+            lead_in = history.build_performance(plan.name, 0, self._lead_in)
             origin = Origin(writer.armature.name, plan.file, writer.alone)
             self.recovery = RecoveryFile(
-                plan.recovery, origin, self._ticks(""), plan.frame_step, lead_in
+                plan.recovery, origin, self._collect_ticks(""), plan.frame_step, lead_in
             )
         try:
             self._growing = GrowingAction(
@@ -126,26 +133,26 @@ class Recorder:
 
     @property
     def count(self) -> int:
-        """Ticks so far."""
+        """The number of ticks so far."""
         return sum(map(len, self._blocks)) + self._used
 
     def tick(self, pose: np.ndarray) -> None:
-        """Take in a pose (7, B); the history has its tick already."""
+        """Add a pose (7, B), whose tick the history has already."""
         if self._used == self._length:  # several ticks may come between two flushes
-            self._next_segment()
-        self._before = self._writer.channels(pose, self._before)
-        self._rows[self._used] = self._before
+            self._begin_segment()
+        self._previous_channels = self._writer.compute_channels(pose, self._previous_channels)
+        self._rows[self._used] = self._previous_channels
         self._used += 1
         if self._lead_in + self.count - self._saved >= round(self._fps):
-            self._save()
+            self._save_recovery()
 
     def flush(self) -> int:
-        """Write keys if it is time to; returns how many keys were touched, none most of the time.
+        """Write keys if they are due, and return how many were touched; mostly none.
 
-        Afterwards the pose has to be shown again: at the next update new keys win over it.
+        If there were any, the pose has to be shown again: at the next update new keys override it.
         """
         if self._used == self._length:
-            self._next_segment()
+            self._begin_segment()
             return 0
         if self._used - self._flushed < self._pace:
             return 0
@@ -160,48 +167,56 @@ class Recorder:
         return self._growing.extend(numbers, frames, self._rows[: self._used])
 
     def finish(self) -> Handle | None:
-        """Write the take and return its action, None where there was no tick.
+        """Write the take and return its action, or None if there was no tick.
 
-        `recovery` then holds all of it and stays open: who ends the session closes it, for Blender has no undo step of
-        the take before. RigError where the armature is gone; then the recovery file stays.
+        `recovery` then holds the whole take and stays open until the session ends, because before
+        that Blender has no undo step of the take. Raises RigError if the armature is gone; then the
+        recovery file stays.
         """
         try:
             self._growing.remove()
             if self.count == 0:
                 self._close_recovery(keep=False)
                 return None
-            wanted = self._history.performance(self._plan.name, 0, self._lead_in + self.count)
+            performed = self._history.build_performance(
+                self._plan.name, 0, self._lead_in + self.count
+            )
             obj = self._writer.armature.find()
             if obj is None:
                 raise RigError(
-                    f"armature '{self._writer.armature.name}' is gone, and the take has no place to go; it "
+                    f"armature '{self._writer.armature.name}' is gone, so the take cannot be "
+                    "written; it "
                     "stays in the recovery file."
                 )
-            action = write_take(obj, self._ticks(performance.to_json(wanted)), self._base)
+            action = write_take(
+                obj, self._collect_ticks(performance.to_json(performed)), self._base
+            )
         except BaseException:
             self._close_recovery(keep=True)
             raise
-        with suppress(OSError):  # the take is there, whatever becomes of its file
-            self._save()
-        return Handle.of(action, "actions")
+        with suppress(OSError):  # the take exists, even if its file cannot be written
+            self._save_recovery()
+        return Handle.from_block(action, "actions")
 
     def leave(self) -> Path | None:
-        """End without a take and leave all of it in the recovery file, whose path is returned, if there is one."""
+        """End without a take; return the path of the recovery file that holds the recording, if
+        there is one.
+        """
         self._growing.remove()
         if self.recovery is None or self.count == 0:
             self._close_recovery(keep=False)
             return None
-        self._save()
+        self._save_recovery()
         self.recovery.close(keep=True)
         return self.recovery.path
 
     def discard(self) -> None:
-        """Forget the recording."""
+        """Delete the recording."""
         self._growing.remove()
         self._close_recovery(keep=False)
 
-    def _ticks(self, wanted: str) -> RecordedTicks:
-        """All ticks so far, or at the start the place of the first."""
+    def _collect_ticks(self, recorded: str) -> RecordedTicks:
+        """Return all ticks so far; before the first, only its frame."""
         rows = np.concatenate([*self._blocks, self._rows[: self._used]])
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
         writer = self._writer
@@ -213,30 +228,30 @@ class Recorder:
             rows,
             self._fps,
             self._lead_in,
-            wanted,
+            recorded,
             writer.collection,
         )
 
-    def _save(self) -> None:
-        """Bring the recovery file up to the last tick."""
+    def _save_recovery(self) -> None:
+        """Append the ticks since the last save to the recovery file."""
         now = self._lead_in + self.count
         if self.recovery and now > self._saved:
-            wanted = self._history.performance(self._plan.name, self._saved, now)
-            self.recovery.append(self._last_rows(now - self._saved), wanted)
+            performed = self._history.build_performance(self._plan.name, self._saved, now)
+            self.recovery.append(self._get_last_rows(now - self._saved), performed)
             self._saved = now
 
-    def _last_rows(self, count: int) -> np.ndarray:
-        """The channels of the last ticks."""
+    def _get_last_rows(self, count: int) -> np.ndarray:
+        """Return the channels of the last ticks."""
         missing = count - self._used
         rows = self._rows[max(self._used - count, 0) : self._used]
         return np.concatenate([self._blocks[-1][-missing:], rows]) if missing > 0 else rows
 
-    def _next_segment(self) -> None:
+    def _begin_segment(self) -> None:
         self._blocks.append(self._rows)
-        self._rows, self._used, self._flushed = self._new_rows(), 0, 0
+        self._rows, self._used, self._flushed = self._allocate_rows(), 0, 0
         self._growing.clear()
 
-    def _new_rows(self) -> np.ndarray:
+    def _allocate_rows(self) -> np.ndarray:
         return np.empty((self._length, self._writer.channel_count), np.float32)
 
     def _close_recovery(self, *, keep: bool) -> None:

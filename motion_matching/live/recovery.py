@@ -1,8 +1,9 @@
-"""The recovery file: what is recorded, appended once a second, so that a crash costs a second at most.
+"""The recovery file: recorded ticks are appended once a second, so that a crash costs at most a
+second.
 
-A file is a run of records: a kind, the payload's length and checksum, and the payload. It is only ever appended to, so
-whatever ends a program in the middle leaves a file that is whole but for its last record. What the system has been
-given survives the program; a lock says whether the program that writes still runs.
+A file is a sequence of records: a kind, the payload's length and checksum, and the payload. It is
+only appended to, so after a crash all records but the last are whole. Data handed to the system
+survives the program. A lock says whether the program that writes the file still runs.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import struct
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -23,8 +23,8 @@ import numpy as np
 from ..engine.control import performance
 from ..engine.control.performance import Performance
 from ..engine.errors import MotionMatchingError
-from ..scene.pose import Track
-from ..scene.recording import RecordedTicks
+from ..scene.writing.pose_writer import Track
+from ..scene.writing.recording import RecordedTicks
 
 SUFFIX = ".mmrecovery"
 _FORMAT = 1
@@ -34,9 +34,10 @@ _LENGTH = struct.Struct("<I")
 
 
 class Origin(NamedTuple):
-    """What a take was recorded on: the name of the armature, and the path of its file, empty where it was not saved.
+    """What a take was recorded on: the armature's name and the path of its file, empty if it was
+    not saved.
 
-    Where the simulation object was steered `alone`, the name is that of its empty.
+    If the simulation object was steered `alone`, the name is that of its empty.
     """
 
     armature: str
@@ -44,15 +45,17 @@ class Origin(NamedTuple):
     alone: bool = False
 
 
-class Recovered(NamedTuple):
-    """A take that was not finished, and what it was recorded on."""
+class RecoveredTake(NamedTuple):
+    """An unfinished take and what it was recorded on."""
 
     origin: Origin
     ticks: RecordedTicks
 
 
 class RecoveryFile:
-    """Appends what is recorded. MotionMatchingError where the folder cannot be written to."""
+    """Appends recorded ticks to a file. Raises MotionMatchingError if the folder cannot be written
+    to.
+    """
 
     def __init__(
         self,
@@ -62,17 +65,21 @@ class RecoveryFile:
         frame_step: float,
         lead_in: Performance,
     ) -> None:
-        """A new file in the folder for ticks that are none so far; `lead_in` holds what was wanted before them."""
+        """Make a new file in the folder, without ticks; `lead_in` is the performance before
+        them.
+        """
         self.path = (
             folder / f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}{SUFFIX}"
         )
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._stream: IO[bytes] = open(self.path, "xb", buffering=0)  # noqa: SIM115  # open until the take ends
-            self._lock = _locked(self.path)
+            # open until the take ends
+            self._stream: IO[bytes] = open(self.path, "xb", buffering=0)  # noqa: SIM115
+            self._lock = _lock(self.path)
         except OSError as cause:
             raise MotionMatchingError(
-                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose another "
+                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose "
+                "another "
                 "folder for it, or record without one."
             ) from cause
         self._lead_in: Performance | None = lead_in
@@ -91,12 +98,12 @@ class RecoveryFile:
         }
         self._write(_HEADER, json.dumps(self._header).encode())
 
-    def append(self, rows: np.ndarray, wanted: Performance) -> None:
-        """Append ticks (T, C) and what was wanted of them, together with what was wanted before the first."""
+    def append(self, rows: np.ndarray, recorded: Performance) -> None:
+        """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""
         if self._lead_in is not None:
             first, self._lead_in = self._lead_in, None
-            wanted = _joined([first, wanted])
-        text = performance.to_json(wanted).encode()
+            recorded = performance.concatenate([first, recorded])
+        text = performance.to_json(recorded).encode()
         self._write(
             _TICKS,
             _LENGTH.pack(len(text)) + text + np.ascontiguousarray(rows, np.float32).tobytes(),
@@ -110,7 +117,7 @@ class RecoveryFile:
         return self._stream.closed
 
     def close(self, *, keep: bool) -> None:
-        """Let go of the file, and remove it unless it is to be kept; may be called twice."""
+        """Close the file, and delete it unless `keep` is set; may be called twice."""
         if self.is_closed:
             return
         self._stream.close()
@@ -119,31 +126,31 @@ class RecoveryFile:
             self.path.unlink(missing_ok=True)
 
 
-def left_over(folder: Path) -> list[Path]:
-    """Recovery files in a folder whose recording was cut off, oldest first; not those that are being written."""
+def find_unfinished(folder: Path) -> list[Path]:
+    """Return the recovery files of interrupted recordings in a folder, oldest first."""
     return [path for path in sorted(folder.glob(f"*{SUFFIX}")) if not _is_locked(path)]
 
 
-def origin_of(path: Path) -> Origin | None:
-    """What the take in a recovery file was recorded on, None where that cannot be read."""
+def read_origin(path: Path) -> Origin | None:
+    """Return what the take in a recovery file was recorded on; None if that cannot be read."""
     try:
-        _, header = next(_records(path.read_bytes()))
-        return _origin_in(json.loads(header))
+        _, header = next(_iterate_records(path.read_bytes()))
+        return _origin_from_header(json.loads(header))
     except (OSError, StopIteration, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _origin_in(header: dict[str, Any]) -> Origin:
+def _origin_from_header(header: dict[str, Any]) -> Origin:
     return Origin(header["armature"], header.get("file", ""), header.get("alone", False))
 
 
-def read(path: Path) -> Recovered:
-    """The take in a recovery file, without what was torn off at its end.
+def read(path: Path) -> RecoveredTake:
+    """Return the take in a recovery file, without an incomplete record at its end.
 
-    MotionMatchingError where it holds no tick, or is of another kind.
+    Raises MotionMatchingError if it holds no tick or is another kind of file.
     """
     try:
-        records = list(_records(path.read_bytes()))
+        records = list(_iterate_records(path.read_bytes()))
         header = json.loads(records[0][1])
         if records[0][0] != _HEADER or header["format"] != _FORMAT:
             raise ValueError("another format")
@@ -164,6 +171,7 @@ def read(path: Path) -> Recovered:
             )
             for t in header["tracks"]
         ]
+        recorded = performance.to_json(performance.concatenate(parts))
         ticks = RecordedTicks(
             header["name"],
             tracks,
@@ -172,54 +180,44 @@ def read(path: Path) -> Recovered:
             channels,
             header["fps"],
             header["lead_in"],
-            performance.to_json(_joined(parts)),
+            recorded,
             header["collection"],
         )
-        return Recovered(_origin_in(header), ticks)
+        return RecoveredTake(_origin_from_header(header), ticks)
     except OSError as cause:
         raise MotionMatchingError(
             f"The recovery file {path} cannot be read ({cause.strerror})."
         ) from cause
     except (ValueError, KeyError, IndexError, TypeError, struct.error) as cause:
         raise MotionMatchingError(
-            f"The recovery file {path} holds no take that could be recovered; delete it."
+            f"The recovery file {path} holds no take that can be recovered; delete it."
         ) from cause
 
 
-def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kinds and payloads of all whole records from the start on."""
-    at = 0
-    while at + _RECORD.size <= len(data):
-        kind, length, checksum = _RECORD.unpack_from(data, at)
-        payload = data[at + _RECORD.size : at + _RECORD.size + length]
+def _iterate_records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the kind and payload of all whole records."""
+    offset = 0
+    while offset + _RECORD.size <= len(data):
+        kind, length, checksum = _RECORD.unpack_from(data, offset)
+        payload = data[offset + _RECORD.size : offset + _RECORD.size + length]
         if len(payload) < length or zlib.crc32(payload) != checksum:
             return
         yield kind, payload
-        at += _RECORD.size + length
+        offset += _RECORD.size + length
 
 
-def _joined(parts: Sequence[Performance]) -> Performance:
-    """Performances one after the other, as the first one starts."""
-    changes: list[tuple[int, Any]] = []
-    count = 0
-    for part in parts:
-        changes += [(count + tick, change) for tick, change in part.changes]
-        count += len(part.intents)
-    return replace(
-        parts[0], intents=tuple(i for part in parts for i in part.intents), changes=tuple(changes)
-    )
+# ------------------------------------------------ locks: the system frees one when its program ends
 
 
-# ---------------------------------------------------------------- locks: the system frees one when its program ends
-
-
-def _lock_path(path: Path) -> Path:
+def _get_lock_path(path: Path) -> Path:
     return path.with_suffix(".lock")
 
 
-def _locked(path: Path) -> IO[bytes]:
-    """A stream that holds the lock of a recovery file; BlockingIOError or PermissionError where another has it."""
-    stream = open(_lock_path(path), "ab")  # noqa: SIM115  # held until it is unlocked
+def _lock(path: Path) -> IO[bytes]:
+    """Return a stream that locks a recovery file. Raises BlockingIOError or PermissionError if
+    another holds it.
+    """
+    stream = open(_get_lock_path(path), "ab")  # noqa: SIM115  # held until it is unlocked
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -243,7 +241,7 @@ def _unlock(lock: IO[bytes]) -> None:
 
 def _is_locked(path: Path) -> bool:
     try:
-        _unlock(_locked(path))
+        _unlock(_lock(path))
     except OSError:
         return True
     return False

@@ -1,9 +1,10 @@
-"""A running session: an input steers a performer, an armature shows it. Plain Python that holds no object of Blender.
+"""A running session: an input steers a performer, an armature shows it. Plain Python that holds no
+Blender objects.
 
 session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
 session.start(now)
-report = session.tick(now, view_heading)   # as often as there is a picture
-session.stop()                             # the only way out, twice if need be
+report = session.tick(now, view_heading)   # for each picture
+session.stop()                             # the only way out; may be called twice
 """
 
 from __future__ import annotations
@@ -21,23 +22,25 @@ from ..engine.control.intent import Intent
 from ..engine.control.performer import Frame, Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
-from ..scene.handle import Handle
-from ..scene.marker import MarkerWriter
-from ..scene.pose import PoseWriter
+from ..scene.blender.handle import Handle
+from ..scene.staging.marker_writer import MarkerWriter
+from ..scene.writing.pose_writer import PoseWriter
 from .clock import LONGEST_STALL, Clock
 from .inputs.base import Input, Situation, Start
 from .recorder import History, Recorder, RecordingPlan
 from .recovery import RecoveryFile
 
-_WORTH_TELLING = 0.5  # seconds left out at once
-_TIMELINE_STALL = 60.0  # seconds: a timeline waits for nobody, and its keys have to stay with it
+_REPORTED_STALL = 0.5  # seconds left out at once, from which the user is notified
+_TIMELINE_STALL = (
+    60.0  # seconds: a timeline does not wait, and its keys have to stay in step with it
+)
 
 
 class Report(NamedTuple):
-    """What a call of `tick` did: so many ticks, the last of them, and what the user is to know.
+    """What a call of `tick` did: the number of ticks, the last frame, and messages for the user.
 
-    `commands` are what the input asks of the session's owner, such as 'record'; `dropped` are seconds that were left
-    out after a stall; `is_finished` says that the input has no more to give.
+    `commands` are requests of the input to the session's owner, such as 'record'; `dropped` are
+    seconds left out after a stall; `is_finished`: the input has ended.
     """
 
     ticks: int
@@ -49,14 +52,17 @@ class Report(NamedTuple):
 
 
 class Session:
-    """Steps a performer exactly as `rollout.solve` does, in time with a clock that the caller reads.
+    """Steps a performer exactly as `rollout.solve` does, in time with a clock that the caller
+    reads.
 
-    What is shown lies between the last two ticks, one tick late, so that motion at any rate is smooth at any other. A
-    session that `follows_timeline` gets the timeline's time instead, and shows exact ticks. With a `spot`, (x, y), the
-    character is shown there, wherever it goes; keys hold its true motion. `obstacles` and `walls` are
-    what the performer's ground was made of, for performances to keep. `tags` are asked for beside those of the input;
-    the database has to have them. `asked_as` is how the method is asked for what is wanted and recorded, and
-    `method_name` how performances name it.
+    The pose shown lies between the last two ticks, one tick late, so that motion at any rate is
+    smooth at any picture rate. A session that `follows_timeline` gets the timeline's time instead,
+    and shows exact ticks.
+
+    With a `spot`, (x, y), the character is shown there, wherever it goes; keys hold its true
+    motion. `obstacles` and `walls` are those of the performer's ground, for performances to save.
+    `tags`, which the database has to have, are added to those of the input. `adapt_intent` adapts
+    recorded intents to the method, and `method_name` is its name in performances.
     """
 
     def __init__(
@@ -74,7 +80,7 @@ class Session:
         self._follows_timeline = follows_timeline
         self.spot: tuple[float, float] | None = None
         self.tags: frozenset[str] = frozenset()
-        self.asked_as: Callable[[Intent], Intent] = _as_it_is
+        self.adapt_intent: Callable[[Intent], Intent] = _pass_intent
         self.method_name = ""
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
@@ -89,14 +95,16 @@ class Session:
         return self._stack is not None
 
     def start(self, now: float) -> None:
-        """Begin, at a time in seconds. Errors of the input, the settings or the armature leave all as it was."""
+        """Start at a time in seconds. Errors of the input, the settings or the armature leave
+        everything as it was.
+        """
         self.stop()
         with ExitStack() as stack:
             stack.callback(self.source.close)
             self.source.open()
             begin = self.source.start or Start(Placement(*self.writer.start))
-            self.performer.apply(self.performer.settings.changed(begin.settings))
-            place = begin.place
+            self.performer.apply(self.performer.settings.with_changes(begin.settings))
+            place = begin.placement
             frame = self.performer.reset((place.x, place.y), place.yaw)
             self._before = self._frame = frame
             fps = self.performer.method.fps
@@ -108,40 +116,40 @@ class Session:
                 self._walls,
                 self.method_name,
             )
-            self._clock = Clock(fps, self._longest_stall())
+            self._clock = Clock(fps, self._get_longest_stall())
             self._takes, self._pending = [], {}
             for _ in range(self.source.lead_in):
                 self._step(0.0)
             if (
                 not self.source.lead_in
-            ):  # the time that it takes does not count: the first `tick` starts the clock
-                self._clock.due(now)
+            ):  # the time a lead-in takes does not count: then the first `tick` starts the clock
+                self._clock.count_due(now)
             stack.callback(self._close_recoveries)
-            stack.callback(lambda: self.writer.give_back(keep_action=self._plays_take()))
+            stack.callback(lambda: self.writer.restore(keep_action=self._is_playing_take()))
             self.writer.take_over()
             self.writer.show(self._frame.pose)
-            stack.callback(self._end_recording)
+            stack.callback(self._try_finish_recording)
             self._stack = stack.pop_all()
 
     def tick(
         self, now: float, view_heading: float = 0.0, *, in_frame_change: bool = False
     ) -> Report:
-        """Make the ticks that are due, show the pose of this instant, and tell what happened.
+        """Step the ticks that are due, show the pose of this instant, and report what happened.
 
-        `view_heading` is the heading of somebody who looks into the 3D view. A handler of a change of frame says so,
-        and calls `flush` later. RigError where the armature is gone or cannot be posed: then the session has to be
-        stopped.
+        `view_heading` is the heading in radians in which the 3D view looks. A frame change handler
+        sets `in_frame_change`, and calls `flush` later. Raises RigError if the armature is gone or
+        cannot be posed; then the session has to be stopped.
         """
         dropped = self._clock.dropped
         self.source.poll()
-        count = self._clock.due(now)
+        count = self._clock.count_due(now)
         for _ in range(count):
             self._step(view_heading)
         if self._recorder and not in_frame_change:
             self._recorder.flush()
-        self.writer.show(self._shown(), update=not in_frame_change)
+        self.writer.show(self._interpolate_pose(), update=not in_frame_change)
         dropped = self._clock.dropped - dropped
-        if dropped >= _WORTH_TELLING:
+        if dropped >= _REPORTED_STALL:
             self._messages.append(f"{dropped:.1f} s were left out, because Blender was busy.")
         messages, self._messages = [*self._messages, *self.source.take_messages()], []
         return Report(
@@ -153,44 +161,39 @@ class Session:
             self.source.is_finished,
         )
 
-    def keep_time(self, now: float, *, with_timeline: bool) -> None:
-        """From here on times are the timeline's, or a clock's again: the last tick is due at this one."""
+    def switch_clock(self, now: float, *, with_timeline: bool) -> None:
+        """Use the timeline's times from now on, or a clock's again; the last tick is due at
+        `now`.
+        """
         self._follows_timeline = with_timeline
-        self._clock.go_on(now, self._longest_stall())
+        self._clock.rebase(now, self._get_longest_stall())
 
     def flush(self) -> None:
-        """Write keys of a recording if it is time to; the pose that is shown stays."""
+        """Write keys of a recording if they are due; the shown pose stays."""
         if self._recorder and self._recorder.flush():
             self.writer.show_again()
 
     def show_again(self) -> None:
-        """In a handler of a change of frame, show the last pose again, over what the armature's action has there."""
+        """Show the last pose again in a frame change handler, over the armature's action."""
         self.writer.show_again(update=False)
 
     @property
     def velocity(self) -> tuple[float, float]:
-        """Of the character in the last tick, m/s."""
+        """The velocity of the character in the last tick, in m/s."""
         here, before, fps = self._frame.character, self._before.character, self.performer.method.fps
         return (here.x - before.x) * fps, (here.y - before.y) * fps
 
     @property
-    def asked(self) -> frozenset[str]:
-        """The tags that the last tick asked for."""
+    def requested_tags(self) -> frozenset[str]:
+        """The tags requested in the last tick."""
         intents = self._history.intents
         return intents[-1].tags if intents else self.tags
 
-    def pause(self, now: float) -> None:
-        """Stand still."""
-        self._clock.pause(now)
-
-    def resume(self, now: float) -> None:
-        """Go on where it stood still."""
-        self._clock.resume(now)
-
     def stop(self) -> tuple[str, ...]:
-        """End: a recording becomes a take, and the armature gets back what it had. Again, it does nothing.
+        """End the session: a recording becomes a take, and the armature is restored. A second call
+        does nothing.
 
-        Returns sentences for the user, such as why a take could not be written.
+        Returns messages for the user, such as why a take could not be written.
         """
         stack, self._stack = self._stack, None
         if stack is not None:
@@ -201,7 +204,9 @@ class Session:
     # ------------------------------------------------------------ settings and recording
 
     def apply(self, settings: PerformerSettings) -> None:
-        """Use other settings from the next tick on. Those that are refused are left out, and a message says why."""
+        """Use other settings from the next tick on; if they are refused, the old ones stay and a
+        message says why.
+        """
         now = self.performer.settings
         self._pending = {
             f.name: getattr(settings, f.name)
@@ -218,7 +223,9 @@ class Session:
         return self._recorder.count / self.performer.method.fps if self._recorder else 0.0
 
     def record(self, plan: RecordingPlan) -> None:
-        """Record from the next tick on. RigError or MotionMatchingError where that cannot be; the session goes on."""
+        """Record from the next tick on. Raises RigError or MotionMatchingError if that fails; the
+        session goes on.
+        """
         self.stop_recording()
         if self._follows_timeline:
             plan = plan._replace(
@@ -227,42 +234,44 @@ class Session:
         self._recorder = Recorder(self.writer, plan, self._history, self.performer.method.fps)
 
     def stop_recording(self) -> str | None:
-        """End the recording; returns the name of the take's action, None where nothing was recorded.
+        """End the recording and return the name of the take's action, or None if nothing was
+        recorded.
 
-        RigError where the armature is gone: what was recorded is in the recovery file then.
+        Raises RigError if the armature is gone; the recording is then in the recovery file.
         """
         take = self._finish_recording()
         if take:
             with suppress(
                 RigError
-            ):  # an armature in edit mode has its take; the next tick says what is wrong
+            ):  # an armature in edit mode has its take; the next tick reports what is wrong
                 self.writer.show_again()
         return take
 
     def discard_recording(self) -> None:
-        """End the recording and forget it."""
+        """End the recording and delete it."""
         recorder, self._recorder = self._recorder, None
         if recorder:
             recorder.discard()
             self.writer.show_again()
 
     def leave_recording(self) -> list[Path]:
-        """End the recording without a take, where the file that it belongs to goes, and the session's takes with it.
+        """End the recording without a take, for when its file is closed along with the session's
+        takes.
 
-        Returns the paths of their recovery files, in the order in which they were recorded.
+        Returns the paths of their recovery files, in the order of recording.
         """
         recorder, self._recorder = self._recorder, None
-        left = self._close_recoveries(keep=True)
+        paths = self._close_recoveries(keep=True)
         last = recorder.leave() if recorder else None
-        return [*left, last] if last else left
+        return [*paths, last] if last else paths
 
     # ------------------------------------------------------------ inside
 
-    def _longest_stall(self) -> float:
+    def _get_longest_stall(self) -> float:
         return _TIMELINE_STALL if self._follows_timeline else LONGEST_STALL
 
     def _step(self, view_heading: float) -> None:
-        """One tick."""
+        """Step by one tick."""
         frame = self._frame
         situation = Situation(
             len(self._history.intents),
@@ -271,22 +280,22 @@ class Session:
             frame.simulation_object,
             view_heading,
         )
-        change = self._change(situation.tick)
-        intent = self.source.intent(situation)
+        change = self._apply_changes(situation.tick)
+        intent = self.source.get_intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
-        self._before, self._frame = frame, self.performer.step(self.asked_as(intent))
+        self._before, self._frame = frame, self.performer.step(self.adapt_intent(intent))
         self._history.add(intent, change)
         if self._recorder:
             self._recorder.tick(self._frame.pose)
 
-    def _change(self, tick: int) -> Mapping[str, Any]:
-        """Apply the settings that change with a tick."""
-        change, self._pending = {**self.source.settings_at(tick), **self._pending}, {}
+    def _apply_changes(self, tick: int) -> Mapping[str, Any]:
+        """Apply the settings that change at a tick, and return those that were not refused."""
+        change, self._pending = {**self.source.get_settings_at(tick), **self._pending}, {}
         if not change:
             return {}
         try:
-            settings = self.performer.settings.changed(change)
+            settings = self.performer.settings.with_changes(change)
             self.performer.apply(settings)
         except MotionMatchingError as refusal:
             self._messages.append(str(refusal))
@@ -294,10 +303,10 @@ class Session:
         changed = settings.to_dict()
         return {name: changed[name] for name in change}
 
-    def _shown(self) -> np.ndarray:
-        """The pose of this instant."""
+    def _interpolate_pose(self) -> np.ndarray:
+        """Return the pose of this instant."""
         fraction = 1.0 if self._follows_timeline else self._clock.fraction
-        pose = between(self._before.pose, self._frame.pose, fraction)
+        pose = interpolate_poses(self._before.pose, self._frame.pose, fraction)
         if self.spot is not None:
             pose = pose.copy()
             pose[:2, 0] = self.spot
@@ -311,34 +320,40 @@ class Session:
         self._takes.append((take, recorder.recovery))
         return take.name
 
-    def _plays_take(self) -> bool:
-        """Whether what is moved plays one of the takes: the user may have deleted them, or taken them off."""
+    def _is_playing_take(self) -> bool:
+        """Return whether the armature plays one of the takes; the user may have deleted or
+        unassigned them.
+        """
         obj = self.writer.armature.find()
         action = obj.animation_data.action if obj and obj.animation_data else None
         return action is not None and any(take.find() == action for take, _ in self._takes)
 
     def _close_recoveries(self, *, keep: bool = False) -> list[Path]:
-        """Let go of the takes' recovery files; to `keep` are those of takes that are still there. Returns their paths."""
-        kept = []
+        """Close the takes' recovery files; `keep` those of takes that still exist. Returns the
+        paths of those left.
+        """
+        paths = []
         for take, recovery in self._takes:
             if recovery and not recovery.is_closed:
                 recovery.close(keep=keep and take.find() is not None)
-                kept += [recovery.path] if recovery.path.exists() else []
-        return kept
+                paths += [recovery.path] if recovery.path.exists() else []
+        return paths
 
-    def _end_recording(self) -> None:
+    def _try_finish_recording(self) -> None:
         try:
             self._finish_recording()
         except MotionMatchingError as cause:
             self._messages.append(str(cause))
 
 
-def _as_it_is(intent: Intent) -> Intent:
+def _pass_intent(intent: Intent) -> Intent:
     return intent
 
 
-def between(first: np.ndarray, second: np.ndarray, fraction: float) -> np.ndarray:
-    """The pose (7, B) at a fraction of the way from one tick's to the next: positions and the shorter turns."""
+def interpolate_poses(first: np.ndarray, second: np.ndarray, fraction: float) -> np.ndarray:
+    """Return the pose (7, B) at a fraction between two ticks: positions along a line, rotations the
+    shorter way around.
+    """
     if fraction >= 1.0:
         return second
     other = second.copy()

@@ -1,1 +1,31 @@
-"""What Blender shows: settings, operators, lists and panels. Nothing here computes; it asks the scene and the engine."""
+"""What Blender shows: settings, operators, lists and panels. Nothing here computes; it asks the
+scene and the engine.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        character,
+        classes,
+        controller,
+        database,
+        drawing,
+        features,
+        insight,
+        menus,
+        operator_base,
+        panel_base,
+        play,
+        preferences,
+        presets,
+        properties,
+        property_updates,
+        tags,
+        takes,
+        typed_properties,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,6 +1,8 @@
-"""What drawings share: overlays that come and go, lines with a width, plots in a view's corner, and texts.
+"""What drawings share: overlays that come and go, lines with a width, plots in a view's corner, and
+texts.
 
-Widths, sizes and edges are in pixels at the interface's scale. `gpu` is only there where something is drawn.
+Widths, sizes and edges are in pixels at the interface's scale. `gpu` is only there where something
+is drawn.
 """
 
 from __future__ import annotations
@@ -12,14 +14,16 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-EDGE = 20.0  # from the corner of the view
+MARGIN = 20.0  # from the corner of the view
 
 Color = tuple[float, ...]
 Batch = Any
 
 
 class Overlay:
-    """Callbacks that draw into all editors of a kind, each at a stage such as POST_VIEW. Twice on or off does no harm."""
+    """Callbacks that draw into all editors of a kind, each at a stage such as POST_VIEW. May be
+    started or stopped twice.
+    """
 
     def __init__(
         self, *callbacks: tuple[Callable[[], None], str], space: Any = bpy.types.SpaceView3D
@@ -42,26 +46,28 @@ class Overlay:
             self._space.draw_handler_remove(self._handles.pop(), "WINDOW")
 
 
-def theme_color(name: str) -> Color:
-    """A colour of the theme's 3D view, opaque."""
+def get_theme_color(name: str) -> Color:
+    """Return a colour of the theme's 3D view, opaque."""
     return (*getattr(bpy.context.preferences.themes[0].view_3d, name)[:3], 1.0)
 
 
-def text_color() -> Color:
-    """The colour of texts in the 3D view."""
+def get_text_color() -> Color:
+    """Return the colour of texts in the 3D view."""
     return (*bpy.context.preferences.themes[0].view_3d.space.text_hi[:3], 1.0)
 
 
-# ---------------------------------------------------------------- lines
+# Lines
 
 
-def pairs_of(path: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
-    """The lines between points that follow one another (n, 3), as pairs of points (2 n - 2, 3)."""
+def as_segments(path: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+    """Return the lines along a path (n, 3) as pairs of points (2 n - 2, 3)."""
     return np.repeat(np.asarray(path, np.float32), 2, axis=0)[1:-1]
 
 
-def lines(points: np.ndarray, colours: np.ndarray | Color) -> Batch | None:
-    """A batch of lines, pairs of points (2 L, 3), in one colour or in the points' own (2 L, 4); None for none."""
+def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch | None:
+    """Return a batch of lines, pairs of points (2 L, 3), in one colour or one for each point (2 L,
+    4); None if empty.
+    """
     if not len(points):
         return None
     import gpu
@@ -77,7 +83,9 @@ def lines(points: np.ndarray, colours: np.ndarray | Color) -> Batch | None:
 def draw_lines(
     batches: Iterable[tuple[Batch | None, float]], *, stand_behind: bool = False
 ) -> None:
-    """Draw batches of lines with their widths: over all else, or where they `stand_behind` it, so that it hides them."""
+    """Draw batches of lines with their widths, over everything or, with `stand_behind`, hidden by
+    what is in front.
+    """
     import gpu
 
     context = bpy.context
@@ -98,8 +106,8 @@ def draw_lines(
 
 
 @contextmanager
-def placed(matrix: Any) -> Iterator[None]:
-    """What is drawn within the block is moved by a matrix."""
+def push_matrix(matrix: Any) -> Iterator[None]:
+    """Transform what the block draws by a matrix."""
     import gpu
 
     gpu.matrix.push()
@@ -110,31 +118,31 @@ def placed(matrix: Any) -> Iterator[None]:
         gpu.matrix.pop()
 
 
-# ---------------------------------------------------------------- areas
+# Areas
 
 
-def boxes(corners: np.ndarray, colours: np.ndarray) -> Batch:
-    """A batch of boxes (N, 4) of left, bottom, right and top, in colours (N, 4).
+def build_box_batch(corners: np.ndarray, colours: np.ndarray) -> Batch:
+    """Return a batch of boxes (N, 4) of left, bottom, right and top, in colours (N, 4).
 
-    Dots are boxes as well: points are drawn differently by each version of Blender, triangles are not.
+    Dots are boxes too: each version of Blender draws points differently, but not triangles.
     """
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    places = np.asarray(corners, np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+    positions = np.asarray(corners, np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     faces = (
         (4 * np.arange(len(corners))[:, None, None] + [[0, 1, 2], [0, 2, 3]])
         .reshape(-1, 3)
         .astype(np.int32)
     )
     content: Any = {
-        "pos": np.pad(places, ((0, 0), (0, 1))),
+        "pos": np.pad(positions, ((0, 0), (0, 1))),
         "color": np.repeat(np.asarray(colours, np.float32), 4, axis=0),
     }
     return batch_for_shader(gpu.shader.from_builtin("FLAT_COLOR"), "TRIS", content, indices=faces)
 
 
-def fill(*batches: Batch) -> None:
+def draw_boxes(*batches: Batch) -> None:
     """Draw batches of boxes."""
     import gpu
 
@@ -149,16 +157,21 @@ def fill(*batches: Batch) -> None:
 
 
 class Corner(NamedTuple):
-    """Where a plot begins in its region, in the screen's pixels, and the interface's scale."""
+    """The lower left corner of a plot in its region, in pixels of the screen, and the scale of the
+    interface.
+    """
 
     x: float
     y: float
     scale: float
 
 
-def covered() -> tuple[int, int]:
-    """How much of the region that is drawn lies below the tools and the sidebar, on its left and on its right, in the
-    screen's pixels: nothing where regions do not overlap."""
+def measure_overlap() -> tuple[int, int]:
+    """Return how much tools and sidebar cover of the drawn region, on its left and on its right, in
+    pixels of the screen.
+
+    Zero if regions do not overlap.
+    """
     context = bpy.context
     first, last = context.region.x, context.region.x + context.region.width
     left = right = 0
@@ -172,24 +185,30 @@ def covered() -> tuple[int, int]:
 
 
 @contextmanager
-def in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
-    """What is drawn within the block lies in the view's lower right corner, or in its left one, so far above its edge."""
+def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
+    """Draw the block into the lower right or left corner of the view, at a distance above
+    its edge.
+    """
     from mathutils import Matrix
 
     context = bpy.context
     scale = context.preferences.system.ui_scale
-    tools, sidebar = covered()
-    x = tools + EDGE * scale if left else context.region.width - sidebar - (width + EDGE) * scale
-    corner = Corner(x, (EDGE + above) * scale, scale)
-    with placed(Matrix.Translation((corner.x, corner.y, 0.0)) @ Matrix.Scale(scale, 4)):
+    tools, sidebar = measure_overlap()
+    x = (
+        tools + MARGIN * scale
+        if left
+        else context.region.width - sidebar - (width + MARGIN) * scale
+    )
+    corner = Corner(x, (MARGIN + above) * scale, scale)
+    with push_matrix(Matrix.Translation((corner.x, corner.y, 0.0)) @ Matrix.Scale(scale, 4)):
         yield corner
 
 
-# ---------------------------------------------------------------- texts
+# Texts
 
 
-def write(text: str, x: float, y: float, color: Color) -> None:
-    """Write a text in the size that was set, at a place of the region in the screen's pixels."""
+def draw_text(text: str, x: float, y: float, color: Color) -> None:
+    """Draw a text in the size that was set, at a position in the region in pixels of the screen."""
     import blf
 
     blf.position(0, x, y, 0.0)

@@ -3,328 +3,240 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
-from . import (
-    databases,
-    properties_controller,
-    properties_databases,
-    properties_features,
-    properties_sources,
-    properties_tags,
-    properties_takes,
-    properties_thresholds,
-    properties_training,
-)
-from .properties_controller import MotionMatchingController
-from .properties_databases import MotionMatchingDatabase
-from .properties_features import MotionMatchingFeatures
-from .properties_insight import MotionMatchingInsight
-from .properties_play import MotionMatchingPlay
-from .properties_sources import (
+from .. import app
+from ..engine.motion.settings import ContactSettings
+from .controller import properties as controller_properties
+from .controller.properties import MotionMatchingController, MotionMatchingTraining
+from .database import properties as database_properties
+from .database.properties import (
     AXES,
+    MotionMatchingDatabase,
     MotionMatchingRoles,
     MotionMatchingSimulationBone,
     MotionMatchingSource,
 )
-from .properties_takes import MotionMatchingScript, MotionMatchingTake, is_comparable
-from .properties_thresholds import MotionMatchingThresholds
-from .properties_training import MotionMatchingTraining
-from .property_options import MANY, OVERRIDE, changed, chosen, seen
+from .features import properties as features_properties
+from .features.properties import MotionMatchingFeatures
+from .insight.properties import MotionMatchingInsight
+from .play.properties import MotionMatchingPlay
+from .property_updates import follow_selection, invalidate_status, refresh_path
+from .tags import properties as tags_properties
+from .tags.properties import MotionMatchingThresholds, redraw_editors
+from .takes import properties as takes_properties
+from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
+from .typed_properties import (
+    Items,
+    choice,
+    collection,
+    described,
+    integer,
+    number,
+    pointer,
+    settings_group,
+    switch,
+    text,
+)
 
 
+@settings_group
 class MotionMatchingSettings(bpy.types.PropertyGroup):
     """Motion matching of this armature"""
 
-    sources: CollectionProperty(
-        name="Sources",
-        type=MotionMatchingSource,
-        description="Motion that the database is built from",
-        **MANY,
+    sources: Items[MotionMatchingSource] = collection(
+        MotionMatchingSource, "Sources", "Motion that the database is built from"
     )
-    source_index: IntProperty(
-        name="Active Source",
-        update=chosen,
-        description="Source whose details are shown",
-        **OVERRIDE,
+    source_index: int = integer(
+        0, "Active Source", "Source whose details are shown", update=follow_selection
     )
-    databases: CollectionProperty(
-        name="Databases",
-        type=MotionMatchingDatabase,
-        description="Lists of sources that are built from, by name",
-        **MANY,
+    databases: Items[MotionMatchingDatabase] = collection(
+        MotionMatchingDatabase,
+        "Databases",
+        "Databases with a name, each built from some of the sources",
     )
-    database_index: IntProperty(
-        name="Active Database",
-        update=databases.switched,
-        **OVERRIDE,
-        description="Database whose sources are switched on, and which is built and played",
+    database_index: int = integer(
+        0,
+        "Active Database",
+        "Database that is built and played, and whose sources are switched on",
+        update=app.databases.switch_database,
     )
-    database_shown: IntProperty(
-        name="Shown Database",
-        default=-1,
-        options={"HIDDEN"},
-        **OVERRIDE,
-        description="Database that the sources are switched on for",
+    database_shown: int = integer(
+        -1, "Shown Database", "Database that the sources are switched on for", options={"HIDDEN"}
     )
-    show_path: BoolProperty(
-        name="Show in Viewport",
-        default=False,
-        update=seen,
-        **OVERRIDE,
-        description="Draw the path of the simulation bone through the chosen source into the 3D view: thin as it is found, "
-        "thick as it is smoothed, blue as it was edited by hand; arrows say where the character faces",
+    show_path: bool = switch(
+        False,
+        "Show in Viewport",
+        "Draw the path of the simulation bone through the active source into the 3D view: thin as "
+        "it is found, thick as it "
+        "is smoothed, blue as it was edited by hand; arrows show where the character faces",
+        update=refresh_path,
     )
-    search: StringProperty(
-        name="Search",
-        options={"TEXTEDIT_UPDATE"},
-        **OVERRIDE,
-        description="Words that the sources shown have in their names, gaits or tags; edits of all shown ones leave the "
+    search: str = text(
+        "",
+        "Search",
+        "Words in the names, gaits or tags of the sources to show; edits of all shown sources "
+        "leave the "
         "others alone",
+        options={"TEXTEDIT_UPDATE"},
     )
-    bones: EnumProperty(
-        name="Bones",
-        default="AUTO",
-        update=changed,
-        description="Bones that make up the skeleton",
-        **OVERRIDE,
+    bones: str = choice(
+        "AUTO",
+        "Bones",
+        "Bones that make up the skeleton",
+        update=invalidate_status,
         items=[
-            ("AUTO", "Automatic", "Those that deform on a control rig, else all"),
+            ("AUTO", "Automatic", "The deform bones of a control rig, otherwise all"),
             ("ALL", "All", "All bones of the armature"),
-            ("DEFORM", "Deform", "Bones that deform, and what joins them"),
+            ("DEFORM", "Deform", "Deform bones, and the bones that connect them"),
         ],
     )
-    roles: PointerProperty(
-        name="Roles",
-        type=MotionMatchingRoles,
-        description="Bones by role, where they are not found on their own",
-        **OVERRIDE,
+    roles: MotionMatchingRoles = pointer(
+        MotionMatchingRoles, "Roles", "Bones by role, for bones that are not found automatically"
     )
-    root: EnumProperty(
-        name="Root Motion",
-        default="AUTO",
-        description="What carries the character over the ground in a take",
-        **OVERRIDE,
+    root: str = choice(
+        "AUTO",
+        "Root Motion",
+        "What carries the character over the ground in a take",
         items=[
-            ("AUTO", "Automatic", "A bone above the hips that is there for it, else the object"),
+            (
+                "AUTO",
+                "Automatic",
+                "A root bone above the hips if there is one, otherwise the object",
+            ),
             ("OBJECT", "Object", "The armature object"),
             ("BONE", "Root Bone", "A bone above the hips"),
             ("HIPS", "Hips", "The hips bone itself"),
-            ("IN_PLACE", "In Place", "Nothing, it stays where it is"),
+            ("IN_PLACE", "In Place", "Nothing: it stays where it is"),
         ],
     )
-    root_bone: StringProperty(
-        name="Root Bone",
-        description="Bone that carries the character; empty to take the one above the hips",
-        **OVERRIDE,
+    root_bone: str = text(
+        "",
+        "Root Bone",
+        "Bone that carries the character; leave empty to use the one above the hips",
     )
-    speed: FloatProperty(
-        name="Speed",
-        default=1.0,
+    speed: float = number(
+        1.0,
+        "Speed",
+        "How fast all sources are played; 1.1 makes most captured walking livelier",
         min=0.1,
         max=10.0,
         soft_min=0.5,
         soft_max=2.0,
         precision=2,
-        update=changed,
-        **OVERRIDE,
-        description="How fast all sources are played; 1.1 makes most captured walking livelier",
+        update=invalidate_status,
     )
-    contact_speed: FloatProperty(
-        name="Contact Speed",
-        default=0.15,
-        min=0.0,
-        max=10.0,
-        soft_max=1.0,
-        precision=2,
-        unit="VELOCITY",
-        update=changed,
-        **OVERRIDE,
-        description="A toe slower than this stands; higher: feet are held longer, and sooner dragged along",
+    contact_speed: float = described(ContactSettings, "speed", max=10.0, update=invalidate_status)
+    auto_tags: bool = switch(
+        False,
+        "Auto Tags",
+        "Tag idling, walking, running, turns, strafing, moving backward, starts and stops, as "
+        "found from the motion",
+        update=invalidate_status,
     )
-    auto_tags: BoolProperty(
-        name="Auto Tags",
-        default=False,
-        update=changed,
-        **OVERRIDE,
-        description="Tag idling, walking, running, turns, strafing, backing, starts and stops, as found from the motion",
+    thresholds: MotionMatchingThresholds = pointer(
+        MotionMatchingThresholds, "Thresholds", "Thresholds by which tags are found from the motion"
     )
-    thresholds: PointerProperty(
-        name="Thresholds",
-        type=MotionMatchingThresholds,
-        description="From when on the motion counts as what",
-        **OVERRIDE,
+    up: str = choice("Y", "Up", "Axis of the files that points up", AXES, update=invalidate_status)
+    forward: str = choice(
+        "Z", "Forward", "Axis of the files that characters face", AXES, update=invalidate_status
     )
-    up: EnumProperty(
-        name="Up",
-        default="Y",
-        items=AXES,
-        update=changed,
-        description="Axis of the files that points up",
-        **OVERRIDE,
-    )
-    forward: EnumProperty(
-        name="Forward",
-        default="Z",
-        items=AXES,
-        update=changed,
-        description="Axis of the files that characters face",
-        **OVERRIDE,
-    )
-    file_scale: FloatProperty(
-        name="Scale",
-        default=0.0,
+    file_scale: float = number(
+        0.0,
+        "Scale",
+        "Metres in a unit of the files; zero finds it from the size of the skeleton",
         min=0.0,
         soft_max=1.0,
         max=1000.0,
         precision=4,
-        update=changed,
-        **OVERRIDE,
-        description="Metres for each unit of the files; zero to find it from the size of the skeleton",
+        update=invalidate_status,
     )
-    simulation_bone: PointerProperty(
-        name="Simulation Bone",
-        type=MotionMatchingSimulationBone,
-        description="How the path on the ground is found",
-        **OVERRIDE,
+    simulation_bone: MotionMatchingSimulationBone = pointer(
+        MotionMatchingSimulationBone, "Simulation Bone", "How the path on the ground is found"
     )
-    show_tags: BoolProperty(
-        name="Show in Timeline",
-        default=True,
-        update=properties_tags.redrawn,
-        **OVERRIDE,
-        description="Draw the ranges into the Dope Sheet and the Timeline: those of the source whose action they show, or "
-        "of the chosen one where the armature plays none",
+    show_tags: bool = switch(
+        True,
+        "Show in Timeline",
+        "Draw the ranges into the Dope Sheet and the Timeline: those of the source whose action "
+        "is shown there, or of the "
+        "active source if the armature plays no action",
+        update=redraw_editors,
     )
-    features: PointerProperty(
-        name="Features",
-        type=MotionMatchingFeatures,
-        description="What frames are compared by",
-        **OVERRIDE,
+    features: MotionMatchingFeatures = pointer(
+        MotionMatchingFeatures, "Features", "What frames are compared by"
     )
-    controller: PointerProperty(
-        name="Controller",
-        type=MotionMatchingController,
-        description="How the character answers",
-        **OVERRIDE,
+    controller: MotionMatchingController = pointer(
+        MotionMatchingController, "Controller", "How the character responds"
     )
-    training: PointerProperty(
-        name="Training",
-        type=MotionMatchingTraining,
-        description="What a motion field is trained for",
-        **OVERRIDE,
+    training: MotionMatchingTraining = pointer(
+        MotionMatchingTraining, "Training", "What a motion field is trained for"
     )
-    script: PointerProperty(
-        name="Script",
-        type=MotionMatchingScript,
-        description="The script that is baked next",
-        **OVERRIDE,
+    script: MotionMatchingScript = pointer(
+        MotionMatchingScript, "Script", "The script that is baked next"
     )
-    obstacles: PointerProperty(
-        name="Obstacles",
-        type=bpy.types.Collection,
-        **OVERRIDE,
-        description="Collection whose meshes are the ground and stand in the way, live and in baked takes; steep faces are "
-        "walls, as the viewport shows them when it starts",
+    obstacles: bpy.types.Collection = pointer(
+        bpy.types.Collection,
+        "Obstacles",
+        "Collection whose visible meshes are the ground and the obstacles, live and in baked "
+        "takes; steep faces are walls. "
+        "A live session uses them as they are when it starts",
     )
-    fewer_keys: FloatProperty(
-        name="Fewer Keys",
-        default=0.0,
+    fewer_keys: float = number(
+        0.0,
+        "Fewer Keys",
+        "How far any bone may be from its position in exchange for fewer keys; zero keeps every "
+        "key",
         min=0.0,
         max=1.0,
         soft_max=0.02,
         precision=4,
         subtype="DISTANCE",
         unit="LENGTH",
-        **OVERRIDE,
-        description="How far any bone may be from its place in exchange for fewer keys; zero keeps every key",
     )
-    use_nla: BoolProperty(
-        name="Push to NLA",
-        default=False,
-        description="Put each take onto an NLA track of its own, above all others",
-        **OVERRIDE,
+    use_nla: bool = switch(
+        False, "Push to NLA", "Put each take onto a new NLA track, above all others"
     )
-    set_frame_range: BoolProperty(
-        name="Set Frame Range",
-        default=False,
-        description="Set the scene's frame range to that of each new take",
-        **OVERRIDE,
+    set_frame_range: bool = switch(
+        False, "Set Frame Range", "Set the scene's frame range to that of each new take"
     )
-    play: PointerProperty(
-        name="Play",
-        type=MotionMatchingPlay,
-        description="How the character is performed live",
-        **OVERRIDE,
+    play: MotionMatchingPlay = pointer(
+        MotionMatchingPlay, "Play", "How the character is performed live"
     )
-    takes: CollectionProperty(
-        name="Takes",
-        type=MotionMatchingTake,
-        description="Takes that were baked for this character",
-        **MANY,
+    takes: Items[MotionMatchingTake] = collection(
+        MotionMatchingTake, "Takes", "Takes that were recorded or baked for this character"
     )
-    take_index: IntProperty(
-        name="Active Take",
-        update=chosen,
-        **OVERRIDE,
-        description="Take that is played, baked again, discarded and compared",
+    take_index: int = integer(
+        0, "Active Take", "Take to play, bake again, discard and compare", update=follow_selection
     )
-    compare_with: PointerProperty(
-        name="With",
-        type=bpy.types.Action,
-        poll=is_comparable,
-        **OVERRIDE,
-        description="Take that the active one is compared with",
+    compare_with: bpy.types.Action = pointer(
+        bpy.types.Action, "With", "Take to compare the active one with", poll=is_comparable
     )
-    insight: PointerProperty(
-        name="Insight",
-        type=MotionMatchingInsight,
-        description="What is shown of the data",
-        **OVERRIDE,
+    insight: MotionMatchingInsight = pointer(
+        MotionMatchingInsight, "Insight", "What is shown of the data"
     )
-    performer: PointerProperty(
-        name="Performer",
-        type=bpy.types.Object,
+    performer: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Performer",
+        "Armature whose simulation bone this empty stands for, on a source whose path is edited "
+        "by hand",
         options={"HIDDEN"},
-        **OVERRIDE,
-        description="Armature whose simulation bone this empty is, on a source that is edited by hand",
     )
-    built_key: StringProperty(
-        name="Built Key",
+    built_key: str = text(
+        "", "Built Key", "Content that the last database was built from", options={"HIDDEN"}
+    )
+    built_of: str = text(
+        "",
+        "Built Of",
+        "What the last database was built from, to find what has changed since",
         options={"HIDDEN"},
-        description="Content that the last database was built from",
-        **OVERRIDE,
     )
-    built_of: StringProperty(
-        name="Built Of",
-        options={"HIDDEN"},
-        description="What the last database was built from, to tell what changed since",
-        **OVERRIDE,
-    )
-    built_notes: StringProperty(
-        name="Build Notes",
-        options={"HIDDEN"},
-        description="What there was to say about the last build",
-        **OVERRIDE,
-    )
+    built_notes: str = text("", "Build Notes", "Notes on the last build", options={"HIDDEN"})
 
 
 CLASSES = (
-    *properties_tags.CLASSES,
-    *properties_sources.CLASSES,
-    *properties_databases.CLASSES,
-    *properties_features.CLASSES,
-    *properties_controller.CLASSES,
-    *properties_training.CLASSES,
-    *properties_thresholds.CLASSES,
-    *properties_takes.CLASSES,
+    *tags_properties.CLASSES,
+    *database_properties.CLASSES,
+    *features_properties.CLASSES,
+    *controller_properties.CLASSES,
+    *takes_properties.CLASSES,
     MotionMatchingSettings,
 )

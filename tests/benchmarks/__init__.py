@@ -1,6 +1,7 @@
 """Measurements of building, searching and the tick: `python3 build.py bench [names] [--quick]`.
 
-Everything is measured on one thread. Libraries read these variables when numpy is first imported, hence here.
+Everything is measured on one thread. Libraries read these variables when numpy is first imported,
+hence here.
 """
 
 import os

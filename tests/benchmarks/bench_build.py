@@ -1,4 +1,6 @@
-"""From files of motion capture to a database with features, and a large database saved and loaded."""
+"""From files of motion capture to a database with features, and a large database saved and
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from motion_matching.engine import takes
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.matching import database as databases
-from motion_matching.engine.matching.build import BuildSettings, build
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
 
 from .bench_search import Row
 from .data import Recordings
@@ -49,7 +51,7 @@ def _storing(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
 
     def play() -> None:
         loaded = databases.load(path)
-        settings = takes.default_settings(loaded)
+        settings = takes.make_default_settings(loaded)
         Performer(MotionMatching(loaded, settings), settings).step(Intent())
 
     return [

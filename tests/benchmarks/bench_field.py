@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine import takes
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.field.actions import action_weights
-from motion_matching.engine.field.integration import step
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.field.actions import compute_action_weights
+from motion_matching.engine.field.integration import integrate
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Neighbours, similarity_weights
-from motion_matching.engine.matching.build import BuildSettings, build
-from motion_matching.engine.matching.database import Database
-from motion_matching.engine.matching.features import load_schema
-from motion_matching.engine.matching.sources import Source
+from motion_matching.engine.field.neighbours import Neighbours, compute_similarity_weights
+from motion_matching.engine.takes import takes
 
 from .bench_search import Row
 from .bench_tick import SCRIPTS
@@ -60,8 +60,10 @@ def database_of(recordings: Recordings, frames: int) -> Database:
 
 
 class _Played(NamedTuple):
-    """Features (S, F) of the states of a field; for every tick of a character that is steered through it, the microseconds
-    that it took, the features (1, F) whose neighbours it asked for, and those (k, F) of where its actions lead."""
+    """Features (S, F) of the states of a field; for every tick of a character that is steered
+    through it, the microseconds that it took, the features (1, F) whose neighbours it asked for,
+    and those (k, F) of where its actions lead.
+    """
 
     features: np.ndarray
     ticks: list[float]
@@ -71,10 +73,10 @@ class _Played(NamedTuple):
 
 def _played(database: Database, seconds: float) -> _Played:
     """What is measured is the method's tick, without the springs and feet that any method has."""
-    settings = takes.default_settings(database)
+    settings = takes.make_default_settings(database)
     field = MotionField(database, settings)
     performer = Performer(field, settings)
-    advance, nearest = field.advance, Neighbours.nearest
+    advance, nearest = field.advance, Neighbours.find_nearest
     spent: list[float] = []
     asked: list[np.ndarray] = []
     poses: list[np.ndarray] = []
@@ -93,16 +95,16 @@ def _played(database: Database, seconds: float) -> _Played:
         return nearest(self, features, k, apart)
 
     field.advance = timed  # type: ignore[method-assign]
-    Neighbours.nearest = recorded  # type: ignore[method-assign]
+    Neighbours.find_nearest = recorded  # type: ignore[method-assign]
     try:
         for script in SCRIPTS:
-            for intent in takes.performance_for(
+            for intent in takes.prepare_performance(
                 database, settings, script, gait="walk", seconds=seconds, seed=1
             ).intents:
                 performer.step(intent)
     finally:
-        Neighbours.nearest = nearest  # type: ignore[method-assign]
-    features = field.metric.of_states(field.states)
+        Neighbours.find_nearest = nearest  # type: ignore[method-assign]
+    features = field.metric.compute_state_features(field.states)
     neighbours = Neighbours(features)
     # the pose that a tick begins at is that of the tick before
     queries = asked[1:]
@@ -115,10 +117,18 @@ def _played(database: Database, seconds: float) -> _Played:
 def _led(
     field: MotionField, neighbours: Neighbours, pose: np.ndarray, query: np.ndarray
 ) -> np.ndarray:
-    """Features (k, F) of what all actions among the nearest lead to from a pose with such features (1, F)."""
-    around, distances = (found[0] for found in neighbours.nearest(query, K))
-    led = step(field.states, pose, around, action_weights(similarity_weights(distances)), 0.1)
-    return field.metric.features(led.pose, led.velocity)
+    """Features (k, F) of what all actions among the nearest lead to from a pose with such features
+    (1, F).
+    """
+    around, distances = (found[0] for found in neighbours.find_nearest(query, K))
+    led = integrate(
+        field.states,
+        pose,
+        around,
+        compute_action_weights(compute_similarity_weights(distances)),
+        0.1,
+    )
+    return field.metric.compute_features(led.pose, led.velocity)
 
 
 def _neighbours(name: str, played: _Played, single: float, together: float) -> list[Row]:
@@ -132,7 +142,7 @@ def _neighbours(name: str, played: _Played, single: float, together: float) -> l
         return best, distances[best]
 
     def asked(queries: Iterable[np.ndarray]) -> list[float]:
-        return [_timed(lambda q=query: neighbours.nearest(q, K))[0] for query in queries]
+        return [_timed(lambda q=query: neighbours.find_nearest(q, K))[0] for query in queries]
 
     ones, alls = asked(played.queries), asked(played.results)
     scans, unrelated = [], []
@@ -141,7 +151,7 @@ def _neighbours(name: str, played: _Played, single: float, together: float) -> l
         spent, expected = _timed(lambda q=query: scan(q[0]))
         scans.append(spent)
         # what was scanned before has taken the cache
-        spent, found = _timed(lambda q=query: neighbours.nearest(q, K))
+        spent, found = _timed(lambda q=query: neighbours.find_nearest(q, K))
         unrelated.append(spent)
         if not np.allclose(found[1][0], expected[1], rtol=1e-4, atol=1e-5):
             raise AssertionError("Neighbours are not the ones that a full scan finds")

@@ -1,4 +1,6 @@
-"""What a live session notes for drawing at each tick, all layers on. Loads Blender; drawing itself needs a window."""
+"""What a live session notes for drawing at each tick, all layers on. Loads Blender; drawing itself
+needs a window.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,18 @@ import bpy
 import numpy as np
 
 import motion_matching
-from motion_matching.engine import takes
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
 from motion_matching.engine.control.method import Method
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.matching.database import Database
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
 from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import Steering
-from motion_matching.scene.armature import create_armature
-from motion_matching.ui import hud, layers, performing
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.ui.play import drawing as play_drawing
+from motion_matching.ui.play import layers
 
 from .bench_search import Row
 
@@ -25,8 +30,10 @@ REACH = 1_000.0  # microseconds
 
 
 def run(database: Database, quick: bool) -> list[Row]:
-    """Rows of a snapshot, for a character that runs with every layer shown: by motion matching, and by a motion field."""
-    rows, settings = [], takes.default_settings(database)
+    """Rows of a snapshot, for a character that runs with every layer shown: by motion matching, and
+    by a motion field.
+    """
+    rows, settings = [], takes.make_default_settings(database)
     for item, kind in (("HUD", MotionMatching), ("HUD, field", MotionField)):
         method = kind(database, settings)
         motion_matching.register()
@@ -54,24 +61,24 @@ def _snapshots(database: Database, method: Method, count: int) -> list[float]:
     obj = create_armature(database.skeleton, "Bench HUD")
     for name in layers.PROPERTIES:
         setattr(obj.motion_matching.play, name, True)
-    settings, keyboard, spent = takes.default_settings(database), Keyboard(), []
-    snapshot = hud.snapshot
+    settings, keyboard, spent = takes.make_default_settings(database), Keyboard(), []
+    snapshot = play_drawing.build_snapshot
 
-    def timed(*arguments: Any) -> hud.Snapshot:
+    def timed(*arguments: Any) -> play_drawing.Snapshot:
         start = time.perf_counter()
         found = snapshot(*arguments)
         spent.append(1e6 * (time.perf_counter() - start))
         return found
 
-    live = performing.start(obj, database, method, settings, keyboard, Steering(keyboard), 0.0)
-    hud.snapshot = timed
+    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
+    play_drawing.build_snapshot = timed
     try:
         for key in ("W", "R"):
             keyboard.handle(key, "PRESS")
         for tick in range(count):
             live.tick((tick + 1) / database.fps, tick / 300)
-        assert performing.current is live, live.ending
+        assert runtime.live is live, live.ending
     finally:
-        hud.snapshot = snapshot
-        performing.end()
+        play_drawing.build_snapshot = snapshot
+        host.end()
     return spent

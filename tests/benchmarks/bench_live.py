@@ -1,4 +1,6 @@
-"""A live session without drawing: its tick, the pose that it writes, and ten minutes of recording. Loads Blender."""
+"""A live session without drawing: its tick, the pose that it writes, and ten minutes of recording.
+Loads Blender.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,17 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from motion_matching.engine import takes
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.matching.database import Database
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
 from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import Steering
+from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.live.recorder import RecordingPlan
 from motion_matching.live.session import Session
-from motion_matching.scene.armature import create_armature
-from motion_matching.scene.pose import PoseWriter
-from motion_matching.scene.root_target import RootTarget
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.scene.rig.root_target import RootTarget
+from motion_matching.scene.writing.pose_writer import PoseWriter
 
 from .bench_search import Row
 from .bench_tick import FRAMES
@@ -70,14 +72,14 @@ class _Stage:
     """A session on a bare armature, steered by keys in all directions."""
 
     def __init__(self, database: Database) -> None:
-        settings = takes.default_settings(database)
+        settings = takes.make_default_settings(database)
         performer = Performer(MotionMatching(database, settings), settings)
         obj = create_armature(database.skeleton, "Bench")
         writer = PoseWriter(
             obj, database.skeleton, root=RootTarget.OBJECT, hips=database.role_names["hips"]
         )
         self.keyboard, self.dt = Keyboard(), 1.0 / database.fps
-        self.session = Session(performer, Steering(self.keyboard), writer)
+        self.session = Session(performer, SteeringInput(self.keyboard), writer)
         self._count = 0
         self.session.start(0.0)
 

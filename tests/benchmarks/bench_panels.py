@@ -1,8 +1,10 @@
-"""Drawing the tab "Motion" for a character with many sources and tags. Loads Blender, in a process of its own.
+"""Drawing the tab "Motion" for a character with many sources and tags. Loads Blender, in a process
+of its own.
 
-A popover draws with a real layout without a window too, but a Blender without one crashes once it wants to show it: from
-within one, all panels are drawn again and again, each into the new layout of a popover that is never shown, as a sidebar
-gives each a layout of its own; then the process ends itself.
+A popover draws with a real layout without a window too, but a Blender without one crashes once it
+wants to show it: from within one, all panels are drawn again and again, each into the new layout of
+a popover that is never shown, as a sidebar gives each a layout of its own; then the process ends
+itself.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def run(quick: bool) -> list[Row]:
-    """Rows of a redraw: of the panels as they open and of all, with the sources as they are and searched."""
+    """Rows of a redraw: of the panels as they open and of all, with the sources as they are and
+    searched.
+    """
     rows = []
     wanted = (
         ("as they open", "", False),
@@ -97,8 +101,9 @@ class Drawn:
 
 
 def redraw(panels: list[Any], context: Any, closed: bool) -> float:
-    """Draw all panels once, of those that are closed at first the headers alone unless `closed`; returns seconds of
-    this thread, whoever else is at work."""
+    """Draw all panels once, of those that are closed at first the headers alone unless `closed`;
+    returns seconds of this thread, whoever else is at work.
+    """
     begin = context.window_manager.popover_begin__internal
     drawn = [
         Drawn(panel, begin(ui_units_x=12, from_active_button=False).layout) for panel in panels
@@ -152,13 +157,15 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
 
 
 def character(search: str) -> None:
-    """An armature with many sources, all of their frames in one of many ranges of tags, and what the panels ask about."""
+    """An armature with many sources, all of their frames in one of many ranges of tags, and what
+    the panels ask about.
+    """
     import bpy
 
-    from motion_matching.engine.motion import locomotion
-    from motion_matching.scene.armature import create_armature
-    from motion_matching.ui.operators_sources import add_source
-    from motion_matching.ui.operators_tags import add_range
+    from motion_matching.engine.locomotion import locomotion
+    from motion_matching.scene.rig.armature import create_armature
+    from motion_matching.ui.database.operators_sources import add_source
+    from motion_matching.ui.tags.operators import add_range
 
     obj = create_armature(locomotion.generate()[0].skeleton, "Bench")
     bpy.context.view_layer.objects.active = obj

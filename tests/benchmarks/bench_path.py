@@ -1,4 +1,6 @@
-"""The simulation bone's path, computed anew while a slider or the armature is moved. Loads Blender."""
+"""The simulation bone's path, computed anew while a slider or the armature is moved. Loads
+Blender.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ import numpy as np
 
 import motion_matching
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.armature import create_armature
-from motion_matching.scene.bake import bake
-from motion_matching.ui import ground_paths
-from motion_matching.ui.operators_sources import add_source
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.scene.writing.bake import bake
+from motion_matching.ui.database import ground_paths
+from motion_matching.ui.database.operators_sources import add_source
 
 from .bench_search import Row
 
@@ -20,7 +22,9 @@ REACH = 50_000.0  # microseconds
 
 
 def run(clip: Clip, repeats: int) -> list[Row]:
-    """Rows of a snapshot of one clip, with windows that are shorter while standing, from what was read before."""
+    """Rows of a snapshot of one clip, with windows that are shorter while standing, from what was
+    read before.
+    """
     motion_matching.register()
     try:
         obj = create_armature(clip.skeleton, "Bench Path")
@@ -30,7 +34,7 @@ def run(clip: Clip, repeats: int) -> list[Row]:
         bpy.ops.motion_matching.smooth_path(preset="adaptive")
         obj.motion_matching.show_path = True
         ground_paths.refresh()
-        assert ground_paths.shown, ground_paths.note
+        assert ground_paths.get_cache().snapshot, ground_paths.get_cache().note
         slider, moved = [], []
         for step in range(repeats):
             obj.motion_matching.simulation_bone.position_window = 0.5 + step / repeats

@@ -1,4 +1,6 @@
-"""Between Blender's data and the engine's: actions sampled into clips, and clips baked into actions. Loads Blender."""
+"""Between Blender's data and the engine's: actions sampled into clips, and clips baked into
+actions. Loads Blender.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ import numpy as np
 
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene import actions
-from motion_matching.scene.armature import create_armature, standing_rest
-from motion_matching.scene.bake import bake
-from motion_matching.scene.sampling import sample
+from motion_matching.scene.blender import actions
+from motion_matching.scene.reading.sampling import sample
+from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
+from motion_matching.scene.writing.bake import bake
 
 from . import bench_path
 from .bench_search import Row
@@ -49,14 +51,16 @@ def many_bones(recordings: Recordings, frames: int) -> Clip:
     clip = Clip(
         "Bench", database.skeleton, np.ascontiguousarray(poses[..., :3]), rotations, database.fps
     )
-    return replace(clip, skeleton=standing_rest(clip))
+    return replace(clip, skeleton=compute_standing_rest(clip))
 
 
 def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
-    """Rows of an action read from its curves and evaluated, on an armature without constraints or mesh."""
+    """Rows of an action read from its curves and evaluated, on an armature without constraints or
+    mesh.
+    """
     action = bake(clip, armature, name="Bench")
     [read], [evaluated] = sample(armature, [action]), sample(armature, [action], evaluate=True)
-    assert not read.evaluated_because, read.way
+    assert not read.evaluated_because, read.description
     apart = max(
         np.abs(read.clip.positions - evaluated.clip.positions).max(),
         quat.angle_between(read.clip.rotations, evaluated.clip.rotations).max(),

@@ -1,8 +1,9 @@
-"""The exact search measured beside scipy's cKDTree and a full scan, on the same hard queries in the same rounds.
+"""The exact search measured beside scipy's cKDTree and a full scan, on the same hard queries in the
+same rounds.
 
-A hard query is the pose of one frame with the goal of another, as when the stick is flipped. All masks are on: range
-ends, the surroundings of the current frame, and the cost of the continuing pose as the bound. Every answer of the
-index is compared with brute force in float64.
+A hard query is the pose of one frame with the goal of another, as when the stick is flipped. All
+masks are on: range ends, the surroundings of the current frame, and the cost of the continuing pose
+as the bound. Every answer of the index is compared with brute force in float64.
 """
 
 from __future__ import annotations
@@ -53,9 +54,11 @@ SUBSET_RATIO = 1.2
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement. `ratio` is the median to the `other`'s; `passed` is False for a missed ratio only.
+    """One measurement. `ratio` is the median to the `other`'s; `passed` is False for a missed ratio
+    only.
 
-    Times are in microseconds. `reach` is an absolute figure to compare with: it depends on the machine.
+    Times are in microseconds. `reach` is an absolute figure to compare with: it depends on the
+    machine.
     """
 
     database: str
@@ -81,7 +84,8 @@ def run(
 ) -> list[Row]:
     """Measure databases of normalised, weighted features (D, N) and candidates (N,).
 
-    `goal` is where the trajectory lies among the dimensions. AssertionError where an answer is not the nearest.
+    `goal` is where the trajectory lies among the dimensions. AssertionError where an answer is not
+    the nearest.
     """
     rng = rng or np.random.default_rng(0)
     return [
@@ -121,7 +125,7 @@ def _measure(
     rows.append(
         Row(name, frames, "build", seconds * 1e6, seconds * 1e6, _microseconds(reach.build_seconds))
     )
-    _, seconds = _timed(lambda: index.reweighted(features), repeats=3)
+    _, seconds = _timed(lambda: index.reweight(features), repeats=3)
     rows.append(
         Row(
             name,
@@ -135,11 +139,11 @@ def _measure(
 
     runs = np.arange(frames) // MASK_RUN
     mask = (rng.permutation(runs[-1] + 1) < MASK_SHARE * (runs[-1] + 1))[runs]
-    prepared, subset = index.prepare_mask(mask), index.restricted_to(mask)
+    prepared, subset = index.prepare_mask(mask), index.restrict(mask)
 
     def ours(index: FrameIndex, **more: object) -> Search:
         def search(i: int) -> float:
-            return index.nearest(
+            return index.find_nearest(
                 asked.queries[i], current=int(asked.current[i]), bound=float(asked.bounds[i]),
                 surroundings=SURROUNDINGS, **more,
             )[1]  # fmt: skip
@@ -198,9 +202,11 @@ def _measure(
 
 
 def _kd_tree(features: Array, candidates: Array, asked: HardQueries) -> Search:
-    """scipy's kd-tree at its best: float64 rows of the candidates only, leaves of 32, bounded by the continuing pose.
+    """scipy's kd-tree at its best: float64 rows of the candidates only, leaves of 32, bounded by
+    the continuing pose.
 
-    A tree cannot leave out the surroundings: only where the first answer lies there are more asked for.
+    A tree cannot leave out the surroundings: only where the first answer lies there are more asked
+    for.
     """
     from scipy.spatial import cKDTree
 
@@ -227,12 +233,12 @@ def _kd_tree(features: Array, candidates: Array, asked: HardQueries) -> Search:
 def _full_scan(features: Array, candidates: Array, asked: HardQueries) -> Search:
     """Every frame, the way one would write it first."""
     rows = np.ascontiguousarray(features.T)
-    barred = np.where(candidates, 0, np.inf).astype(np.float32)
+    excluded = np.where(candidates, 0, np.inf).astype(np.float32)
 
     def search(i: int) -> float:
         current = asked.current[i]
         costs = ((rows - asked.queries[i]) ** 2).sum(1)
-        costs += barred
+        costs += excluded
         costs[max(current - SURROUNDINGS + 1, 0) : current + SURROUNDINGS] = np.inf
         return min(float(costs[costs.argmin()]), asked.bounds[i])
 
@@ -270,7 +276,9 @@ def _verify(name: str, method: str, costs: Array, expected: Array, scale: float)
 
 
 def _interleaved(searches: Mapping[str, tuple[Search, int]]) -> dict[str, Array]:
-    """Microseconds of every query, by method; methods take turns, so that a busy machine slows all of them alike."""
+    """Microseconds of every query, by method; methods take turns, so that a busy machine slows all
+    of them alike.
+    """
     times: dict[str, list[float]] = {method: [] for method in searches}
     for turn in range(ROUNDS):
         for method, (search, count) in searches.items():

@@ -1,4 +1,6 @@
-"""The performer's tick with a search at every tick, beside the same tick written with loops over the bones."""
+"""The performer's tick with a search at every tick, beside the same tick written with loops over
+the bones.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from motion_matching.engine import takes
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.matching.database import Database
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
 
 from .bench_search import Row
 from .data import Recordings, with_fingers
@@ -42,14 +44,16 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
 
 
 def _measure(database: Database, seconds: float, limit: float | None) -> list[Row]:
-    """Rows of both ways to write the tick, and of the whole tick as it is shipped, but for the search at every tick."""
-    whole = takes.default_settings(database).changed({"search_interval": 0.0})
-    settings = whole.changed({"foot_lock": False})
+    """Rows of both ways to write the tick, and of the whole tick as it is shipped, but for the
+    search at every tick.
+    """
+    whole = takes.make_default_settings(database).with_changes({"search_interval": 0.0})
+    settings = whole.with_changes({"foot_lock": False})
     performer = Performer(MotionMatching(database, settings), settings)
     with_feet = Performer(MotionMatching(database, whole), whole)
     ours, theirs, feet = (list[float]() for _ in range(3))
     for script in SCRIPTS:
-        intents = takes.performance_for(
+        intents = takes.prepare_performance(
             database, settings, script, gait="run", seconds=seconds, seed=1
         ).intents
         loops = NaiveTick(database, settings, performer.reset((0.0, 0.0), 0.0).frame)
@@ -109,12 +113,12 @@ def _times(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> lis
 
 def _reweighting(database: Database, repeats: int = 7) -> Row:
     """From a weight that was moved to the end of the next tick, which searches with it."""
-    settings = takes.default_settings(database).changed({"search_interval": 0.0})
+    settings = takes.make_default_settings(database).with_changes({"search_interval": 0.0})
     performer = Performer(MotionMatching(database, settings), settings)
     weights = [feature.weight for feature in database.schema.features]
     spent = []
     for k in range(1, repeats + 1):
-        changed = settings.changed({"weights": [weights[0] * (1 + 0.1 * k), *weights[1:]]})
+        changed = settings.with_changes({"weights": [weights[0] * (1 + 0.1 * k), *weights[1:]]})
         start = time.perf_counter()
         performer.apply(changed)
         performer.step(Intent(move=(0.0, -1.0)))

@@ -1,4 +1,6 @@
-"""Training of motion fields: the tables of where actions lead, sweeps beside plain numpy, and the tick that plans."""
+"""Training of motion fields: the tables of where actions lead, sweeps beside plain numpy, and the
+tick that plans.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import time
 
 import numpy as np
 
-from motion_matching.engine import takes
 from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.quality import TrainingSettings
@@ -15,7 +17,7 @@ from motion_matching.engine.field.tasks import Tasks
 from motion_matching.engine.field.training import Training
 from motion_matching.engine.field.value_function import ValueFunction
 from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
-from motion_matching.engine.matching.database import Database
+from motion_matching.engine.takes import takes
 
 from .bench_search import Row
 from .bench_tick import SCRIPTS
@@ -33,13 +35,18 @@ TOLERANCE = 1e-3
 
 
 def run(small: Database, large: Database, quick: bool) -> list[Row]:
-    """A training of all states of a small database, and the tick that plans in it and in a large one, of which as many
-    states are trained. AssertionError where values are not those of plain sweeps."""
-    training = Training(small, Metric.default(small), Tasks(), TrainingSettings(states=0, sweeps=1))
+    """A training of all states of a small database, and the tick that plans in it and in a large
+    one, of which as many states are trained. AssertionError where values are not those of plain
+    sweeps.
+    """
+    training = Training(
+        small, Metric.from_database(small), Tasks(), TrainingSettings(states=0, sweeps=1)
+    )
     start = time.perf_counter()
     training.run()
     tables = time.perf_counter() - start
-    states, tagged = training.state_count, np.zeros((training.state_count, 0), bool)
+    states = len(training.tables.turn)
+    tagged = np.zeros((states, 0), bool)
     iteration = ValueIteration(training.tables, tagged, Tasks(), DISCOUNT)
     start = time.perf_counter()
     iteration.run(PLAIN_SWEEPS)
@@ -53,10 +60,10 @@ def run(small: Database, large: Database, quick: bool) -> list[Row]:
         raise AssertionError("The values are not those of plain sweeps")
     name = f"{states / 1000:.2g}k"
     some = TrainingSettings(states=states, sweeps=1)
-    of_some = Training(large, Metric.default(large), Tasks(), some).run()
+    of_some = Training(large, Metric.from_database(large), Tasks(), some).run()
     seconds = 3.0 if quick else 15.0
     ticks, among_many = (
-        _ticks(small, training.value_function(), seconds),
+        _ticks(small, training.build_value_function(), seconds),
         _ticks(large, of_some, seconds),
     )
     return [
@@ -93,9 +100,11 @@ def run(small: Database, large: Database, quick: bool) -> list[Row]:
 
 
 def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
-    """Values (N, T) for directions after some sweeps as the notebook computes them, in ordinary numpy."""
+    """Values (N, T) for directions after some sweeps as the notebook computes them, in ordinary
+    numpy.
+    """
     theta = tasks.headings - tables.turn[..., None].astype(np.float64)
-    first, second, share = tasks.between(theta)
+    first, second, share = tasks.find_between(theta)
     share = share.astype(np.float32)[:, :, None]
     reward = -np.abs(theta).astype(np.float32)
     values = np.zeros((len(tables.turn), tasks.directions), np.float32)
@@ -110,12 +119,12 @@ def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
 
 def _ticks(database: Database, function: ValueFunction, seconds: float) -> list[float]:
     """Microseconds of ticks of a character that is steered by values."""
-    settings = takes.default_settings(database)
+    settings = takes.make_default_settings(database)
     field = MotionField(database, settings, foresight=function)
     performer = Performer(field, settings)
     spent = []
     for script in SCRIPTS:
-        for intent in takes.performance_for(
+        for intent in takes.prepare_performance(
             database, settings, script, gait="walk", seconds=seconds, seed=1
         ).intents:
             start = time.perf_counter()

@@ -1,4 +1,6 @@
-"""What is measured with: databases of real motion capture in every size, or of the built-in clips where there is none."""
+"""What is measured with: databases of real motion capture in every size, or of the built-in clips
+where there is none.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from motion_matching.engine.matching.build import BuildSettings, build
-from motion_matching.engine.matching.database import Database
-from motion_matching.engine.matching.features import load_schema, normalization_of
-from motion_matching.engine.matching.sources import Source, find_sources
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import compute_normalization, load_schema
+from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh, locomotion
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 
@@ -24,7 +27,8 @@ Array = np.ndarray
 
 FEATURES = "holden"  # the preset that what is to be reached was measured with
 END_GUARD = 1.0 / 3.0  # seconds before the end of a range that are no candidates
-JITTER = 0.01  # deviation of what tells the copies of a tiled database apart; features have one of about 1
+# deviation of what tells the copies of a tiled database apart; features have one of about 1
+JITTER = 0.01
 _FINGER_LENGTH, _FINGER_SWING = 0.03, 0.3  # metres, radians
 _FINGER_BONES = 3
 
@@ -91,7 +95,7 @@ class Recordings:
     def clips(self) -> list[Clip]:
         if self._folder is None:
             return locomotion.generate()
-        return [source.load(BuildSettings().axes()) for source in find_sources([self._folder])]
+        return [source.load(BuildSettings().get_axes()) for source in find_sources([self._folder])]
 
     def files(self, folder: Path) -> list[Source]:
         """The clips as BVH files; built-in ones are written to `folder` first."""
@@ -117,12 +121,14 @@ class Recordings:
         return self._databases[recipe]
 
     def search_data(self, frames: int, rng: np.random.Generator) -> SearchData:
-        """Whole ranges, drawn at random, of up to so many frames in all; tiled where there are too few."""
+        """Whole ranges, drawn at random, of up to so many frames in all; tiled where there are too
+        few.
+        """
         recipe = self.recipe(frames)
         database = self.database(recipe)
         chosen = _choose_ranges(database, frames, rng)
         features = _normalised(database, chosen)
-        candidates = database.candidates(END_GUARD)[chosen]
+        candidates = database.find_candidates(END_GUARD)[chosen]
         if len(chosen) > 0.9 * frames:
             return SearchData(features, candidates, recipe.text)
         times = frames / len(chosen)
@@ -144,14 +150,16 @@ def _choose_ranges(database: Database, frames: int, rng: np.random.Generator) ->
 
 def _normalised(database: Database, frames: Array) -> Array:
     raw = database.features[:, frames]
-    normalised = normalization_of(database.schema, raw).apply(raw.T, database.schema.weights)
+    normalised = compute_normalization(database.schema, raw).apply(raw.T, database.schema.weights)
     return np.ascontiguousarray(normalised.T)
 
 
 def with_fingers(database: Database, bones: int) -> Database:
-    """The database with chains of three more bones, in turn on every end of the skeleton, that curl a little."""
+    """The database with chains of three more bones, in turn on every end of the skeleton, that curl
+    a little.
+    """
     old = database.skeleton
-    ends = [b for b in range(old.bone_count) if not old.children(b)]
+    ends = [b for b in range(old.bone_count) if not old.get_children(b)]
     added = bones - old.bone_count
     chain, place = np.divmod(np.arange(added), _FINGER_BONES)
     parents = np.where(

@@ -1,7 +1,9 @@
-"""The tick as one would write it first: small arrays, quaternion functions, and a Python loop over the bones.
+"""The tick as one would write it first: small arrays, quaternion functions, and a Python loop over
+the bones.
 
-It does what `Performer.step` does with motion matching, a search at every tick and a feature schema without past
-times, and comes to the same poses; the search is the same index, so that the two differ in everything but the search.
+It does what `Performer.step` does with motion matching, a search at every tick and a feature schema
+without past times, and comes to the same poses; the search is the same index, so that the two
+differ in everything but the search.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ import math
 
 import numpy as np
 
-from motion_matching.engine.control.displacement import FOOTING
+from motion_matching.engine.control.displacement import FOOT_RADIUS
 from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL, _SLOWEST
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.trajectory import wrap
-from motion_matching.engine.matching.database import Database
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.search import FrameIndex
 from motion_matching.engine.maths import quat, springs
+from motion_matching.engine.maths.planar import wrap
+
+from . import naive_springs
 
 Array = np.ndarray
 
@@ -28,7 +32,9 @@ _FORWARD = np.array([0.0, -1.0, 0.0])
 
 
 class NaiveTick:
-    """A character on a database: `step` plays one tick and returns positions (B, 3) and rotations (B, 4)."""
+    """A character on a database: `step` plays one tick and returns positions (B, 3) and rotations
+    (B, 4).
+    """
 
     def __init__(self, database: Database, settings: PerformerSettings, start: int) -> None:
         """Begin at frame `start`, at the origin."""
@@ -38,7 +44,7 @@ class NaiveTick:
         self.times = sorted({t for feature in schema.features for t in feature.times})
         self.features = self.normalization.apply(database.features.T, schema.weights)
         self.index = FrameIndex(
-            self.features.T, database.candidates(settings.end_guard), database.bias
+            self.features.T, database.find_candidates(settings.end_guard), database.bias
         )
         self.surroundings = round(settings.surroundings * database.fps)
         self.positions = np.ascontiguousarray(database.poses[:, :3].transpose(0, 2, 1))
@@ -64,7 +70,7 @@ class NaiveTick:
 
     def step(self, intent: Intent) -> tuple[Array, Array]:
         self._steer(intent)
-        played = self._decide(self._query(intent))
+        played = self._decide(self._make_query(intent))
         self.frame = played + 1
         positions, rotations = self._inertialized()
         self._move(played, intent)
@@ -74,14 +80,18 @@ class NaiveTick:
     # -- what is wanted
 
     def _steer(self, intent: Intent) -> None:
-        self.gait = springs.damper(self.gait, intent.gait, self.settings.gait_halflife, self.dt)
+        self.gait = naive_springs.damper(
+            self.gait, intent.gait, self.settings.gait_halflife, self.dt
+        )
         if intent.facing is not None:
             self.desired_yaw = intent.facing
         elif math.hypot(*intent.move) > 1e-3:
             self.desired_yaw = math.atan2(intent.move[0], -intent.move[1])
 
     def _desired_velocity(self, intent: Intent, yaw: float) -> Array:
-        """The wanted velocity (3,) of a character that faces so, by its speeds in each direction."""
+        """The wanted velocity (3,) of a character that faces so, by its speeds in each
+        direction.
+        """
         walk, run = self.settings.walk, self.settings.run
         facing = quat.from_yaw(np.array(yaw))
         local = quat.inv_mul_vec(facing, np.array([*intent.move, 0.0]))
@@ -92,14 +102,14 @@ class NaiveTick:
             facing, local * np.array([side, forward if local[1] < 0 else back, 0.0])
         )
 
-    def _sprung(self, intent: Intent, state: State, dt: float) -> State:
+    def _advance_springs(self, intent: Intent, state: State, dt: float) -> State:
         """The simulation object `dt` seconds on."""
         position, velocity, acceleration, yaw, turning = state
         goal, settings = self._desired_velocity(intent, yaw), self.settings
         halflife = settings.velocity_halflife * (
             1.0 if np.linalg.norm(goal) > 1e-3 else settings.stop_factor
         )
-        moved = springs.character_spring(position, velocity, acceleration, goal, halflife, dt)
+        moved = naive_springs.character_spring(position, velocity, acceleration, goal, halflife, dt)
         away = wrap(yaw - self.desired_yaw)
         still_away, turning = springs.spring(away, turning, 0.0, settings.rotation_halflife, dt)
         limit = settings.turn_limit
@@ -114,12 +124,12 @@ class NaiveTick:
 
     # -- search
 
-    def _query(self, intent: Intent) -> Array:
+    def _make_query(self, intent: Intent) -> Array:
         """The current frame's features with the predicted trajectory in place of its own."""
         predicted: dict[float, State] = {}
         state, now = self._state(), 0.0
         for time in self.times:
-            predicted[time] = state = self._sprung(intent, state, time - now)
+            predicted[time] = state = self._advance_springs(intent, state, time - now)
             now = time
         raw = self.normalization.mean.copy()
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
@@ -150,7 +160,7 @@ class NaiveTick:
         at_end = self.frame in self.last_frames
         continuing = float(np.sum((query - self.features[self.frame]) ** 2))
         bound = math.inf if at_end else continuing - self.settings.continuing_bias
-        best, _ = self.index.nearest(
+        best, _ = self.index.find_nearest(
             query, current=self.frame, bound=bound, surroundings=self.surroundings
         )
         if best < 0:
@@ -186,7 +196,9 @@ class NaiveTick:
         self._bear()
 
     def _offsets(self) -> list[tuple[Array, Array]]:
-        """Offsets of positions, rotations and the root, each with how fast it changes, as copies."""
+        """Offsets of positions, rotations and the root, each with how fast it changes, as
+        copies.
+        """
         return [
             (self.offset_positions.copy(), self.offset_velocities.copy()),
             (self.offset_rotations.copy(), self.offset_angular.copy()),
@@ -194,7 +206,9 @@ class NaiveTick:
         ]
 
     def _bear(self) -> None:
-        """Choose the halflives that pull no bone harder than it is pulled in the data; see `Inertializer`."""
+        """Choose the halflives that pull no bone harder than it is pulled in the data; see
+        `Inertializer`.
+        """
         wanted = self.settings.inertialization_halflife
         pulls = [
             (np.linalg.norm(offset), np.linalg.norm(rate), limit)
@@ -241,7 +255,7 @@ class NaiveTick:
         self.offset_root, self.offset_root_rate = self._faded(root, root_rate)
         return positions, rotations
 
-    def _swing(self) -> float:
+    def _compute_swing(self) -> float:
         """Turn rate of the hips' offset about the vertical."""
         x, y, _ = self.offset_rotations[self.hips]
         vx, vy, vz = self.offset_angular[self.hips]
@@ -250,31 +264,33 @@ class NaiveTick:
     # -- place
 
     def _move(self, played: int, intent: Intent) -> None:
-        """Move the character as the data leads, the simulation object as it is told, and the one after the other."""
+        """Move the character as the data leads, the simulation object as it is told, and the one
+        after the other.
+        """
         settings, dt = self.settings, self.dt
         vx, vy, turn = self.root_motion[played]
-        swing = self._swing()
+        swing = self._compute_swing()
         whole, most = turn + self.offset_root[2] + swing, max(settings.turn_limit, abs(turn))
         turn += self.offset_root[2] - math.copysign(max(abs(whole) - most, 0.0), whole)
         ahead = np.array([vx + self.offset_root[0], vy + self.offset_root[1], 0.0])
         led = quat.mul_vec(quat.from_yaw(np.array(self.yaw)), ahead) * dt
-        moved = self._sprung(intent, self._state(), dt)
+        moved = self._advance_springs(intent, self._state(), dt)
         self.object, self.velocity, self.acceleration, self.object_yaw, self.turning = moved
         position, yaw = self.position + led, self.yaw + turn * dt
-        step = springs.damp_adjustment(
+        step = naive_springs.damp_adjustment(
             self.object - position, settings.adjust_position_halflife, dt
         )
         most, length = settings.adjust_position_ratio * np.linalg.norm(led), np.linalg.norm(step)
         position = position + (step * most / length if length > most else step)
-        swing = springs.damp_adjustment(
+        swing = naive_springs.damp_adjustment(
             wrap(self.object_yaw - yaw), settings.adjust_rotation_halflife, dt
         )
-        body = turn + (self._swing() if turn * self._swing() > 0 else 0.0)
+        body = turn + (self._compute_swing() if turn * self._compute_swing() > 0 else 0.0)
         late = float(
             np.clip(2 * np.linalg.norm(self.object - position) / settings.clamp_distance - 1, 0, 1)
         )
         most = settings.adjust_rotation_ratio * (
-            abs(body) * dt + late * float(np.linalg.norm(led)) / FOOTING
+            abs(body) * dt + late * float(np.linalg.norm(led)) / FOOT_RADIUS
         )
         yaw += self._bearable(
             float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt
@@ -297,7 +313,9 @@ class NaiveTick:
 
 
 def _jacobian(vector: Array) -> Array:
-    """How a bone turns (3, 3) when the rotation vector of its offset changes: the left Jacobian of the exponential map."""
+    """How a bone turns (3, 3) when the rotation vector of its offset changes: the left Jacobian of
+    the exponential map.
+    """
     x, y, z = vector
     across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     angle = max(float(np.linalg.norm(vector)), 1e-6)

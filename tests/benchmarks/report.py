@@ -94,7 +94,8 @@ def duration(microseconds: float) -> str:
 def missed(sections: Sequence[Section]) -> list[str]:
     """A sentence for every ratio that was not reached."""
     return [
-        f"{section.title}: {row.database} {row.item} takes {row.ratio:.3f} of the time of {row.other}; "
+        f"{section.title}: {row.database} {row.item} takes {row.ratio:.3f} of the time of "
+        f"{row.other}; "
         f"it may be {row.limit:g}."
         for section in sections
         for row in section.rows
@@ -112,7 +113,8 @@ def machine() -> str:
     """Where and with what was measured, in two sentences."""
     return (
         f"Measured on {_processor()} ({os.cpu_count()} cores, {platform.system()}) with Python "
-        f"{platform.python_version()}, numpy {np.__version__} and scipy {scipy.__version__}, at commit {_commit()}."
+        f"{platform.python_version()}, numpy {np.__version__} and scipy {scipy.__version__}, at "
+        f"commit {_commit()}."
     )
 
 

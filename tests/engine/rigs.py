@@ -1,4 +1,6 @@
-"""Synthetic rigs: a walking body under the bone names of common rigs, with any axes, order of siblings and names."""
+"""Synthetic rigs: a walking body under the bone names of common rigs, with any axes, order of
+siblings and names.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ LEG = ("thigh", "shin", "foot", "toe")
 
 @dataclass(frozen=True)
 class Naming:
-    """Bone names of a rig; those of limbs hold {} for the side. `leg` and `arm` are (place, name) from the top."""
+    """Bone names of a rig; those of limbs hold {} for the side. `leg` and `arm` are (place, name)
+    from the top.
+    """
 
     sides: tuple[str, str]
     hips: str
@@ -186,7 +190,8 @@ def walking(
     speed: float = 1.2,
     lean: float = 0.0,
 ) -> Clip:
-    """A walk along -Y (backwards with a negative speed) on the named rig, with rest axes along the world's.
+    """A walk along -Y (backwards with a negative speed) on the named rig, with rest axes along the
+    world's.
 
     `lean` in radians tilts the pelvis forwards and leaves the legs and the back as they are.
     """
@@ -235,7 +240,9 @@ def pairs_of(name: str) -> dict[str, str]:
 
 
 def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
-    """A walking animal with four legs and a tail that ends at the height `tail`; the pelvis is the root."""
+    """A walking animal with four legs and a tail that ends at the height `tail`; the pelvis is the
+    root.
+    """
     places: dict[str, tuple[str | None, tuple[float, float, float]]] = {
         "pelvis": (None, (0.0, 0.3, 0.6)),
         "back": ("pelvis", (0.0, 0.0, 0.62)),
@@ -289,7 +296,7 @@ def renamed(clip: Clip) -> Clip:
     """The clip with bones called b0 to bn."""
     return replace(
         clip,
-        skeleton=clip.skeleton.renamed(tuple(f"b{i}" for i in range(clip.skeleton.bone_count))),
+        skeleton=clip.skeleton.with_names(tuple(f"b{i}" for i in range(clip.skeleton.bone_count))),
     )
 
 
@@ -299,7 +306,7 @@ def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
     stack = [int(bone) for bone in np.flatnonzero(skeleton.parents < 0)]
     while stack:
         order.append(stack.pop())
-        stack += list(rng.permutation(skeleton.children(order[-1])))
+        stack += list(rng.permutation(skeleton.get_children(order[-1])))
     order = [int(bone) for bone in order]
     place = {bone: i for i, bone in enumerate(order)} | {-1: -1}
     other = Skeleton(
@@ -318,14 +325,15 @@ def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
 def rolled(clip: Clip, rolls: np.ndarray, keep_rest: bool = True) -> Clip:
     """The same motion with each bone's axes turned by `rolls` (B, 4) in its own frame.
 
-    Without `keep_rest` rest rotations are the identity, as in BVH files, so that the rest pose looks like nothing.
+    Without `keep_rest` rest rotations are the identity, as in BVH files, so that the rest pose
+    looks like nothing.
     """
     skeleton = clip.skeleton
-    rotations, positions = clip.world()
+    rotations, positions = clip.compute_world()
     local, offsets = quat.ik(
         quat.mul(rotations, rolls), positions.astype(np.float64), skeleton.parents
     )
-    rest, places = skeleton.rest_world()
+    rest, places = skeleton.compute_rest_world()
     rest_local, rest_offsets = quat.ik(
         quat.mul(rest, rolls), places.astype(np.float64), skeleton.parents
     )
@@ -363,7 +371,9 @@ def aligned_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def anonymous(clip: Clip, seed: int = 0, keep_rest: bool = False) -> tuple[Clip, np.ndarray]:
-    """The same motion with names b0 to bn, siblings shuffled and axes rolled, and the old index of each new bone."""
+    """The same motion with names b0 to bn, siblings shuffled and axes rolled, and the old index of
+    each new bone.
+    """
     rng = np.random.default_rng(seed)
     other, order = shuffled(clip, rng)
     return renamed(rolled(other, random_rolls(len(order), rng), keep_rest)), order
@@ -419,7 +429,9 @@ def _tips(naming: Naming) -> dict[str, tuple[float, float, float]]:
 
 
 def _limb_swings(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
-    """Angles (F,) about the lateral axis by bone: legs that alternate, knees that bend, arms that swing against."""
+    """Angles (F,) about the lateral axis by bone: legs that alternate, knees that bend, arms that
+    swing against.
+    """
     swings = {}
     for side in (0, 1):
         angle = phase + np.pi * side
@@ -469,7 +481,9 @@ def _animated(
     speed: float,
     fps: float,
 ) -> Clip:
-    """A clip from angles (F,) about the lateral and the vertical axis, with the hips going along -Y."""
+    """A clip from angles (F,) about the lateral and the vertical axis, with the hips going along
+    -Y.
+    """
     frames = len(next(iter(swings.values())))
     rotations = np.tile(quat.IDENTITY, (frames, skeleton.bone_count, 1))
     positions = np.tile(skeleton.rest_positions.astype(np.float64), (frames, 1, 1))

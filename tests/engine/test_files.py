@@ -182,7 +182,9 @@ def test_a_file_may_be_written_over_while_it_is_mapped(tmp_path: Path):
 
 @pytest.mark.parametrize("limit", [0, 100, 300_000, 400_400, 1_200_300])
 def test_on_a_full_disk_the_old_file_stays_and_nothing_is_left(tmp_path: Path, limit: int):
-    """The disk is full at once, inside the first array, inside the second, between them, and in the directory."""
+    """The disk is full at once, inside the first array, inside the second, between them, and in the
+    directory.
+    """
     file = tmp_path / "arrays.npz"
     file.write_text("old")
     done = subprocess.run(

@@ -1,4 +1,6 @@
-"""The packaged extension, installed into a Blender as users do: it works, and it leaves nothing behind."""
+"""The packaged extension, installed into a Blender as users do: it works, and it leaves nothing
+behind.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ from pathlib import Path
 import pytest
 from hosts import IN_EXTENSION, Host
 from traces import TRACES
+
+from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.timeout(600)  # each starts Blender several times
 
@@ -23,16 +27,22 @@ TAKE = (
 )
 """
 
+FIND_API = (CHECKOUT / "examples" / "find_api.py").read_text(encoding="utf-8")
 FROM_START_TO_END = (
     TRACES
     + IN_EXTENSION
     + TAKE
+    + f"FIND_API = {FIND_API!r}"
     + """
 zipped, folder = arguments
 bpy.ops.extensions.package_install_files(filepath=zipped, repo="user_default", enable_on_install=True)
 check_enabled()
 check_wheels()
 take_by_command_line(folder)
+scope = {}
+exec(FIND_API, scope)
+assert scope["find_api"]() is sys.modules[PACKAGE + ".api"]
+assert scope["find_api"]().open(folder + "/walk.npz").frame_count > 1000
 check_modules()
 assert len(modules()) > 30
 
@@ -88,7 +98,9 @@ def test_the_zip_is_installed_used_disabled_and_removed_in_one_session(
 def test_the_zip_is_installed_used_and_removed_from_the_command_line(
     host: Host, extension_zip: Path
 ):
-    """Each command starts Blender anew, so the extension has to be found again, enabled, each time."""
+    """Each command starts Blender anew, so the extension has to be found again, enabled,
+    each time.
+    """
     if not host.program:
         pytest.skip("no --blender-program is given")
     host.command("extension", "install-file", "-r", "user_default", "--enable", extension_zip)

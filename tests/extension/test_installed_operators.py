@@ -1,4 +1,6 @@
-"""The packaged extension, installed into a Blender: a database and a take by its operators, and the same after a restart."""
+"""The packaged extension, installed into a Blender: a database and a take by its operators, and the
+same after a restart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""From an empty file to databases of the demo and of a folder of motion capture: tag, ask, retune while live, and see it."""
+"""From an empty file to databases of the demo and of a folder of motion capture: tag, ask, retune
+while live, and see it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import gpu
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    alive,
     call,
     check_left_nothing,
     click,
@@ -62,7 +65,7 @@ def in_timeline(operator, **options):
 
 def look_at(frame):
     """Note the colour at a frame, a little above the foot of the Timeline."""
-    bands = module("ui.tag_bands")
+    bands = module("ui.tags.drawing")
     scale = bpy.context.preferences.system.ui_scale
 
     def note():
@@ -144,13 +147,14 @@ def noted(live, count, look):
 
 
 def steered_about(live):
-    """By how much what is played misses, within a second, where it is steered: the mean over turning to three sides, in
-    metres."""
-    hud, misses = module("ui.hud"), []
+    """By how much what is played misses, within a second, where it is steered: the mean over
+    turning to three sides, in metres.
+    """
+    hud, misses = module("ui.play.drawing"), []
 
     def miss(performer, frame):
-        wanted = performer.wanted_path([1.0])[0]
-        return math.dist(hud._matched(live.database, frame)[-1], (wanted.x, wanted.y))
+        wanted = performer.predict_path([1.0])[0]
+        return math.dist(hud._trace_matched_path(live.database, frame)[-1], (wanted.x, wanted.y))
 
     for key in ("W", "S", "D"):
         event(key, unicode=key.lower())
@@ -160,26 +164,30 @@ def steered_about(live):
 
 
 def asks_for_a_tag(live, obj):
-    """By its key from one tag to the next: what is played carries it, and by a button in the panel."""
+    """By its key from one tag to the next: what is played carries it, and by a button in
+    the panel.
+    """
     database, play = live.database, obj.motion_matching.play
-    wanted = database.free_tags.index("mine") + 1
+    wanted = database.requestable_tags.index("mine") + 1
     for _ in range(wanted):
         tap("C", unicode="c")
         yield from ticked(live, 2)
-    yield from until(lambda: live.session.asked == {"mine"})
+    yield from until(lambda: live.session.requested_tags == {"mine"})
     frames = yield from noted(live, 40, lambda performer, frame: frame.frame)
-    share = float(database.tag_mask({"mine"})[frames].mean())
+    share = float(database.make_tag_mask({"mine"})[frames].mean())
     print(f"asked for 'mine': {share:.0%} of the frames carry it")
     assert play.tags == "mine"
     assert share == 1.0
     play.tags = "mine, swim"
     yield from until(lambda: any("swim" in warning for warning in live.warnings))
     play.tags = ""
-    yield from until(lambda: not live.session.asked)
+    yield from until(lambda: not live.session.requested_tags)
 
 
 def retunes(live, obj):
-    """Where the path counts for nothing it is not followed; where it counts again, it is. Weights act without a build."""
+    """Where the path counts for nothing it is not followed; where it counts again, it is. Weights
+    act without a build.
+    """
     features = obj.motion_matching.features
     call(bpy.ops.motion_matching.apply_preset, kind="features", filepath="default")
     of_path = [item for item in features.items if item.kind.startswith("trajectory")]
@@ -192,14 +200,15 @@ def retunes(live, obj):
         )
         misses.append((yield from steered_about(live)))
     print(
-        f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} m where it counts"
+        f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} "
+        "m where it counts"
     )
     assert misses[1] < 0.7 * misses[0]
     call(bpy.ops.motion_matching.save_preset, "INVOKE_DEFAULT", kind="features")
     yield 0.3
     tap("RET")  # as its dialog has it
     yield from until(lambda: features.preset == "my_preset")
-    assert module("ui.performing").current is live
+    assert alive().live is live
 
 
 def changes_features(live):
@@ -208,7 +217,7 @@ def changes_features(live):
     yield from until(lambda: not live.plays_features)
     before = ticks(live)
     yield from ticked(live, 20)
-    assert module("ui.performing").current is live
+    assert alive().live is live
     assert ticks(live) > before
     call(bpy.ops.motion_matching.remove_feature)
     yield from until(lambda: live.plays_features)
@@ -218,7 +227,9 @@ def changes_features(live):
 
 
 def goes_on_motion_capture():
-    """A character of a folder's files, with a database of its own, that goes where it is steered."""
+    """A character of a folder's files, with a database of its own, that goes where it is
+    steered.
+    """
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None
@@ -234,17 +245,18 @@ def goes_on_motion_capture():
     yield from worked()
     live = yield from started()
     assert live.armature.find() == obj
-    place = live.place
+    place = live.position
     event("W", unicode="w")
     yield from ticked(live, 90)
     event("W", "RELEASE")
-    way = ((live.place[0] - place[0]) ** 2 + (live.place[1] - place[1]) ** 2) ** 0.5
+    way = ((live.position[0] - place[0]) ** 2 + (live.position[1] - place[1]) ** 2) ** 0.5
     print(
-        f"on {len(files)} files of {folder.name}, {live.database.frame_count} frames, it went {way:.2f} m"
+        f"on {len(files)} files of {folder.name}, {live.database.frame_count} frames, it went "
+        f"{way:.2f} m"
     )
     assert way > 1.0
     tap("ESC")
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
 
 
 def scenario():

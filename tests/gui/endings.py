@@ -1,4 +1,6 @@
-"""In a window: undo, redo, modes, renaming, deletion, errors and disabling, each while a character is live."""
+"""In a window: undo, redo, modes, renaming, deletion, errors and disabling, each while a character
+is live.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import bpy
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     PACKAGE,
+    alive,
     call,
     check_left_nothing,
     choose,
@@ -43,7 +46,7 @@ def playing(obj):
 def ended(live, before, *words):
     """It is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
-    said = module("ui.performing").last_words
+    said = alive().end_message
     print("   ", said or "(by the user)", flush=True)
     assert all(word in said for word in words), said
     assert bool(words) == bool(said), said
@@ -102,14 +105,14 @@ def redo(live):
 
 def edit_mode(live):
     tap("TAB")
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
     call(bpy.ops.object.mode_set, mode="OBJECT")
     yield 0.2
 
 
 def bone_renamed(live):
     hero().data.bones["Head"].name = "Skull"
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
     hero().data.bones["Skull"].name = "Head"
 
 
@@ -124,11 +127,13 @@ def broken_tick(live):
 def disabled(live):
     bpy.ops.preferences.addon_disable(module=PACKAGE)
     assert not hasattr(bpy.types.Object, "motion_matching")
-    assert module("ui.performing").current is None
+    assert alive().live is None
     yield 0.5
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     # it looks once for recordings that were cut off
-    yield from until(lambda: not bpy.app.timers.is_registered(module("ui.endings")._look))
+    yield from until(
+        lambda: not bpy.app.timers.is_registered(module("app.handlers")._refresh_recordings)
+    )
 
 
 CAUSES = (
@@ -153,7 +158,9 @@ def redone():
 
 
 def changed_while_live():
-    """Undo after an ending goes to a step that was made while live, where the character is as it was before."""
+    """Undo after an ending goes to a step that was made while live, where the character is as it
+    was before.
+    """
     before, own = traces(), pose(hero())
     live = yield from started()
     event("W", unicode="w")
@@ -184,7 +191,7 @@ def goes_on():
     yield from ticked(live, 10)
     call(bpy.ops.screen.frame_jump, end=True)
     yield from ticked(live, 10)
-    assert module("ui.performing").current is live, module("ui.performing").last_words
+    assert alive().live is live, alive().end_message
     tap("ESC")
     yield from ended(live, before)
     assert [take.action for take in obj.motion_matching.takes] == [playing(obj)]
@@ -201,7 +208,7 @@ def bones_deleted():
     before = traces()
     live = yield from started()
     tap("TAB")
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
     bones = hero().data.edit_bones
     bones.remove(bones["Head"])
     call(bpy.ops.object.mode_set, mode="OBJECT")
@@ -217,9 +224,9 @@ def deleted(remove):
     remove()
     yield from ended(live, before, "'Performer'")
     assert "Performer" not in bpy.data.objects
-    assert len(module("ui.recordings").left) == 1
+    assert len(alive().interrupted) == 1
     assert call(bpy.ops.motion_matching.discard_recording) == {"FINISHED"}
-    assert not module("ui.recordings").left
+    assert not alive().interrupted
 
 
 def scenario():

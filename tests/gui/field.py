@@ -1,4 +1,5 @@
-"""A motion field is chosen in the panel, trained by its button, stopped by Esc and gone on with, and steered and pushed.
+"""A motion field is chosen in the panel, trained by its button, stopped by Esc and gone on with,
+and steered and pushed.
 
 Its neighbours are seen, and one of them is forced; so is how the training goes.
 """
@@ -15,6 +16,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     PACKAGE,
+    alive,
     call,
     check_left_nothing,
     click,
@@ -38,9 +40,11 @@ MUCH = 300  # pixels that a thick line over the character takes at least
 
 
 def open_controller():
-    """Have the Controller's panel open and above the others from the first time that it is drawn."""
+    """Have the Controller's panel open and above the others from the first time that it is
+    drawn.
+    """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
-    classes = module("ui.panels_controller").CLASSES
+    classes = module("ui.controller.panel").CLASSES
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     classes[0].bl_options, classes[0].bl_order = set(), -1
@@ -50,31 +54,31 @@ def open_controller():
 
 def trains(obj):
     """Stopped by Esc, and gone on with to the end."""
-    fields, work, learning = module("ui.fields"), module("ui.work"), module("ui.learning")
+    fields, learning = module("app.training"), module("app.learning_curves")
     obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
     yield from until(
-        lambda: work.running and "actions" in work.running[0] and work.running[1] > 0.1
+        lambda: alive().progress and "actions" in alive().progress[0] and alive().progress[1] > 0.1
     )
-    before = work.running[1]
+    before = alive().progress[1]
     tap("ESC")
-    yield from until(lambda: not work.running)
-    yield from until(lambda: fields.standing(obj) == "stopped")
+    yield from until(lambda: not alive().progress)
+    yield from until(lambda: fields.get_training_state(obj) == "stopped")
     yield from click(TRAIN)
-    yield from until(lambda: work.running and "actions" in work.running[0])
-    assert work.running[1] >= before, "it began anew"
+    yield from until(lambda: alive().progress and "actions" in alive().progress[0])
+    assert alive().progress[1] >= before, "it began anew"
     seen = set()
 
     def looks():
-        if found := learning.of(fields.key_of(obj)):
+        if found := learning.get_curves(fields.get_training_key(obj)):
             seen.add(len(found.lines["most"]))
-        return not work.running
+        return not alive().progress
 
     yield from until(looks)
     print(f"the curve was seen with {sorted(seen)} sweeps")
     assert len(seen) > 2, "it grows while it is trained"
-    assert learning.of(fields.key_of(obj)), "and is there afterwards"
-    yield from until(lambda: fields.standing(obj) == "fresh")
+    assert learning.get_curves(fields.get_training_key(obj)), "and is there afterwards"
+    yield from until(lambda: fields.get_training_state(obj) == "fresh")
     assert obj.motion_matching.controller.neighbours == 9
     shots = []
     for shown in (True, False):
@@ -87,8 +91,10 @@ def trains(obj):
 
 
 def is_drawn_after_undo(obj):
-    """How the training went is seen again on its own, when the database of what is there now was looked at."""
-    fields, drawing = module("ui.fields"), module("ui.learning_drawing")
+    """How the training went is seen again on its own, when the database of what is there now was
+    looked at.
+    """
+    fields, drawing = module("app.training"), module("ui.insight.learning_drawing")
     obj.motion_matching.training.show_residuals = True
     for push in (2.0, 3.0):
         obj.motion_matching.play.push = push
@@ -98,9 +104,9 @@ def is_drawn_after_undo(obj):
     drawing._draw_curves = lambda *arguments: (counts.append(1), draw(*arguments))
     tap("Z", ctrl=True)
     yield from until(lambda: bpy.context.object.motion_matching.play.push == 2.0)
-    assert fields.standing(bpy.context.object) == "unknown"
+    assert fields.get_training_state(bpy.context.object) == "unknown"
     counts.clear()
-    yield from until(lambda: fields.standing(bpy.context.object) == "fresh")
+    yield from until(lambda: fields.get_training_state(bpy.context.object) == "fresh")
     yield from until(lambda: counts, 5.0)
     drawing._draw_curves = draw
     bpy.context.object.motion_matching.training.show_residuals = False
@@ -108,11 +114,11 @@ def is_drawn_after_undo(obj):
 
 def goes_and_is_pushed(live):
     assert live.field.function.finished
-    start = live.place
+    start = live.position
     event("W", unicode="w")
     yield from ticked(live, 72)
     event("W", "RELEASE")
-    went = math.dist(start, live.place)
+    went = math.dist(start, live.position)
     print(f"went {went:.2f} m, a tick took {1000 * live.pace.seconds:.1f} ms")
     assert went > 1.0
     yield from ticked(live, 24)
@@ -132,8 +138,13 @@ def in_color(shot, color):
 
 
 def shows_its_neighbours(live):
-    """The chosen one in the theme's colour of the chosen motion, the others as what is asked for: seen, and gone again."""
-    play, hud = bpy.context.object.motion_matching.play, module("ui.hud")
+    """The chosen one in the theme's colour of the chosen motion, the others as what is asked for:
+    seen, and gone again.
+    """
+    play, cache = (
+        bpy.context.object.motion_matching.play,
+        alive().get_cache(module("ui.play.drawing").HudCache),
+    )
     play.show_paths = False  # has that colour too
     chosen, counts = bpy.context.preferences.themes[0].view_3d.bone_pose_active, []
     for shown in (False, True, False):
@@ -141,15 +152,18 @@ def shows_its_neighbours(live):
         yield from ticked(live, 3)
         counts.append(in_color((yield from picture()), chosen))
         if shown:
-            assert len(hud._shown.around.others) > 8 * len(hud._shown.around.chosen) - 12
-            print(f"drawing took {1000 * float(np.median(hud.spent)):.2f} ms with them")
+            ghosts = cache.snapshot.neighbour_ghosts
+            assert len(ghosts.others) > 8 * len(ghosts.chosen) - 12
+            print(f"drawing took {1000 * float(np.median(cache.draw_seconds)):.2f} ms with them")
     print(f"the chosen neighbour takes {counts[1]} pixels, {counts[0]} and {counts[2]} without")
     assert counts[1] > MUCH + max(counts[0], counts[2])
     play.show_paths = True
 
 
 def obeys(live):
-    """The button of a neighbour has it chosen at every tick, and once more pressed it is free again."""
+    """The button of a neighbour has it chosen at every tick, and once more pressed it is free
+    again.
+    """
     controller = bpy.context.object.motion_matching.controller
     yield from click(FAVOUR, at=22)
     yield from until(lambda: controller.favour)

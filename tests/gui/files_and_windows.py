@@ -1,4 +1,6 @@
-"""In a window: saving, opening, reverting, new files, workspaces, areas, scenes and windows, while a character is live."""
+"""In a window: saving, opening, reverting, new files, workspaces, areas, scenes and windows, while
+a character is live.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    alive,
     call,
     check_left_nothing,
     event,
-    module,
     performer,
     recorded,
     run,
@@ -32,13 +34,13 @@ def hero():
 
 
 def is_live(live):
-    return module("ui.performing").current is live
+    return alive().live is live
 
 
 def ended(live, before, *words):
     """It is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
-    said = module("ui.performing").last_words
+    said = alive().end_message
     print("   ", said, flush=True)
     assert all(word in said for word in words), said
 
@@ -63,7 +65,7 @@ def recoverable(load):
     load()
     yield 1.0
     yield from ended(live, before, "file", "can be recovered")
-    assert len(module("ui.recordings").left) == 1
+    assert len(alive().interrupted) == 1
     if "Performer" not in bpy.data.objects:
         call(bpy.ops.wm.open_mainfile, filepath=FILE)
         yield 1.0
@@ -72,7 +74,7 @@ def recoverable(load):
     take = hero().animation_data.action
     assert take.name.startswith("Live Take")
     assert take.frame_range[1] - take.frame_range[0] >= 38
-    assert not module("ui.recordings").left
+    assert not alive().interrupted
     call(bpy.ops.wm.revert_mainfile)
     yield 1.0
 
@@ -101,12 +103,12 @@ def workspaces():
         window.workspace = bpy.data.workspaces[name]
         yield 0.5
         yield from ticked(live, 10)
-        assert is_live(live), module("ui.performing").last_words
+        assert is_live(live), alive().end_message
     for area in window.screen.areas:
         if area.type == "VIEW_3D":
             area.type = "TEXT_EDITOR"
     yield from ticked(live, 10)
-    assert is_live(live), module("ui.performing").last_words
+    assert is_live(live), alive().end_message
     window.workspace = first
     yield 0.5
     tap("ESC")
@@ -123,7 +125,7 @@ def areas():
         call(bpy.ops.screen.screen_full_area)
         yield 0.5
         yield from ticked(live, 10)
-        assert is_live(live), module("ui.performing").last_words
+        assert is_live(live), alive().end_message
     _, area, _ = view()
     area.type = "IMAGE_EDITOR"
     yield from ticked(live, 10)
@@ -135,7 +137,7 @@ def areas():
     event("W", unicode="w")
     yield from ticked(live, 20)
     event("W", "RELEASE")
-    assert is_live(live), module("ui.performing").last_words
+    assert is_live(live), alive().end_message
     tap("ESC")
     yield from ended(live, before)
 
@@ -160,8 +162,8 @@ def window_closed():
     area = next(area for area in second.screen.areas if area.type == "VIEW_3D")
     with bpy.context.temp_override(window=second, area=area, region=area.regions[-1]):
         bpy.ops.motion_matching.start("INVOKE_DEFAULT")
-    yield from until(lambda: module("ui.performing").current)
-    live = module("ui.performing").current
+    yield from until(lambda: alive().live)
+    live = alive().live
     second.event_simulate(
         type="SPACE",
         value="PRESS",

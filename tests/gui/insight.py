@@ -1,4 +1,6 @@
-"""Insight in a window, and a path that is edited by hand: found by their panels, seen in the view, undone, and gone."""
+"""Insight in a window, and a path that is edited by hand: found by their panels, seen in the view,
+undone, and gone.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    alive,
     call,
     check_left_nothing,
     click,
@@ -61,8 +64,7 @@ def drawn_by(owner, name):
 def covers():
     """Coverage is measured by its button, and its strands and charts are drawn."""
     yield from click("motion_matching.measure_coverage")
-    insight = module("ui.insight")
-    yield from until(lambda: insight.measured)
+    yield from until(lambda: alive().coverage_reports)
     yield from worked()
     layers = "show_strands", "show_simulation", "show_coverage", "show_histograms"
     for name in layers:
@@ -72,43 +74,43 @@ def covers():
 
 
 def inspects():
-    """The frame that the timeline is at, by a button; the next one by its key, weighed when it rests."""
+    """The frame that the timeline is at, by a button; the next one by its key, weighed when it
+    rests.
+    """
     settings().source_index = [source.name for source in settings().sources].index("walk_curves")
     bpy.context.scene.frame_set(FRAME)
     yield from click("motion_matching.inspect_frame")
-    inspector = module("ui.inspector")
-    yield from until(lambda: inspector.current and inspector.current.found)
-    first = inspector.current.spot.frame
+    yield from until(lambda: alive().inspector and alive().inspector.inspection)
+    first = alive().inspector.inspected.frame
     assert (yield from drawn_by(lambda: settings().insight, "show_features")) > MUCH
     event("MOUSEMOVE", "NOTHING")
     for _ in range(3):
         tap("RIGHT_ARROW")
     yield from until(lambda: bpy.context.scene.frame_current == FRAME + 3)
+    yield from until(lambda: alive().inspector.inspected.frame == first + 3)
     yield from until(
-        lambda: (
-            inspector.current.spot.frame == first + 3 and inspector.current.found.frame == first + 3
-        )
+        lambda: alive().inspector.inspection and alive().inspector.inspection.frame == first + 3
     )
-    assert inspector.current.found.candidates
-    assert not inspector.current.problem
+    assert alive().inspector.inspection.candidates
+    assert not alive().inspector.problem
 
 
 def maps():
-    """The map of poses is made by its button and drawn; the frame that is inspected is marked on it."""
+    """The map of poses is made by its button and drawn; the frame that is inspected is marked on
+    it.
+    """
     yield from click("motion_matching.map_poses")
-    insight, drawing, inspector = (
-        module(f"ui.{name}") for name in ("insight", "insight_drawing", "inspector")
-    )
-    yield from until(lambda: insight.mapped)
+    drawing = module("ui.insight.drawing")
+    yield from until(lambda: alive().pose_maps)
     yield from worked()
     assert (yield from drawn_by(lambda: settings().insight, "show_map")) > MUCH
-    [found] = insight.mapped.values()
-    assert drawing._inspected(bpy.data.objects["Performer"], found) == [
-        inspector.current.spot.frame
+    [found] = alive().pose_maps.values()
+    assert drawing._get_inspected_frames(bpy.data.objects["Performer"], found) == [
+        alive().inspector.inspected.frame
     ]
     assert call(bpy.ops.motion_matching.stop_inspecting) == {"FINISHED"}
-    yield from until(lambda: inspector.current is None)
-    assert drawing._inspected(bpy.data.objects["Performer"], found) == []
+    yield from until(lambda: alive().inspector is None)
+    assert drawing._get_inspected_frames(bpy.data.objects["Performer"], found) == []
 
 
 def follows_on_the_map():
@@ -117,8 +119,8 @@ def follows_on_the_map():
     settings().play.show_map = True
     live = yield from started()
     event("W", unicode="w")
-    [found] = module("ui.insight").mapped.values()
-    played = module("ui.insight_drawing")._played
+    [found] = alive().pose_maps.values()
+    played = module("ui.insight.drawing")._get_played_frames
     yield from until(lambda: len(set(played(found))) > 5)  # of each picture the last one
     event("W", "RELEASE")
     assert max(played(found)) < len(found.colours)
@@ -135,18 +137,26 @@ def undone():
     yield 0.1
 
 
-def tracks(name, differs_from=None):
-    """The place (F, 2) of a path that is drawn, once it is there, and another one."""
-    paths = module("ui.ground_paths")
+def snapshot():
+    """The paths that are drawn, or None."""
+    return module("ui.database.ground_paths").get_cache().snapshot
+
+
+def tracks(name, differs_from=None, like=None):
+    """Wait until a path is drawn, and is another one or the same again; the value is its positions
+    (F, 2).
+    """
 
     def is_there():
-        track = paths.shown.tracks.get(name) if paths.shown else None
-        return track is not None and (
-            differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4)
+        track = snapshot().tracks.get(name) if snapshot() else None
+        return (
+            track is not None
+            and (differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4))
+            and (like is None or np.allclose(track.positions, like, atol=1e-4))
         )
 
     yield from until(is_there)
-    return paths.shown.tracks[name].positions.copy()
+    return snapshot().tracks[name].positions.copy()
 
 
 def smooths():
@@ -161,19 +171,13 @@ def smooths():
     yield from tracks("smoothed", differs_from=begun)
     yield from undone()
     yield from until(lambda: settings().simulation_bone.position_window == window)
-    yield from until(
-        lambda: (
-            np.allclose(
-                module("ui.ground_paths").shown.tracks["smoothed"].positions, begun, atol=1e-4
-            )
-            if module("ui.ground_paths").shown
-            else False
-        )
-    )
+    yield from tracks("smoothed", like=begun)
 
 
 def edits_by_hand():
-    """The path becomes an empty, which is moved and keyed; that is drawn, undone, and the computed path comes back."""
+    """The path becomes an empty, which is moved and keyed; that is drawn, undone, and the computed
+    path comes back.
+    """
     yield from click("motion_matching.edit_path")
     yield from until(lambda: settings().sources[settings().source_index].use_path)
     yield from worked()
@@ -195,24 +199,18 @@ def edits_by_hand():
     edited = yield from tracks("by hand", differs_from=computed)
     moved = np.linalg.norm(edited - computed, axis=1)
     print(
-        f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} frames"
+        f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} "
+        "frames"
     )
     assert moved.max() > 0.05
     assert np.median(moved) < 1e-3
     yield from undone()  # the key
     yield from undone()  # the move
-    yield from until(
-        lambda: (
-            module("ui.ground_paths").shown
-            and np.allclose(
-                module("ui.ground_paths").shown.tracks["by hand"].positions, computed, atol=1e-4
-            )
-        )
-    )
+    yield from tracks("by hand", like=computed)
     yield from click("motion_matching.computed_path")
     yield from until(lambda: not settings().sources[settings().source_index].use_path)
     settings().show_path = False
-    yield from until(lambda: module("ui.ground_paths").shown is None)
+    yield from until(lambda: snapshot() is None)
 
 
 def scenario():

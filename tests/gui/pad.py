@@ -1,4 +1,5 @@
-"""A gamepad in a window: it steers, its Start button records, and when it is unplugged the keyboard goes on.
+"""A gamepad in a window: it steers, its Start button records, and when it is unplugged the keyboard
+goes on.
 
 The pad is SDL's own virtual joystick, in the process that reads it; the library is the extension's.
 """
@@ -13,6 +14,7 @@ import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    alive,
     check_left_nothing,
     event,
     module,
@@ -34,7 +36,7 @@ def said(live):
 
     def noting(*arguments):
         tick(*arguments)
-        told.extend(text for text in live.said if "gamepad" in text)
+        told.extend(text for text in live.messages if "gamepad" in text)
 
     live.tick = noting
     return told
@@ -42,15 +44,15 @@ def said(live):
 
 def directions():
     """Ahead and to the right, as the view looks."""
-    heading = module("ui.navigation").heading(view()[1].spaces.active.region_3d)
+    heading = module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
     return (math.sin(heading), -math.cos(heading)), (-math.cos(heading), -math.sin(heading))
 
 
 def went(live, count):
     """Wait for ticks; how far the character went ahead and to the right meanwhile."""
-    x, y = live.place
+    x, y = live.position
     yield from ticked(live, count)
-    x, y = live.place[0] - x, live.place[1] - y
+    x, y = live.position[0] - x, live.position[1] - y
     return tuple(x * way[0] + y * way[1] for way in directions())
 
 
@@ -91,7 +93,7 @@ def records_until_it_is_unplugged(live, pad, told):
     print(told[0])
     assert "Virtual Pad" in told[0]
     assert "disconnected" in told[0]
-    assert module("ui.performing").current is live
+    assert alive().live is live
     assert live.session.is_recording
     event("W", unicode="w")
     yield from ticked(live, 30)

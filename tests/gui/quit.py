@@ -1,4 +1,6 @@
-"""Blender is quit while a character is recorded. What was recorded is offered at the next start, see `recover.py`."""
+"""Blender is quit while a character is recorded. What was recorded is offered at the next start,
+see `recover.py`.
+"""
 
 from __future__ import annotations
 

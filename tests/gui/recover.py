@@ -8,7 +8,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drive import click, empty_file, event, module, redrawn, run, started, tap, ticked, until
+from drive import alive, click, empty_file, event, redrawn, run, started, tap, ticked, until
 
 FILE = os.path.join(os.environ["MOTION_MATCHING_TEST_FOLDER"], "quit.blend")
 
@@ -17,11 +17,10 @@ def scenario():
     yield from empty_file()
     bpy.ops.wm.open_mainfile(filepath=FILE)
     yield 1.0
-    recordings = module("ui.recordings")
-    yield from until(lambda: len(recordings.left) == 1)
+    yield from until(lambda: len(alive().interrupted) == 1)
     yield from redrawn("UI")
     yield from click("motion_matching.recover_take")
-    yield from until(lambda: not recordings.left)
+    yield from until(lambda: not alive().interrupted)
     obj = bpy.data.objects["Performer"]
     [take] = obj.motion_matching.takes
     assert obj.animation_data.action == take.action
@@ -33,7 +32,7 @@ def scenario():
     yield from ticked(live, 10)
     event("W", "RELEASE")
     tap("ESC")
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
     assert obj.animation_data.action == take.action
 
 

@@ -1,4 +1,6 @@
-"""In a window: motion from wherever it is selected, a folder of motion capture, and how a build and its database stand."""
+"""In a window: motion from wherever it is selected, a folder of motion capture, and how a build and
+its database stand.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import bpy
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     FOLDER,
+    alive,
     call,
     click,
     empty_file,
@@ -47,7 +50,9 @@ def inside(area, operator, **options):
 
 
 def added():
-    """The names of the sources that the selected actions become, once there are any; the list is empty then again."""
+    """The names of the sources that the selected actions become, once there are any; the list is
+    empty then again.
+    """
     yield from until(lambda: call(bpy.ops.motion_matching.add_assets.poll))
     sources = bpy.context.object.motion_matching.sources
     assert call(bpy.ops.motion_matching.add_assets) == {"FINISHED"}
@@ -57,7 +62,9 @@ def added():
 
 
 def from_what_is_selected():
-    """Actions that are selected in the Outliner, as assets of this file, and in an asset library, linked."""
+    """Actions that are selected in the Outliner, as assets of this file, and in an asset library,
+    linked.
+    """
     obj = bpy.context.object
     call(bpy.ops.motion_matching.remove_source, all=True)
     assert not call(bpy.ops.motion_matching.add_assets.poll)
@@ -99,36 +106,35 @@ def from_what_is_selected():
 
 
 def from_a_folder():
-    """A folder of motion capture becomes a character with a database: built, given up, changed, and built again."""
+    """A folder of motion capture becomes a character with a database: built, given up, changed, and
+    built again.
+    """
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None
     folder, _ = motion_capture()
     call(bpy.ops.motion_matching.add_folder, directory=f"{folder}{os.sep}")
-    settings, status, work = (
-        bpy.context.object.motion_matching,
-        module("ui.status"),
-        module("ui.work"),
-    )
-    stands = lambda: status.shown(bpy.context.object)  # noqa: E731
+    settings, status = bpy.context.object.motion_matching, module("app.status")
+    stands = lambda: status.get_status(bpy.context.object)  # noqa: E731
     yield from redrawn("UI")
     yield from click("motion_matching.build")
-    yield from until(lambda: work.running)
+    yield from until(lambda: alive().progress)
     event("ESC")
     event("ESC", "RELEASE")
-    yield from until(lambda: not work.running)
+    yield from until(lambda: not alive().progress)
     assert not settings.built_key
     yield from click("motion_matching.build")
-    yield from until(lambda: work.running)
+    yield from until(lambda: alive().progress)
     yield from worked()
     yield from until(lambda: stands().kind == "fresh")
     print(
-        f"{len(settings.sources)} files of {folder.name}: {stands().frames} frames in {stands().clips} clips"
+        f"{len(settings.sources)} files of {folder.name}: {stands().frames} frames in "
+        f"{stands().clips} clips"
     )
     assert stands().clips > 0.9 * len(settings.sources)
     settings.contact_speed = 0.2
     yield from until(lambda: stands().kind == "stale")
-    assert stands().why == "Changed since the build: Contact Speed"
+    assert stands().stale_reason == "Changed since the build: Contact Speed"
     call(bpy.ops.ed.undo_push, message="Slower")
     settings.contact_speed = 0.15
     yield from until(lambda: stands().kind == "fresh")
@@ -136,24 +142,24 @@ def from_a_folder():
     tap("W", unicode="w")
     yield from ticked(live, 20)
     tap("ESC")
-    yield from until(lambda: module("ui.performing").current is None)
+    yield from until(lambda: alive().live is None)
 
 
 def under_two_names():
     """What is built stays built beside a database of fewer files, which is chosen in the list."""
-    settings, status = bpy.context.object.motion_matching, module("ui.status")
+    settings, status = bpy.context.object.motion_matching, module("app.status")
     plus = region_of(view()[1], "UI").width - 45
     yield from click("motion_matching.add_database", at=plus)
     yield from click("motion_matching.add_database", at=plus)
     assert [database.label for database in settings.databases] == ["Database", "Database.001"]
     settings.sources[0].enabled = False
-    yield from until(lambda: status.shown(bpy.context.object).kind == "stale")
+    yield from until(lambda: status.get_status(bpy.context.object).kind == "stale")
     settings.database_index = 0
-    yield from until(lambda: status.shown(bpy.context.object).kind == "fresh")
+    yield from until(lambda: status.get_status(bpy.context.object).kind == "fresh")
     assert all(source.enabled for source in settings.sources)
     settings.database_index = 1
     assert [source.enabled for source in settings.sources[:2]] == [False, True]
-    yield from until(lambda: status.shown(bpy.context.object).kind == "stale")
+    yield from until(lambda: status.get_status(bpy.context.object).kind == "stale")
 
 
 def scenario():

@@ -1,4 +1,6 @@
-"""From an empty file: add the performer, build, start, steer, look round, record ten seconds, stop; a take is there."""
+"""From an empty file: add the performer, build, start, steer, look round, record ten seconds, stop;
+a take is there.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    alive,
     call,
     check_left_nothing,
     click,
@@ -34,17 +37,21 @@ SECONDS = 10  # of the recording
 
 
 def looks():
-    """Every look from now on at whether the database is still that of its sources: one takes as long as many ticks."""
-    status, found = module("ui.status"), []
+    """Every look from now on at whether the database is still that of its sources: one takes as
+    long as many ticks.
+    """
+    status, found = module("app.status"), []
     refresh = status.refresh
     status.refresh = lambda obj: found.append(obj.name) or refresh(obj)
     return found
 
 
 def way(live, before):
-    """How far the character went since it was at a place, and how far of that to where the view looks now."""
-    heading = module("ui.navigation").heading(view()[1].spaces.active.region_3d)
-    x, y = (now - then for now, then in zip(live.place, before, strict=True))
+    """How far the character went since it was at a place, and how far of that to where the view
+    looks now.
+    """
+    heading = module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
+    x, y = (now - then for now, then in zip(live.position, before, strict=True))
     return math.hypot(x, y), x * math.sin(heading) - y * math.cos(heading)
 
 
@@ -71,7 +78,7 @@ def pan():
 def goes_ahead_and_stops(live):
     """Where the view looks is ahead, also once the view was turned while the key is held."""
     seen = view()[1].spaces.active.region_3d
-    place, pictures = live.place, drawn["WINDOW"]
+    place, pictures = live.position, drawn["WINDOW"]
     event("W", unicode="w")
     yield from ticked(live, 72)
     length, ahead = way(live, place)
@@ -81,7 +88,7 @@ def goes_ahead_and_stops(live):
     assert ahead > 1.5
     assert ahead > 0.95 * length
     assert drawn["WINDOW"] - pictures >= 3
-    assert math.dist(seen.view_location[:2], live.place) < 1.5, "the view does not follow"
+    assert math.dist(seen.view_location[:2], live.position) < 1.5, "the view does not follow"
 
     before, distance = seen.view_rotation.copy(), seen.view_distance
     yield from orbit()
@@ -96,7 +103,7 @@ def goes_ahead_and_stops(live):
     assert seen.view_distance < distance
 
     yield from ticked(live, 60)
-    place = live.place
+    place = live.position
     yield from ticked(live, 45)
     length, ahead = way(live, place)
     print(f"went {length:.2f} m, {ahead:.2f} m of it ahead of the turned view")
@@ -104,9 +111,9 @@ def goes_ahead_and_stops(live):
     assert ahead > 0.95 * length
     event("W", "RELEASE")
     yield from ticked(live, 60)
-    place = live.place
+    place = live.position
     yield from ticked(live, 30)
-    assert math.dist(place, live.place) < 0.15, "nobody holds a key, and it goes on"
+    assert math.dist(place, live.position) < 0.15, "nobody holds a key, and it goes on"
 
 
 def keeps_files_and_scene(live):
@@ -117,7 +124,7 @@ def keeps_files_and_scene(live):
     tap("X", unicode="x")
     tap("G", unicode="g")
     yield from ticked(live, 5)
-    assert module("ui.performing").current is live
+    assert alive().live is live
     assert set(bpy.data.objects.keys()) == names
 
 
@@ -126,7 +133,7 @@ def records(live):
     half = round(SECONDS * live.database.fps / 2)
     tap("R", unicode="r")
     event("W", unicode="w")
-    start = live.place
+    start = live.position
     yield from recorded(live, half)
     event("A", unicode="a")
     event("W", "RELEASE")
@@ -134,7 +141,7 @@ def records(live):
     event("A", "RELEASE")
     tap("SPACE", unicode=" ")
     yield from until(lambda: not live.session.is_recording)
-    return start, live.place
+    return start, live.position
 
 
 def check_take(obj, live, start, stop):
@@ -172,7 +179,7 @@ def is_one_step_of_undo(name):
     obj = bpy.data.objects["Performer"]
     assert [take.action.name for take in obj.motion_matching.takes] == [name]
     assert obj.animation_data.action.name == name
-    assert module("ui.performing").current is None
+    assert alive().live is None
 
 
 def scenario():
@@ -186,8 +193,8 @@ def scenario():
     obj, before = bpy.context.object, traces()
     assert not (obj.animation_data and obj.animation_data.action)
     yield from click("motion_matching.start")
-    yield from until(lambda: module("ui.performing").current)
-    live = module("ui.performing").current
+    yield from until(lambda: alive().live)
+    live = alive().live
     event("MOUSEMOVE", "NOTHING")
     yield from ticked(live, 10)
     found = looks()
@@ -199,7 +206,7 @@ def scenario():
     tap("ESC")
     yield from check_left_nothing(live, before)
     check_take(obj, live, *ends)
-    spent = sorted(module("ui.hud").spent)
+    spent = sorted(alive().get_cache(module("ui.play.drawing").HudCache).draw_seconds)
     print(f"drawing took {1000 * spent[len(spent) // 2]:.2f} ms")
     yield from is_one_step_of_undo(obj.animation_data.action.name)
 

@@ -1,7 +1,9 @@
-"""The packaged extension in a Blender with a window: a character is steered and recorded, and each ending is clean.
+"""The packaged extension in a Blender with a window: a character is steered and recorded, and each
+ending is clean.
 
-`build.py test tests/gui --blender-program "…" --blender-window "…"`: two commands that run one Blender, without a window
-and with one. On Linux without a screen, the second may be `xvfb-run -a blender`. Without them the tests are skipped.
+`build.py test tests/gui --blender-program "…" --blender-window "…"`: two commands that run one
+Blender, without a window and with one. On Linux without a screen, the second may be `xvfb-run -a
+blender`. Without them the tests are skipped.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ pytestmark = pytest.mark.timeout(
 
 @pytest.fixture
 def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
-    """Return `play(script) -> str`: a scenario in a Blender with a window and the extension; what it prints.
+    """Return `play(script) -> str`: a scenario in a Blender with a window and the extension; what
+    it prints.
 
-    All that is played lies in one folder without the checkout, so nothing but what is installed can be found.
+    All that is played lies in one folder without the checkout, so nothing but what is installed can
+    be found.
     """
     command = shlex.split(request.config.getoption("--blender-window"))
     if not (command and host.program):
@@ -39,7 +43,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     scripts.mkdir()
     for file in (
         *(TESTS / "gui").glob("*.py"),
-        TESTS / "traces.py",
+        *TESTS.glob("traces*.py"),
         TESTS / "live" / "virtual_pad.py",
     ):
         shutil.copy(file, scripts)

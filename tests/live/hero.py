@@ -1,6 +1,6 @@
-"""A character that is performed live through the extension, for scripts that run inside Blender with a database.
+"""A character that is performed live through the extension.
 
-Their first argument is the database. Time is the test's: `run` makes ticks of the clock, `play` frames of the timeline.
+Time is the test's: `run` makes ticks of the clock, `play` frames of the timeline.
 """
 
 from __future__ import annotations
@@ -10,36 +10,24 @@ from typing import Any
 import bpy
 import numpy as np
 
-import motion_matching
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import Replay
-from motion_matching.scene import actions
-from motion_matching.ui import performing
-from tests.live.stage import DATABASE, FPS, SETTINGS, person, shown, wanted
-
-__all__ = [
-    "FPS",
-    "Hero",
-    "actions",
-    "bones_in",
-    "bpy",
-    "motion_matching",
-    "np",
-    "performing",
-    "person",
-    "shown",
-    "toggle_playback",
-    "wanted",
-]
-
-motion_matching.register()
+from motion_matching.live.inputs.replay import ReplayInput
+from tests.demo import load_demo
+from tests.live.stage import FPS, person, shown, wanted
 
 
 class Hero:
     """A session on a person in an otherwise empty file; `play` are settings of the panel."""
 
-    def __init__(self, seconds: float = 10.0, **play: Any) -> None:
+    def __init__(
+        self, seconds: float = 10.0, database: Database | None = None, **play: Any
+    ) -> None:
+        self.database = database or load_demo()
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = round(FPS)
         self.obj, self.now, self.seconds = person("Hero"), 100.0, seconds
@@ -47,13 +35,14 @@ class Hero:
         for name, value in play.items():
             setattr(self.obj.motion_matching.play, name, value)
 
-    def start(self, source: Any = None) -> performing.Live:
-        source = source or Replay(wanted(seconds=self.seconds), FPS)
-        self.live = performing.start(
+    def start(self, source: Any = None) -> host.LiveSession:
+        source = source or ReplayInput(wanted(seconds=self.seconds), FPS)
+        settings = make_default_settings(self.database)
+        self.live = host.start(
             self.obj,
-            DATABASE,
-            MotionMatching(DATABASE, SETTINGS),
-            SETTINGS,
+            self.database,
+            MotionMatching(self.database, settings),
+            settings,
             Keyboard(),
             source,
             self.now,
@@ -64,18 +53,20 @@ class Hero:
         """Ticks of the clock."""
         for _ in range(ticks):
             self.now += 1.0 / FPS
-            if performing.current is self.live:
+            if runtime.live is self.live:
                 self.live.tick(self.now, 0.0)
 
     def play(self, *frames: int, timers: int = 2) -> list[np.ndarray]:
-        """Frames as the timeline plays them, with the timers between; what is seen (B, 4, 4) at each."""
+        """Frames as the timeline plays them, with the timers between; what is seen (B, 4, 4) at
+        each.
+        """
         seen = []
         for frame in frames:
             bpy.context.scene.frame_set(frame)
             seen.append(shown(self.obj))
             for _ in range(timers):
                 self.now += 0.4 / FPS
-                if performing.current is self.live:
+                if runtime.live is self.live:
                     self.live.tick(self.now, 0.0)
         return seen
 

@@ -1,60 +1,39 @@
-"""A performer and an armature that it moves, for scripts that run inside Blender. Their first argument is a database."""
+"""A performer and an armature that it moves."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import bpy
 import numpy as np
 
-from motion_matching.engine import takes
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.ground import FLAT, Box, Boxes, Ground
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.matching import database
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.motion.attachment import detach
+from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.base import Input
-from motion_matching.live.inputs.replay import Replay
+from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.live.session import Session
-from motion_matching.scene.armature import create_armature
-from motion_matching.scene.pose import PoseWriter
-from motion_matching.scene.root_target import RootTarget
+from motion_matching.scene.writing.pose_writer import PoseWriter
+from tests.demo import demo_settings, load_demo
 from tests.scene.bodies import person
 
-DATABASE = database.load(sys.argv[1])
-SETTINGS = takes.default_settings(DATABASE)
-FPS = DATABASE.fps
-NAMES = DATABASE.skeleton.names[1:]
-
-__all__ = [
-    "DATABASE",
-    "FPS",
-    "NAMES",
-    "SETTINGS",
-    "Path",
-    "PoseWriter",
-    "RootTarget",
-    "Stage",
-    "bpy",
-    "create_armature",
-    "detach",
-    "new_performer",
-    "np",
-    "person",
-    "shown",
-    "wanted",
-]
+FPS = 30.0  # of the demo database
+NAMES = build_humanoid_skeleton().names
 
 
-def new_performer(ground: Ground = FLAT) -> Performer:
-    return Performer(MotionMatching(DATABASE, SETTINGS), SETTINGS, ground)
+def new_performer(ground: Ground = FLAT, database: Database | None = None) -> Performer:
+    database = database or load_demo()
+    settings = make_default_settings(database)
+    return Performer(MotionMatching(database, settings), settings, ground)
 
 
 def wanted(name: str = "random", seconds: float = 10.0, seed: int = 2) -> Performance:
-    return scripts.script(name, seconds, FPS, SETTINGS.walk, SETTINGS.run, seed=seed)
+    return scripts.build_script(
+        name, seconds, FPS, demo_settings().walk, demo_settings().run, seed=seed
+    )
 
 
 def shown(obj: bpy.types.Object) -> np.ndarray:
@@ -77,10 +56,10 @@ class Stage:
         **options,
     ) -> None:
         self.obj = obj or person()
-        self.writer = PoseWriter(self.obj, DATABASE.skeleton, hips="Hips", **options)
+        self.writer = PoseWriter(self.obj, load_demo().skeleton, hips="Hips", **options)
         self.session = Session(
             new_performer(Boxes(obstacles)),
-            source or Replay(wanted(), FPS),
+            source or ReplayInput(wanted(), FPS),
             self.writer,
             follows_timeline=follows_timeline,
             obstacles=obstacles,

@@ -7,31 +7,31 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine import takes
 from motion_matching.engine.control import rollout, scripts
 from motion_matching.engine.control.performer import Performer, Placement
-from motion_matching.engine.control.trajectory import wrap
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.takes import takes
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.path import Path
-from motion_matching.live.inputs.replay import Replay
-from motion_matching.live.inputs.target import Target
+from motion_matching.live.inputs.path import PathInput
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.target import TargetInput
 
 
 @pytest.fixture(scope="module")
 def performer(demo_database) -> Performer:
-    settings = takes.default_settings(demo_database)
+    settings = takes.make_default_settings(demo_database)
     return Performer(MotionMatching(demo_database, settings), settings)
 
 
 def drive(performer: Performer, source, seconds: float, place: Placement | None = None) -> list:
     """Frames of a performer that an input leads, from where it begins or from a place."""
-    place = place or source.start.place
+    place = place or source.start.placement
     frames = [performer.reset((place.x, place.y), place.yaw)]
     for tick in range(round(seconds * performer.method.fps)):
         last = frames[-1]
-        intent = source.intent(
+        intent = source.get_intent(
             Situation(tick, performer.dt, last.character, last.simulation_object)
         )
         frames.append(performer.step(intent))
@@ -53,18 +53,18 @@ CIRCLE = (
 BEND = np.array([[0.0, 0.0], [0.0, -4.0], [3.0, -6.0], [6.0, -6.0]])
 
 
-def future(path: Path, second: float):
+def future(path: PathInput, second: float):
     place = Placement(0.0, 0.0, 0.0)
-    return path.intent(Situation(round(1000 * second), 0.001, place, place)).path
+    return path.get_intent(Situation(round(1000 * second), 0.001, place, place)).path
 
 
-def driven(path: Path, seconds: float, dt: float = 0.01) -> np.ndarray:
+def driven(path: PathInput, seconds: float, dt: float = 0.01) -> np.ndarray:
     """Where the path wants to be (T, 2), every `dt`."""
     return np.array([future(path, k * dt).positions[0] for k in range(round(seconds / dt))])
 
 
 def test_the_profile_keeps_speed_and_accelerations_and_ends_at_rest():
-    path = Path(BEND, 1.4, acceleration=1.0, sideways=1.5)
+    path = PathInput(BEND, 1.4, acceleration=1.0, sideways=1.5)
     velocities = np.diff(driven(path, 14.0), axis=0) / 0.01
     speeds = np.linalg.norm(velocities, axis=1)
     assert speeds.max() == pytest.approx(1.4, abs=0.02)
@@ -76,7 +76,7 @@ def test_the_profile_keeps_speed_and_accelerations_and_ends_at_rest():
 
 
 def test_bends_are_taken_slowly_enough():
-    path = Path(
+    path = PathInput(
         0.5 * CIRCLE, 3.0, cyclic=True, sideways=2.0
     )  # a radius of two metres: no more than 2 m/s
     speeds = np.linalg.norm(np.diff(driven(path, 20.0), axis=0), axis=1) / 0.01
@@ -85,7 +85,7 @@ def test_bends_are_taken_slowly_enough():
 
 def test_the_speed_follows_its_factors():
     factors = np.array([1.0, 1.0, 0.5, 0.5])
-    path = Path(np.array([[0, 0], [0, -6], [0, -7], [0, -12]], float), 1.6, factors=factors)
+    path = PathInput(np.array([[0, 0], [0, -6], [0, -7], [0, -12]], float), 1.6, factors=factors)
     way = driven(path, 15.0)
     speeds = np.linalg.norm(np.diff(way, axis=0), axis=1) / 0.01
     assert speeds[(way[:-1, 1] < -2) & (way[:-1, 1] > -5)].mean() == pytest.approx(1.6, abs=0.05)
@@ -93,7 +93,7 @@ def test_the_speed_follows_its_factors():
 
 
 def test_a_closed_path_goes_round_without_a_seam():
-    path = Path(CIRCLE, 1.5, cyclic=True)
+    path = PathInput(CIRCLE, 1.5, cyclic=True)
     way = driven(path, 60.0, 0.02)
     speeds = np.linalg.norm(np.diff(way, axis=0), axis=1) / 0.02
     assert speeds[200:].min() > 1.4
@@ -108,7 +108,7 @@ def test_a_closed_path_goes_round_without_a_seam():
 @pytest.mark.parametrize("cyclic", [False, True])
 def test_the_character_follows_a_path_within_centimetres(performer, cyclic):
     points = CIRCLE if cyclic else BEND
-    path = Path(points, 1.2, cyclic=cyclic)
+    path = PathInput(points, 1.2, cyclic=cyclic)
     frames = drive(performer, path, 18.0)
     way = driven(path, 40.0)
     apart = np.linalg.norm(places(frames)[:, None, :2] - way[None], axis=2).min(axis=1)
@@ -122,10 +122,10 @@ def test_the_character_follows_a_path_within_centimetres(performer, cyclic):
 def test_paths_that_are_none_are_refused():
     for wrong, word in ((np.zeros((1, 2)), "shorter"), (np.zeros((5, 2)), "shorter")):
         with pytest.raises(SettingsError, match=word):
-            Path(wrong, 1.0)
+            PathInput(wrong, 1.0)
     for speed in (0.0, -1.0, math.nan):
         with pytest.raises(SettingsError, match="speed"):
-            Path(BEND, speed)
+            PathInput(BEND, speed)
 
 
 # ---------------------------------------------------------------- target
@@ -134,19 +134,21 @@ def test_paths_that_are_none_are_refused():
 @pytest.fixture
 def synchronized(demo_database) -> Performer:
     """One that is led by the code as well, also while it stands."""
-    settings = takes.default_settings(demo_database).changed(
+    settings = takes.make_default_settings(demo_database).with_changes(
         {"displacement": "synchronize", "synchronization": 0.6, "clamp": False}
     )
     return Performer(MotionMatching(demo_database, settings), settings)
 
 
 def test_the_shipped_character_stops_at_arms_length_or_nearer_and_does_not_slide(performer):
-    """As shipped, standing feet are not dragged: the clamp alone says how far it may be from what is steered."""
+    """As shipped, standing feet are not dragged: the clamp alone says how far it may be from what
+    is steered.
+    """
     for x, y in ((0, -4), (3, 0), (-5, -5)):
         goal = Placement(x, y, 0.0)
         frames = drive(
             performer,
-            Target(lambda goal=goal: goal, performer.settings),
+            TargetInput(lambda goal=goal: goal, performer.settings),
             10.0,
             Placement(0.0, 0.0, 0.0),
         )
@@ -165,7 +167,7 @@ def test_the_shipped_character_stops_at_arms_length_or_nearer_and_does_not_slide
 def test_the_character_arrives_and_stops(synchronized, x, y, yaw):
     performer = synchronized
     goal = Placement(x, y, yaw)
-    target = Target(lambda: goal, performer.settings, turns=True)
+    target = TargetInput(lambda: goal, performer.settings, turns=True)
     frames = drive(performer, target, 10.0, Placement(0.0, 0.0, 0.0))
     way = places(frames)
     apart = np.hypot(way[:, 0] - x, way[:, 1] - y)
@@ -182,7 +184,7 @@ def test_the_character_arrives_and_stops(synchronized, x, y, yaw):
 def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronized):
     performer = synchronized
     goal = Placement(0.0, -3.0, 0.0)
-    target = Target(lambda: goal, performer.settings)
+    target = TargetInput(lambda: goal, performer.settings)
     drive_on = drive(performer, target, 7.0, Placement(0.0, 0.0, 0.0))
     assert np.hypot(drive_on[-1].character.x, drive_on[-1].character.y + 3.0) < 0.02
     goal = Placement(3.0, -3.0, 0.0)
@@ -191,7 +193,9 @@ def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronize
         last = frames[-1] if frames else drive_on[-1]
         frames.append(
             performer.step(
-                target.intent(Situation(tick, performer.dt, last.character, last.simulation_object))
+                target.get_intent(
+                    Situation(tick, performer.dt, last.character, last.simulation_object)
+                )
             )
         )
     assert np.hypot(frames[-1].character.x - 3.0, frames[-1].character.y + 3.0) < 0.02
@@ -205,13 +209,15 @@ def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronize
 
 def test_a_recording_is_performed_as_it_was_solved(demo_database, performer):
     settings = performer.settings
-    wanted = scripts.script("random", 6.0, demo_database.fps, settings.walk, settings.run, seed=5)
-    replay = Replay(wanted, demo_database.fps)
+    wanted = scripts.build_script(
+        "random", 6.0, demo_database.fps, settings.walk, settings.run, seed=5
+    )
+    replay = ReplayInput(wanted, demo_database.fps)
     take = rollout.solve(performer, wanted)
     frames = drive(performer, replay, 6.0)
     assert np.stack([frame.pose for frame in frames]).tobytes() == take.poses.tobytes()
     assert replay.is_finished
-    assert replay.intent(Situation(10_000, performer.dt, *[Placement(0, 0, 0)] * 2)).move == (
+    assert replay.get_intent(Situation(10_000, performer.dt, *[Placement(0, 0, 0)] * 2)).move == (
         0.0,
         0.0,
     )

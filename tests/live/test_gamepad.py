@@ -14,25 +14,25 @@ import pytest
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.gamepad import Gamepad, PadSettings, response
+from motion_matching.live.inputs.gamepad import Gamepad, PadSettings, apply_response
 from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import Steering
+from motion_matching.live.inputs.steering import SteeringInput
 from tests.conftest import CHECKOUT
 from tests.live.virtual_pad import VirtualPad, sdl2
 
 
 @pytest.fixture
 def steering():
-    steering = Steering(gamepad=Gamepad())
+    steering = SteeringInput(gamepad=Gamepad())
     yield steering
     steering.close()
     steering.close()
 
 
-def intent(steering: Steering, heading: float = 0.0):
+def intent(steering: SteeringInput, heading: float = 0.0):
     steering.poll()
     place = Placement(0.0, 0.0, 0.0)
-    return steering.intent(Situation(0, 1 / 30, place, place, heading))
+    return steering.get_intent(Situation(0, 1 / 30, place, place, heading))
 
 
 # ---------------------------------------------------------------- response
@@ -48,7 +48,9 @@ def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
         )
         lengths = []
         for length in np.linspace(0.0, 1.4, 40):
-            x, y = response(length * math.cos(angle), length * math.sin(angle), dead_zone, curve)
+            x, y = apply_response(
+                length * math.cos(angle), length * math.sin(angle), dead_zone, curve
+            )
             lengths.append(math.hypot(x, y))
             if length <= dead_zone:
                 assert lengths[-1] == 0.0
@@ -59,9 +61,9 @@ def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
 
 
 def test_the_response_begins_without_a_step_and_does_not_see_axes():
-    assert math.hypot(*response(0.15 + 1e-6, 0.0, 0.15, 1.0)) < 1e-5
+    assert math.hypot(*apply_response(0.15 + 1e-6, 0.0, 0.15, 1.0)) < 1e-5
     # a dead zone for each axis would swallow the small one
-    x, y = response(0.8, 0.1, 0.15, 1.0)
+    x, y = apply_response(0.8, 0.1, 0.15, 1.0)
     assert y / x == pytest.approx(0.1 / 0.8)
 
 
@@ -90,7 +92,7 @@ def test_the_left_stick_moves_with_its_deflection_as_speed(steering):
                     pad.stick(-length * math.sin(turn), length * math.cos(turn))
                     move = intent(steering, heading).move
                     assert math.hypot(*move) == pytest.approx(
-                        math.hypot(*response(length, 0.0, 0.15, 1.5)), abs=1e-3
+                        math.hypot(*apply_response(length, 0.0, 0.15, 1.5)), abs=1e-3
                     )
                     assert math.cos(
                         math.atan2(move[0], -move[1]) - heading - turn
@@ -134,7 +136,7 @@ def test_buttons_toggle_push_and_record_once(steering):
 
 
 def test_buttons_can_be_held_and_bound_otherwise():
-    steering = Steering(gamepad=Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",))))
+    steering = SteeringInput(gamepad=Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",))))
     with VirtualPad() as pad:
         steering.open()
         gaits = []
@@ -172,7 +174,7 @@ def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
 
 
 def test_keys_go_on_beside_a_pad_that_rests():
-    steering = Steering(Keyboard(), Gamepad())
+    steering = SteeringInput(Keyboard(), Gamepad())
     with VirtualPad() as pad:
         steering.open()
         steering.keyboard.handle("A", "PRESS")

@@ -11,7 +11,7 @@ from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.base import Situation
 from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import Steering
+from motion_matching.live.inputs.steering import SteeringInput
 
 HEADINGS = (0.0, 0.7, -2.0, math.pi)
 
@@ -22,7 +22,7 @@ def situation(heading: float = 0.0) -> Situation:
 
 
 def intent(keyboard: Keyboard, heading: float = 0.0):
-    return Steering(keyboard).intent(situation(heading))
+    return SteeringInput(keyboard).get_intent(situation(heading))
 
 
 def pressed(*keys: str, **options) -> Keyboard:
@@ -138,7 +138,7 @@ def test_a_push_is_asked_for_once_and_goes_where_the_keys_lead():
 
 
 def test_commands_are_given_once():
-    steering = Steering(pressed("SPACE"))
+    steering = SteeringInput(pressed("SPACE"))
     steering.keyboard.handle("SPACE", "PRESS", is_repeat=True)
     assert steering.take_commands() == ["record"]
     assert steering.take_commands() == []
@@ -164,7 +164,7 @@ def test_keys_can_be_given_other_actions():
     assert keyboard.handle("LEFT_SHIFT", "PRESS")
     assert keyboard.handle("A", "PRESS")
     assert intent(keyboard).gait == 1.0
-    with pytest.raises(SettingsError, match="The key A is to do both"):
+    with pytest.raises(SettingsError, match="The key A is used for both"):
         Keyboard({"ahead": ("A",)})
     with pytest.raises(SettingsError, match="no action 'jump'"):
         Keyboard({"jump": ("J",)})

@@ -2,330 +2,325 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-HEAD = """
-import sys
+import bpy
+import numpy as np
+import pytest
+
 from motion_matching.engine.control import performance, rollout
-from motion_matching.engine.errors import MotionMatchingError, RigError
-from motion_matching.live.recorder import RecordingPlan, SEGMENT
-from motion_matching.live.inputs.replay import Replay
-from motion_matching.live.inputs.steering import Steering
-from motion_matching.scene import actions, recording
-from tests.live.stage import *
+from motion_matching.engine.control.ground import Box
+from motion_matching.engine.errors import RigError
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.recorder import SEGMENT, RecordingPlan
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig.root_target import RootTarget
+from motion_matching.scene.writing import recording
+from motion_matching.scene.writing.pose_writer import PoseWriter, Track
+from motion_matching.scene.writing.recording import RecordedTicks, write_take
+from tests.demo import demo_settings, load_demo
+from tests.live.stage import FPS, Stage, new_performer, shown, wanted
+from tests.scene.bodies import person
 
 STEP = 24.0 / FPS
-scene = bpy.context.scene
+
 
 def recorded(stage, ticks, **plan):
-    stage.session.record(RecordingPlan(**({"name": "Take", "frame": 10.0, "frame_step": STEP} | plan)))
+    stage.session.record(
+        RecordingPlan(**({"name": "Take", "frame": 10.0, "frame_step": STEP} | plan))
+    )
     poses = [report.frame.pose for report in stage.run(ticks)]
     before = shown(stage.obj)
     name = stage.session.stop_recording()
-    np.testing.assert_allclose(shown(stage.obj), before, atol=1e-6)  # the session goes on from where it is
+    np.testing.assert_allclose(
+        shown(stage.obj), before, atol=1e-6
+    )  # the session goes on from where it is
     return np.stack(poses), bpy.data.actions[name]
+
 
 def curve(action, path, index):
     return actions.read_channels(action)[path, index]
-"""
 
-KEYS = (
-    HEAD
-    + """
-modes = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
-for root in (RootTarget.OBJECT, RootTarget.HIPS):
-    obj = person()
-    for number, bone in enumerate(obj.pose.bones):
-        bone.rotation_mode = modes[number % 4]
-    obj.pose.bones["Head"].scale = (1.0, 2.0, 1.0)
-    stage = Stage(obj=obj, root=root)
-    stage.run(17)
-    before = stage.writer.at_rest
-    poses, action = recorded(stage, 400)
-    frames = 10.0 + STEP * np.arange(400)
-    rows = []
-    for pose in poses:
-        before = stage.writer.channels(pose, before)
-        rows.append(before.astype(np.float32))
-    keyed, rows = actions.read_channels(action), np.stack(rows)
-    for track in stage.writer.tracks:
-        for component in track.free:
-            values = rows[:, track.start + component]
-            if (track.path, component) not in keyed:
-                assert track.optional and np.abs(values).max() <= 1e-6
-                continue
-            keys = keyed[track.path, component]
-            if len(keys) == 1:
-                assert np.ptp(values) <= 1e-6
-            else:  # a key for every tick, exactly
-                assert np.array_equal(keys, np.column_stack([frames, values]).astype(np.float32)), track.path
+
+def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
+    scene = bpy.context.scene
+
+    modes = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
+    for root in (RootTarget.OBJECT, RootTarget.HIPS):
+        obj = person()
+        for number, bone in enumerate(obj.pose.bones):
+            bone.rotation_mode = modes[number % 4]
+        obj.pose.bones["Head"].scale = (1.0, 2.0, 1.0)
+        stage = Stage(obj=obj, root=root)
+        stage.run(17)
+        before = stage.writer.at_rest
+        poses, action = recorded(stage, 400)
+        frames = 10.0 + STEP * np.arange(400)
+        rows = []
+        for pose in poses:
+            before = stage.writer.compute_channels(pose, before)
+            rows.append(before.astype(np.float32))
+        keyed, rows = actions.read_channels(action), np.stack(rows)
+        for track in stage.writer.tracks:
+            for component in track.free:
+                values = rows[:, track.start + component]
+                if (track.path, component) not in keyed:
+                    assert track.optional
+                    assert np.abs(values).max() <= 1e-6
+                    continue
+                keys = keyed[track.path, component]
+                if len(keys) == 1:
+                    assert np.ptp(values) <= 1e-6
+                else:  # a key for every tick, exactly
+                    assert np.array_equal(
+                        keys, np.column_stack([frames, values]).astype(np.float32)
+                    ), track.path
+        stage.session.stop()
+        assert obj.animation_data.action == action
+        for tick in (0, 1, 133, 399):  # and Blender plays the ticks
+            frame = frames[tick]
+            scene.frame_set(int(frame), subframe=frame - int(frame))
+            played = shown(obj)
+            twin = person("Twin")
+            writer = PoseWriter(twin, load_demo().skeleton, hips="Hips", root=root)
+            writer.show(poses[tick])
+            np.testing.assert_allclose(played, shown(twin), atol=2e-4)
+            bpy.data.objects.remove(twin)
+        bpy.data.objects.remove(obj)
+
+
+def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(tmp_path: Path) -> None:
+    stage = Stage(
+        ReplayInput(wanted("figure_eight"), FPS), obstacles=(Box((0.0, -2.0), (3.0, 0.5)),)
+    )
+    stage.run(40)
+    stage.session.apply(demo_settings().with_changes({"synchronization": 0.6}))
+    poses, _action = recorded(stage, 120)
     stage.session.stop()
-    assert obj.animation_data.action == action
-    for tick in (0, 1, 133, 399):  # and Blender plays the ticks
-        frame = frames[tick]
-        scene.frame_set(int(frame), subframe=frame - int(frame))
-        played = shown(obj)
-        twin = person("Twin")
-        writer = PoseWriter(twin, DATABASE.skeleton, hips="Hips", root=root)
-        writer.show(poses[tick])
-        np.testing.assert_allclose(played, shown(twin), atol=2e-4)
-        bpy.data.objects.remove(twin)
-    bpy.data.objects.remove(obj)
-"""
-)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "take.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "take.blend"))
+    [part] = recording.read_recorded_parts(bpy.data.actions["Take"])
+    assert (part["ticks"], part["lead_in"], part["frame"], part["fps"]) == (120, 40, 10.0, FPS)
+    again = performance.from_json(part["performance"], "the take")
+    take = rollout.solve(new_performer(again.ground), again)
+    assert take.blocked[part["lead_in"] :].any()
+    assert take.poses[part["lead_in"] :].tobytes() == poses.tobytes()
 
-SOLVED_AGAIN = (
-    HEAD
-    + """
-from motion_matching.engine.control.ground import Box
-stage = Stage(Replay(wanted("figure_eight"), FPS), obstacles=(Box((0.0, -2.0), (3.0, 0.5)),))
-stage.run(40)
-stage.session.apply(SETTINGS.changed({"synchronization": 0.6}))
-poses, action = recorded(stage, 120)
-stage.session.stop()
-bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])
-bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
-[part] = recording.recorded_parts(bpy.data.actions["Take"])
-assert (part["ticks"], part["lead_in"], part["frame"], part["fps"]) == (120, 40, 10.0, FPS)
-again = performance.from_json(part["performance"], "the take")
-take = rollout.solve(new_performer(again.ground), again)
-assert take.blocked[part["lead_in"]:].any()
-assert take.poses[part["lead_in"]:].tobytes() == poses.tobytes()
-"""
-)
 
-GROWS = (
-    HEAD
-    + """
-stage = Stage(Replay(wanted(seconds=40.0), FPS))
-shown_keys, touched = [], []
-flush = stage.session.record(RecordingPlan("Take", 1.0, STEP))
-recorder = stage.session._recorder
-real = recorder.flush
-recorder.flush = lambda: touched.append(real()) or touched[-1]
-spine = 'pose.bones["Spine"].rotation_quaternion'
-for tick in range(round(32 * FPS)):
-    [report] = stage.run(1)
-    action = stage.obj.animation_data.action
-    assert action.name == "Take"
-    keys = curve(action, spine, 1)
-    shown_keys.append(len(keys))
-    if len(keys):
-        assert recorder.count - keys[-1, 0] / STEP < 0.3 * FPS + 2 or len(keys) < 10
-    # the pose that is seen is that of the session, not that of a key
-    here = shown(stage.obj)
-    stage.session.show_again()
-    np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
-shown_keys, touched = np.array(shown_keys), np.array(touched)
-second = round(FPS)
-grown = np.diff(shown_keys)
-assert all((grown[start : start + second] > 0).sum() >= 3 for start in range(0, 8 * second, second))  # a few times a second
-curves = sum(len(track.free) for track in stage.writer.tracks)
-# whatever has been recorded before, a flush touches no more than its part of one segment
-assert touched.max() <= np.ceil(curves / 4 + 8) * SEGMENT * FPS, touched.max()
-assert touched[-10 * second :].max() <= 1.05 * touched[: 11 * second].max()
-assert shown_keys.max() <= SEGMENT * FPS <= 20 * FPS
-name = stage.session.stop_recording()
-assert len(curve(bpy.data.actions[name], spine, 1)) == 32 * FPS
-assert [a.name for a in bpy.data.actions] == ["Take"]
-stage.session.stop()
-"""
-)
+def test_keys_grow_while_recording_and_a_flush_stays_small() -> None:
+    stage = Stage(ReplayInput(wanted(seconds=40.0), FPS))
+    shown_keys, touched = [], []
+    stage.session.record(RecordingPlan("Take", 1.0, STEP))
+    recorder = stage.session._recorder
+    real = recorder.flush
+    recorder.flush = lambda: touched.append(real()) or touched[-1]
+    spine = 'pose.bones["Spine"].rotation_quaternion'
+    for _tick in range(round(32 * FPS)):
+        [_report] = stage.run(1)
+        action = stage.obj.animation_data.action
+        assert action.name == "Take"
+        keys = curve(action, spine, 1)
+        shown_keys.append(len(keys))
+        if len(keys):
+            assert recorder.count - keys[-1, 0] / STEP < 0.3 * FPS + 2 or len(keys) < 10
+        # the pose that is seen is that of the session, not that of a key
+        here = shown(stage.obj)
+        stage.session.show_again()
+        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+    shown_keys, touched = np.array(shown_keys), np.array(touched)
+    second = round(FPS)
+    grown = np.diff(shown_keys)
+    assert all(
+        (grown[start : start + second] > 0).sum() >= 3 for start in range(0, 8 * second, second)
+    )  # a few times a second
+    curves = sum(len(track.free) for track in stage.writer.tracks)
+    # whatever has been recorded before, a flush touches no more than its part of one segment
+    assert touched.max() <= np.ceil(curves / 4 + 8) * SEGMENT * FPS, touched.max()
+    assert touched[-10 * second :].max() <= 1.05 * touched[: 11 * second].max()
+    assert shown_keys.max() <= SEGMENT * FPS <= 20 * FPS
+    name = stage.session.stop_recording()
+    assert len(curve(bpy.data.actions[name], spine, 1)) == 32 * FPS
+    assert [a.name for a in bpy.data.actions] == ["Take"]
+    stage.session.stop()
 
-MODES = (
-    HEAD
-    + """
-stage = Stage()
-stage.run(10)
-first, action = recorded(stage, 100, frame=1.0, frame_step=1.0)
-path = 'pose.bones["Spine"].rotation_quaternion'
-before = curve(action, path, 1)
-assert len(before) == 100
 
-# a key that the user has shaped outside the new ones keeps its shape
-found = next(c for c in actions.channelbag(action).fcurves if c.data_path == path and c.array_index == 1)
-found.keyframe_points[5].interpolation = "BEZIER"
-found.keyframe_points[5].handle_right_type = "FREE"
-found.keyframe_points[5].handle_right = (6.5, 0.7)
+def test_takes_are_new_appended_to_or_overwritten() -> None:
+    scene = bpy.context.scene
 
-second, same = recorded(stage, 30, frame=40.0, frame_step=1.0, mode="overwrite")
-assert same == action and same.name == "Take" and stage.obj.animation_data.action == action
-after = curve(action, path, 1)
-assert np.array_equal(after[:39], before[:39]) and np.array_equal(after[69:], before[69:]) and len(after) == 100
-assert not np.array_equal(after[39:69], before[39:69])
-found = next(c for c in actions.channelbag(action).fcurves if c.data_path == path and c.array_index == 1)
-key = found.keyframe_points[5]
-assert key.interpolation == "BEZIER" and np.allclose(key.handle_right, (6.5, 0.7))
+    stage = Stage()
+    stage.run(10)
+    _first, action = recorded(stage, 100, frame=1.0, frame_step=1.0)
+    path = 'pose.bones["Spine"].rotation_quaternion'
+    before = curve(action, path, 1)
+    assert len(before) == 100
 
-third, same = recorded(stage, 50, frame=3.0, frame_step=1.0, mode="append")
-assert same == action and np.allclose(action.frame_range, (1.0, 150.0))
-assert np.array_equal(curve(action, path, 1)[:100], after)
+    # a key that the user has shaped outside the new ones keeps its shape
+    found = next(
+        c
+        for c in actions.get_channelbag(action).fcurves
+        if c.data_path == path and c.array_index == 1
+    )
+    found.keyframe_points[5].interpolation = "BEZIER"
+    found.keyframe_points[5].handle_right_type = "FREE"
+    found.keyframe_points[5].handle_right = (6.5, 0.7)
 
-fourth, other = recorded(stage, 20, mode="new")
-assert other != action and other.name == "Take.001"
-assert [part["ticks"] for part in recording.recorded_parts(action)] == [100, 30, 50]
-assert [part["frame"] for part in recording.recorded_parts(action)] == [1.0, 40.0, 101.0]
-stage.session.stop()
-assert stage.obj.animation_data.action == other and action.use_fake_user
+    second, same = recorded(stage, 30, frame=40.0, frame_step=1.0, mode="overwrite")
+    assert same == action
+    assert same.name == "Take"
+    assert stage.obj.animation_data.action == action
+    after = curve(action, path, 1)
+    assert np.array_equal(after[:39], before[:39])
+    assert np.array_equal(after[69:], before[69:])
+    assert len(after) == 100
+    assert not np.array_equal(after[39:69], before[39:69])
+    found = next(
+        c
+        for c in actions.get_channelbag(action).fcurves
+        if c.data_path == path and c.array_index == 1
+    )
+    key = found.keyframe_points[5]
+    assert key.interpolation == "BEZIER"
+    assert np.allclose(key.handle_right, (6.5, 0.7))
 
-# what is played where
-for poses, start, take in ((second, 40, action), (third, 101, action)):
-    actions.assign(stage.obj, take)
-    for tick in (0, len(poses) - 1):
-        scene.frame_set(start + tick)
+    third, same = recorded(stage, 50, frame=3.0, frame_step=1.0, mode="append")
+    assert same == action
+    assert np.allclose(action.frame_range, (1.0, 150.0))
+    assert np.array_equal(curve(action, path, 1)[:100], after)
+
+    _fourth, other = recorded(stage, 20, mode="new")
+    assert other != action
+    assert other.name == "Take.001"
+    assert [part["ticks"] for part in recording.read_recorded_parts(action)] == [100, 30, 50]
+    assert [part["frame"] for part in recording.read_recorded_parts(action)] == [1.0, 40.0, 101.0]
+    stage.session.stop()
+    assert stage.obj.animation_data.action == other
+    assert action.use_fake_user
+
+    # what is played where
+    for poses, start, take in ((second, 40, action), (third, 101, action)):
+        actions.assign(stage.obj, take)
+        for tick in (0, len(poses) - 1):
+            scene.frame_set(start + tick)
+            played = shown(stage.obj)
+            twin = person("Twin")
+            PoseWriter(twin, load_demo().skeleton, hips="Hips").show(poses[tick])
+            np.testing.assert_allclose(played, shown(twin), atol=1e-4)
+            bpy.data.objects.remove(twin)
+
+    # an action that was not recorded is the user's
+    with actions.create_action("Mine", stage.obj) as mine:
+        actions.write_channel(mine, "location", np.arange(5), np.zeros((3, 5)), "Object")
+    stage.session.start(0.0)
+    with pytest.raises(RigError) as caught:
+        stage.session.record(RecordingPlan("Take", 1.0, 1.0, mode="overwrite"))
+    assert "'Mine'" in str(caught.value)
+    assert not stage.session.is_recording
+    stage.session.stop()
+    assert stage.obj.animation_data.action == mine
+
+
+def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was() -> None:
+    scene = bpy.context.scene
+
+    # a channel that stays in a take and moves in what is recorded over it holds its value before
+    # and after
+    obj = person()
+    path, other = 'pose.bones["Head"].location', 'pose.bones["Head"].rotation_euler'
+
+    def ticks(start, rows, *tracks):
+        text = performance.to_json(performance.Performance("x", FPS, wanted().intents[: len(rows)]))
+        frames = start + np.arange(len(rows), dtype=float)
+        return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
+
+    rests = (0.0,) * 3
+    location, euler = (
+        Track(path, "Head", 0, (0, 1, 2), rests, True),
+        Track(other, "Head", 3, (0, 1, 2), rests),
+    )
+    still = np.tile([0, 0, 0, 0.5, 0.2, 0.1], (50, 1))
+    action = write_take(obj, ticks(1.0, still, location, euler))
+    base = recording.Handle.from_block(action, "actions")
+    assert {p for p, _ in actions.read_channels(action)} == {other}
+    moving = still[:10] + np.linspace(0.1, 1.0, 10)[:, None]
+    actions.write_channel(
+        action, "location", np.array([1.0, 60.0]), np.zeros((3, 2)), "Object"
+    )  # it goes on for longer
+    write_take(obj, ticks(20.0, moving, location, euler), base)
+    head = obj.pose.bones["Head"]
+    head.rotation_mode = "XYZ"
+    for frame in range(1, 60):
+        scene.frame_set(frame)
+        inside = 20 <= frame < 30
+        where = moving[frame - 20] if inside else still[0]
+        np.testing.assert_allclose(
+            [*head.location, *head.rotation_euler], where, atol=1e-6, err_msg=str(frame)
+        )
+
+
+def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was() -> None:
+    scene = bpy.context.scene
+
+    # what is recorded well after a take's end, or well before its start, leaves all that the take
+    # plays elsewhere as it was
+    obj = person()
+    head = obj.pose.bones["Head"]
+    head.rotation_mode = "XYZ"
+    paths = [
+        "location",
+        "rotation_euler",
+        'pose.bones["Head"].location',
+        'pose.bones["Head"].rotation_euler',
+    ]
+    tracks = [
+        Track(path, "Person", 3 * n, (0, 1, 2), (0.0,) * 3, n == 2) for n, path in enumerate(paths)
+    ]
+    text = performance.to_json(performance.Performance("x", FPS, wanted().intents[:10]))
+
+    def ticks(start, rows):
+        frames = start + np.arange(len(rows), dtype=float)
+        return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
+
+    def values(frame):
+        scene.frame_set(frame)
+        return [*obj.location, *obj.rotation_euler, *head.location, *head.rotation_euler]
+
+    # moving, still, at rest and without a curve, moving
+    rows = np.zeros((20, 12))
+    rows[:, 0], rows[:, 4], rows[:, 9] = np.linspace(0.2, 1.0, 20), 0.3, np.linspace(-0.5, 0.5, 20)
+    action = write_take(obj, ticks(100.0, rows))
+    base = recording.Handle.from_block(action, "actions")
+    played = {frame: values(frame) for frame in range(60, 150)}
+    more = np.linspace(0.5, 2.0, 10)[:, None] + np.arange(12)
+    for start in (140, 60):
+        write_take(obj, ticks(float(start), more), base)
+        played |= {start + n: more[n] for n in range(10)}
+        for frame in range(60, 150):
+            np.testing.assert_allclose(
+                values(frame), played[frame], atol=1e-5, err_msg=f"{start} {frame}"
+            )
+
+
+def test_with_the_timeline_each_frame_keys_its_tick() -> None:
+    scene = bpy.context.scene
+
+    scene.render.fps = round(FPS)
+    stage = Stage(follows_timeline=True)
+    stage.run(10)
+    stage.session.record(RecordingPlan("Take", 1.0, 1.0))
+    poses = []
+    for frame in range(2, 82):  # as an operator does after each change of frame
+        scene.frame_set(frame)
+        [report] = stage.run(1)
+        poses.append(report.frame.pose)
+        here = shown(stage.obj)
+        stage.writer.show(report.frame.pose)
+        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+    stage.session.stop()
+    assert np.allclose(stage.obj.animation_data.action.frame_range, (2, 81))
+    for frame in (2, 40, 81):
+        scene.frame_set(frame)
         played = shown(stage.obj)
         twin = person("Twin")
-        PoseWriter(twin, DATABASE.skeleton, hips="Hips").show(poses[tick])
+        PoseWriter(twin, load_demo().skeleton, hips="Hips").show(poses[frame - 2])
         np.testing.assert_allclose(played, shown(twin), atol=1e-4)
         bpy.data.objects.remove(twin)
-
-# an action that was not recorded is the user's
-with actions.new_action("Mine", stage.obj) as mine:
-    actions.write_channel(mine, "location", np.arange(5), np.zeros((3, 5)), "Object")
-stage.session.start(0.0)
-try:
-    stage.session.record(RecordingPlan("Take", 1.0, 1.0, mode="overwrite"))
-except RigError as error:
-    assert "'Mine'" in str(error)
-else:
-    raise AssertionError
-assert not stage.session.is_recording
-stage.session.stop()
-assert stage.obj.animation_data.action == mine
-"""
-)
-
-NEW_CHANNELS = (
-    HEAD
-    + """
-# a channel that stays in a take and moves in what is recorded over it holds its value before and after
-from motion_matching.scene.recording import RecordedTicks, write_take
-from motion_matching.scene.pose import Track
-obj = person()
-path, other = 'pose.bones["Head"].location', 'pose.bones["Head"].rotation_euler'
-def ticks(start, rows, *tracks):
-    text = performance.to_json(performance.Performance("x", FPS, wanted().intents[:len(rows)]))
-    frames = start + np.arange(len(rows), dtype=float)
-    return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
-rests = ((0.0,) * 3)
-location, euler = Track(path, "Head", 0, (0, 1, 2), rests, True), Track(other, "Head", 3, (0, 1, 2), rests)
-still = np.tile([0, 0, 0, 0.5, 0.2, 0.1], (50, 1))
-action = write_take(obj, ticks(1.0, still, location, euler))
-base = recording.Handle.of(action, "actions")
-assert set(p for p, _ in actions.read_channels(action)) == {other}
-moving = still[:10] + np.linspace(0.1, 1.0, 10)[:, None]
-actions.write_channel(action, "location", np.array([1.0, 60.0]), np.zeros((3, 2)), "Object")  # it goes on for longer
-write_take(obj, ticks(20.0, moving, location, euler), base)
-head = obj.pose.bones["Head"]
-head.rotation_mode = "XYZ"
-for frame in range(1, 60):
-    scene.frame_set(frame)
-    inside = 20 <= frame < 30
-    where = moving[frame - 20] if inside else still[0]
-    np.testing.assert_allclose([*head.location, *head.rotation_euler], where, atol=1e-6, err_msg=str(frame))
-"""
-)
-
-BEYOND_THE_ENDS = (
-    HEAD
-    + """
-# what is recorded well after a take's end, or well before its start, leaves all that the take plays elsewhere as it was
-from motion_matching.scene.recording import RecordedTicks, write_take
-from motion_matching.scene.pose import Track
-obj = person()
-head = obj.pose.bones["Head"]
-head.rotation_mode = "XYZ"
-paths = ["location", "rotation_euler", 'pose.bones["Head"].location', 'pose.bones["Head"].rotation_euler']
-tracks = [Track(path, "Person", 3 * n, (0, 1, 2), (0.0,) * 3, n == 2) for n, path in enumerate(paths)]
-text = performance.to_json(performance.Performance("x", FPS, wanted().intents[:10]))
-def ticks(start, rows):
-    frames = start + np.arange(len(rows), dtype=float)
-    return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
-def values(frame):
-    scene.frame_set(frame)
-    return [*obj.location, *obj.rotation_euler, *head.location, *head.rotation_euler]
-
-# moving, still, at rest and without a curve, moving
-rows = np.zeros((20, 12))
-rows[:, 0], rows[:, 4], rows[:, 9] = np.linspace(0.2, 1.0, 20), 0.3, np.linspace(-0.5, 0.5, 20)
-action = write_take(obj, ticks(100.0, rows))
-base = recording.Handle.of(action, "actions")
-played = {frame: values(frame) for frame in range(60, 150)}
-more = np.linspace(0.5, 2.0, 10)[:, None] + np.arange(12)
-for start in (140, 60):
-    write_take(obj, ticks(float(start), more), base)
-    played |= {start + n: more[n] for n in range(10)}
-    for frame in range(60, 150):
-        np.testing.assert_allclose(values(frame), played[frame], atol=1e-5, err_msg=f"{start} {frame}")
-"""
-)
-
-WITH_TIMELINE = (
-    HEAD
-    + """
-scene.render.fps = round(FPS)
-stage = Stage(follows_timeline=True)
-stage.run(10)
-stage.session.record(RecordingPlan("Take", 1.0, 1.0))
-poses = []
-for frame in range(2, 82):  # as an operator does after each change of frame
-    scene.frame_set(frame)
-    [report] = stage.run(1)
-    poses.append(report.frame.pose)
-    here = shown(stage.obj)
-    stage.writer.show(report.frame.pose)
-    np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
-stage.session.stop()
-assert np.allclose(stage.obj.animation_data.action.frame_range, (2, 81))
-for frame in (2, 40, 81):
-    scene.frame_set(frame)
-    played = shown(stage.obj)
-    twin = person("Twin")
-    PoseWriter(twin, DATABASE.skeleton, hips="Hips").show(poses[frame - 2])
-    np.testing.assert_allclose(played, shown(twin), atol=1e-4)
-    bpy.data.objects.remove(twin)
-"""
-)
-
-
-def test_keys_are_the_ticks_in_every_rotation_mode(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(KEYS, demo_file)
-
-
-def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(
-    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
-) -> None:
-    run_in_blender(SOLVED_AGAIN, demo_file, tmp_path / "take.blend")
-
-
-def test_keys_grow_while_recording_and_a_flush_stays_small(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(GROWS, demo_file)
-
-
-def test_takes_are_new_appended_to_or_overwritten(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(MODES, demo_file)
-
-
-def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(NEW_CHANNELS, demo_file)
-
-
-def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(BEYOND_THE_ENDS, demo_file)
-
-
-def test_with_the_timeline_each_frame_keys_its_tick(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(WITH_TIMELINE, demo_file)

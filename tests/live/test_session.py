@@ -1,277 +1,242 @@
-"""A session plays what a take of the same wishes holds, shows it smoothly, and leaves nothing behind."""
+"""A session plays what a take of the same wishes holds, shows it smoothly, and leaves nothing
+behind.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 
-HEAD = """
+import bpy
+import numpy as np
+import pytest
+
 from motion_matching.engine.control import rollout
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import MotionMatchingError, RigError
 from motion_matching.engine.maths import quat
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import Replay
-from motion_matching.live.inputs.steering import Steering
-from motion_matching.live.recorder import RecordingPlan
-from motion_matching.live.session import Session, between
-from motion_matching.scene.bake import bake
-from tests.live.stage import *
-from tests.scene.rigs import assert_same, state
-"""
-
-AS_SOLVED = (
-    HEAD
-    + """
-from dataclasses import replace
-performance = replace(wanted(), position=(2.0, -1.0), facing=0.7, settings={"synchronization": 0.5},
-                      changes=((40, {"velocity_halflife": 0.1}), (90, {"walk": {"forward": 1.0, "side": 1.0, "back": 0.8}})))
-take = rollout.solve(new_performer(), performance)
-stage = Stage(Replay(performance, FPS))
-reports = stage.run(len(performance.intents))
-assert all(report.ticks == 1 for report in reports)
-assert np.stack([report.frame.pose for report in reports]).tobytes() == take.poses.tobytes()
-assert reports[-1].is_finished and not reports[-2].is_finished
-stage.session.stop()
-
-# frames of any length: the ticks are the same, in their order
-rng = np.random.default_rng(0)
-stage, count = Stage(Replay(performance, FPS)), 0
-while True:
-    stage.now += rng.exponential(0.03)
-    report = stage.session.tick(stage.now)
-    count += report.ticks
-    if count > len(take.poses):
-        break
-    assert not report.ticks or np.array_equal(report.frame.pose, take.poses[count - 1])
-stage.session.stop()
-"""
-)
-
-INTERPOLATED = (
-    HEAD
-    + """
-stage = Stage()
-poses = [report.frame.pose for report in stage.run(30)]
-first, second = poses[-2:]
-for fraction in (0.0, 0.25, 0.5, 0.9):
-    report = stage.session.tick(stage.now + fraction / FPS)
-    assert report.ticks == 0
-    here = shown(stage.obj)
-    stage.writer.show(between(first, second, fraction))
-    np.testing.assert_allclose(here, shown(stage.obj), atol=1e-5)
-    mixed = between(first, second, fraction)
-    np.testing.assert_allclose(mixed[:3], first[:3] + fraction * (second[:3] - first[:3]), atol=1e-6)
-    np.testing.assert_allclose(np.linalg.norm(mixed[3:], axis=0), 1.0, atol=1e-6)
-    whole = quat.angle_between(first[3:].T, second[3:].T)
-    part = quat.angle_between(first[3:].T, mixed[3:].T)
-    np.testing.assert_allclose(part, fraction * whole, atol=2e-3)
-assert np.array_equal(between(first, second, 1.0), second)
-flipped = second.copy()
-flipped[3:] *= -1.0  # the same pose
-np.testing.assert_allclose(between(first, flipped, 0.4), between(first, second, 0.4), atol=1e-6)
-stage.session.stop()
-
-# with the timeline, what is shown is the tick itself
-stage = Stage(follows_timeline=True)
-report = stage.run(20)[-1]
-here = shown(stage.obj)
-stage.writer.show(report.frame.pose)
-np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
-stage.session.stop()
-"""
-)
-
-STALLED = (
-    HEAD
-    + """
-stage = Stage()
-stage.run(10)
-stage.now += 20.0
-report = stage.session.tick(stage.now)
-assert report.ticks == 15 and abs(report.dropped - 19.5) < 1e-6
-[message] = report.messages
-assert "19.5 s" in message
-assert stage.run(1)[0].messages == ()
-stage.session.pause(stage.now)
-assert stage.session.tick(stage.now + 50.0).ticks == 0
-stage.session.resume(stage.now + 50.0)
-assert stage.session.tick(stage.now + 50.0 + 2.0 / FPS).ticks == 2
-stage.session.stop()
-"""
-)
-
-SETTINGS_CHANGED = (
-    HEAD
-    + """
-stage = Stage()
-stage.run(50)
-stage.session.apply(SETTINGS.changed({"velocity_halflife": 0.05, "walk": {"forward": 0.8, "side": 0.8, "back": 0.8}}))
-stage.run(50)
-stage.session.apply(stage.session.performer.settings.changed({"weights": [1.0, 2.0]}))  # too few
-assert any("weight" in message for report in stage.run(10) for message in report.messages)
-frames = stage.run(20)
-performance = stage.session._history.performance("again")
-assert [tick for tick, _ in performance.changes] == [50]
-take = rollout.solve(new_performer(), performance)
-assert np.array_equal(take.poses[-1], frames[-1].frame.pose)
-stage.session.stop()
-"""
-)
-
-STEERED = (
-    HEAD
-    + """
-keyboard = Keyboard()
-stage = Stage(Steering(keyboard))
-keyboard.handle("W", "PRESS")
-def steer(ticks, heading):
-    for _ in range(ticks):
-        stage.now += 1.0 / FPS
-        report = stage.session.tick(stage.now, heading)
-    return report.frame.character
-first = steer(90, 0.0)
-assert first.y < -1.5 and abs(first.x) < 0.5
-second = steer(90, np.pi / 2)  # the view has been turned
-assert second.x - first.x > 1.0
-keyboard.handle("SPACE", "PRESS")
-stage.now += 1.0 / FPS
-assert stage.session.tick(stage.now).commands == ("record",)
-stage.session.stop()
-keyboard.handle("W", "PRESS")
-stage.session.stop()
-
-# it begins where the armature stands, and walks the way it faces
-obj = person("Elsewhere")
-obj.location, obj.rotation_euler = (5.0, 6.0, 0.0), (0.0, 0.0, 1.2)
-bpy.context.view_layer.update()
-for root in (RootTarget.OBJECT, RootTarget.HIPS, RootTarget.IN_PLACE):
-    stage = Stage(Steering(keyboard), obj=obj, root=root)
-    character = stage.session.tick(stage.now).frame.character
-    assert np.allclose(character, (5.0, 6.0, 1.2), atol=1e-5), character
-    stage.session.stop()
-"""
-)
-
-LEAVES_NO_TRACE = (
-    HEAD
-    + """
-obj = person()
-bake_of = rollout.solve(new_performer(), wanted(seconds=3.0)).clip()
-bake(bake_of, obj, name="Mine", hips="Hips")
-obj.pose.bones["Head"].rotation_quaternion = (0.8, 0.2, 0.5, 0.1)
-bpy.context.view_layer.update()
-before = state(obj)
-stage = Stage(obj=obj)
-stage.run(20)
-stage.session.stop()
-assert_same(before, state(obj))
-assert not stage.session.is_running
-stage.session.stop()
-assert_same(before, state(obj))
-
-stage.session.start(stage.now)
-stage.run(5)
-stage.session.record(RecordingPlan("Forgotten", 1.0, 1.0))
-stage.run(40)
-stage.session.discard_recording()
-stage.run(5)
-stage.session.stop()
-assert_same(before, state(obj))
-
-# a start that fails leaves all as it was
 from motion_matching.live.inputs.base import Input, Start
-class Refused(Input):
-    closed = 0
-    start = Start(Placement(0.0, 0.0, 0.0), {"no such setting": 1})
-    def close(self):
-        self.closed += 1
-refused = Refused()
-session = Session(new_performer(), refused, PoseWriter(obj, DATABASE.skeleton, hips="Hips"))
-try:
-    session.start(0.0)
-except MotionMatchingError as error:
-    assert "no such setting" in str(error)
-else:
-    raise AssertionError
-assert refused.closed == 1 and not session.is_running
-assert_same(before, state(obj))
-"""
-)
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.recorder import RecordingPlan
+from motion_matching.live.session import Session, interpolate_poses
+from motion_matching.scene.rig.root_target import RootTarget
+from motion_matching.scene.writing.bake import bake
+from motion_matching.scene.writing.pose_writer import PoseWriter
+from tests.demo import demo_settings, load_demo
+from tests.live.stage import FPS, Stage, new_performer, shown, wanted
+from tests.scene.bodies import person
+from tests.scene.rigs import assert_same, state
 
-GONE = (
-    HEAD
-    + """
-def ends(change, **options):
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    stage = Stage(**options)
+
+def test_a_session_makes_the_ticks_of_the_take() -> None:
+    performance = replace(
+        wanted(),
+        position=(2.0, -1.0),
+        facing=0.7,
+        settings={"synchronization": 0.5},
+        changes=(
+            (40, {"velocity_halflife": 0.1}),
+            (90, {"walk": {"forward": 1.0, "side": 1.0, "back": 0.8}}),
+        ),
+    )
+    take = rollout.solve(new_performer(), performance)
+    stage = Stage(ReplayInput(performance, FPS))
+    reports = stage.run(len(performance.intents))
+    assert all(report.ticks == 1 for report in reports)
+    assert np.stack([report.frame.pose for report in reports]).tobytes() == take.poses.tobytes()
+    assert reports[-1].is_finished
+    assert not reports[-2].is_finished
+    stage.session.stop()
+
+    # frames of any length: the ticks are the same, in their order
+    rng = np.random.default_rng(0)
+    stage, count = Stage(ReplayInput(performance, FPS)), 0
+    while True:
+        stage.now += rng.exponential(0.03)
+        report = stage.session.tick(stage.now)
+        count += report.ticks
+        if count > len(take.poses):
+            break
+        assert not report.ticks or np.array_equal(report.frame.pose, take.poses[count - 1])
+    stage.session.stop()
+
+
+def test_between_two_ticks_the_pose_is_between_theirs() -> None:
+    stage = Stage()
+    poses = [report.frame.pose for report in stage.run(30)]
+    first, second = poses[-2:]
+    for fraction in (0.0, 0.25, 0.5, 0.9):
+        report = stage.session.tick(stage.now + fraction / FPS)
+        assert report.ticks == 0
+        here = shown(stage.obj)
+        stage.writer.show(interpolate_poses(first, second, fraction))
+        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-5)
+        mixed = interpolate_poses(first, second, fraction)
+        np.testing.assert_allclose(
+            mixed[:3], first[:3] + fraction * (second[:3] - first[:3]), atol=1e-6
+        )
+        np.testing.assert_allclose(np.linalg.norm(mixed[3:], axis=0), 1.0, atol=1e-6)
+        whole = quat.angle_between(first[3:].T, second[3:].T)
+        part = quat.angle_between(first[3:].T, mixed[3:].T)
+        np.testing.assert_allclose(part, fraction * whole, atol=2e-3)
+    assert np.array_equal(interpolate_poses(first, second, 1.0), second)
+    flipped = second.copy()
+    flipped[3:] *= -1.0  # the same pose
+    np.testing.assert_allclose(
+        interpolate_poses(first, flipped, 0.4), interpolate_poses(first, second, 0.4), atol=1e-6
+    )
+    stage.session.stop()
+
+    # with the timeline, what is shown is the tick itself
+    stage = Stage(follows_timeline=True)
+    report = stage.run(20)[-1]
+    here = shown(stage.obj)
+    stage.writer.show(report.frame.pose)
+    np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+    stage.session.stop()
+
+
+def test_a_stall_is_told_and_a_pause_is_none() -> None:
+    stage = Stage()
     stage.run(10)
-    change(stage)
-    try:
-        stage.run(1)
-    except RigError as error:
-        print(error)
-    else:
-        raise AssertionError(change)
+    stage.now += 20.0
+    report = stage.session.tick(stage.now)
+    assert report.ticks == 15
+    assert abs(report.dropped - 19.5) < 1e-6
+    [message] = report.messages
+    assert "19.5 s" in message
+    assert stage.run(1)[0].messages == ()
     stage.session.stop()
+
+
+def test_settings_change_with_a_tick_and_refused_ones_do_not() -> None:
+    stage = Stage()
+    stage.run(50)
+    stage.session.apply(
+        demo_settings().with_changes(
+            {"velocity_halflife": 0.05, "walk": {"forward": 0.8, "side": 0.8, "back": 0.8}}
+        )
+    )
+    stage.run(50)
+    stage.session.apply(
+        stage.session.performer.settings.with_changes({"weights": [1.0, 2.0]})
+    )  # too few
+    assert any("weight" in message for report in stage.run(10) for message in report.messages)
+    frames = stage.run(20)
+    performance = stage.session._history.build_performance("again")
+    assert [tick for tick, _ in performance.changes] == [50]
+    take = rollout.solve(new_performer(), performance)
+    assert np.array_equal(take.poses[-1], frames[-1].frame.pose)
     stage.session.stop()
 
-def edit(stage):
-    bpy.context.view_layer.objects.active = stage.obj
-    bpy.ops.object.mode_set(mode="EDIT")
 
-ends(lambda stage: bpy.data.objects.remove(stage.obj))
-ends(lambda stage: bpy.ops.wm.read_homefile(use_empty=True))
-ends(edit)
+def test_keys_steer_as_seen_in_the_view() -> None:
+    keyboard = Keyboard()
+    stage = Stage(SteeringInput(keyboard))
+    keyboard.handle("W", "PRESS")
 
-bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-stage = Stage()
-stage.run(5)
-stage.obj.name = "Renamed"
-stage.run(5)
-stage.session.stop()
-"""
-)
+    def steer(ticks, heading):
+        for _ in range(ticks):
+            stage.now += 1.0 / FPS
+            report = stage.session.tick(stage.now, heading)
+        return report.frame.character
 
+    first = steer(90, 0.0)
+    assert first.y < -1.5
+    assert abs(first.x) < 0.5
+    second = steer(90, np.pi / 2)  # the view has been turned
+    assert second.x - first.x > 1.0
+    keyboard.handle("SPACE", "PRESS")
+    stage.now += 1.0 / FPS
+    assert stage.session.tick(stage.now).commands == ("record",)
+    stage.session.stop()
+    keyboard.handle("W", "PRESS")
+    stage.session.stop()
 
-def test_a_session_makes_the_ticks_of_the_take(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(AS_SOLVED, demo_file)
-
-
-def test_between_two_ticks_the_pose_is_between_theirs(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(INTERPOLATED, demo_file)
-
-
-def test_a_stall_is_told_and_a_pause_is_none(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(STALLED, demo_file)
-
-
-def test_settings_change_with_a_tick_and_refused_ones_do_not(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(SETTINGS_CHANGED, demo_file)
+    # it begins where the armature stands, and walks the way it faces
+    obj = person("Elsewhere")
+    obj.location, obj.rotation_euler = (5.0, 6.0, 0.0), (0.0, 0.0, 1.2)
+    bpy.context.view_layer.update()
+    for root in (RootTarget.OBJECT, RootTarget.HIPS, RootTarget.IN_PLACE):
+        stage = Stage(SteeringInput(keyboard), obj=obj, root=root)
+        character = stage.session.tick(stage.now).frame.character
+        assert np.allclose(character, (5.0, 6.0, 1.2), atol=1e-5), character
+        stage.session.stop()
 
 
-def test_keys_steer_as_seen_in_the_view(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(STEERED, demo_file)
+def test_nothing_is_left_behind() -> None:
+    obj = person()
+    bake_of = rollout.solve(new_performer(), wanted(seconds=3.0)).to_clip()
+    bake(bake_of, obj, name="Mine", hips="Hips")
+    obj.pose.bones["Head"].rotation_quaternion = (0.8, 0.2, 0.5, 0.1)
+    bpy.context.view_layer.update()
+    before = state(obj)
+    stage = Stage(obj=obj)
+    stage.run(20)
+    stage.session.stop()
+    assert_same(before, state(obj))
+    assert not stage.session.is_running
+    stage.session.stop()
+    assert_same(before, state(obj))
+
+    stage.session.start(stage.now)
+    stage.run(5)
+    stage.session.record(RecordingPlan("Forgotten", 1.0, 1.0))
+    stage.run(40)
+    stage.session.discard_recording()
+    stage.run(5)
+    stage.session.stop()
+    assert_same(before, state(obj))
+
+    # a start that fails leaves all as it was
+    class Refused(Input):
+        closed = 0
+        start = Start(Placement(0.0, 0.0, 0.0), {"no such setting": 1})
+
+        def close(self):
+            self.closed += 1
+
+    refused = Refused()
+    session = Session(new_performer(), refused, PoseWriter(obj, load_demo().skeleton, hips="Hips"))
+    with pytest.raises(MotionMatchingError) as caught:
+        session.start(0.0)
+    assert "no such setting" in str(caught.value)
+    assert refused.closed == 1
+    assert not session.is_running
+    assert_same(before, state(obj))
 
 
-def test_nothing_is_left_behind(run_in_blender: Callable[..., str], demo_file: Path) -> None:
-    run_in_blender(LEAVES_NO_TRACE, demo_file)
+def test_an_armature_that_is_gone_ends_the_session() -> None:
+    def ends(change, **options):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        stage = Stage(**options)
+        stage.run(10)
+        change(stage)
+        try:
+            stage.run(1)
+        except RigError as error:
+            print(error)
+        else:
+            raise AssertionError(change)
+        stage.session.stop()
+        stage.session.stop()
 
+    def edit(stage):
+        bpy.context.view_layer.objects.active = stage.obj
+        bpy.ops.object.mode_set(mode="EDIT")
 
-def test_an_armature_that_is_gone_ends_the_session(
-    run_in_blender: Callable[..., str], demo_file: Path
-) -> None:
-    run_in_blender(GONE, demo_file)
+    ends(lambda stage: bpy.data.objects.remove(stage.obj))
+    ends(lambda stage: bpy.ops.wm.read_homefile(use_empty=True))
+    ends(edit)
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    stage = Stage()
+    stage.run(5)
+    stage.obj.name = "Renamed"
+    stage.run(5)
+    stage.session.stop()
 
 
 def test_a_session_loads_neither_scipy_nor_sdl_before_it_is_asked_to(

@@ -1,4 +1,6 @@
-"""Gamepads without a gamepad: SDL's own virtual joysticks, read by the real library like any other."""
+"""Gamepads without a gamepad: SDL's own virtual joysticks, read by the real library like
+any other.
+"""
 
 from __future__ import annotations
 

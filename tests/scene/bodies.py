@@ -1,4 +1,6 @@
-"""A walking person for tests, and armatures of all kinds that such a person's motion is baked onto."""
+"""A walking person for tests, and armatures of all kinds that such a person's motion is
+baked onto.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix
 
+from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import locomotion
 from motion_matching.engine.motion.attachment import attach, detach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
-from motion_matching.scene.armature import create_armature
+from motion_matching.scene.rig.armature import create_armature
 from tests.scene.motions import transforms
 
 FORWARD = np.array([0.0, -1.0, 0.0])
@@ -22,10 +24,10 @@ FORWARD = np.array([0.0, -1.0, 0.0])
 
 @cache
 def walking(frames: int = 60) -> Clip:
-    """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30 fps."""
-    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").sliced(
-        100, 100 + frames
-    )
+    """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30
+    fps.
+    """
+    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").crop(100, 100 + frames)
     hips, spine = clip.skeleton.index("Hips"), clip.skeleton.index("UpperChest")
     moved = attach(clip, find_track(clip, hips, spine, FORWARD, SimulationBoneSettings()), hips)
     place = quat.from_yaw(np.array(2.0))
@@ -35,7 +37,9 @@ def walking(frames: int = 60) -> Clip:
 
 
 def person(name: str = "Person", *, root: bool = False) -> bpy.types.Object:
-    """An armature as a user has it: the walking person's bones without a simulation bone, or with a bone 'Root'."""
+    """An armature as a user has it: the walking person's bones without a simulation bone, or with a
+    bone 'Root'.
+    """
     obj = create_armature(detach(walking()).skeleton, name)
     if root:
         with editing(obj) as bones:
@@ -68,7 +72,9 @@ def stand(
     y_up: bool = False,
     scale: float = 1.0,
 ) -> None:
-    """Put an armature somewhere; with `y_up` or a `scale` its bones are turned and scaled so that it looks the same."""
+    """Put an armature somewhere; with `y_up` or a `scale` its bones are turned and scaled so that
+    it looks the same.
+    """
     lying = Euler((np.pi / 2 if y_up else 0.0, 0.0, 0.0)).to_matrix().to_4x4() @ Matrix.Scale(
         scale, 4
     )
@@ -86,7 +92,9 @@ def ground_place(obj: bpy.types.Object) -> np.ndarray:
 
 
 def rests_of(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
-    """The bones' rests (B, 4, 4) in the world, were the object at the origin and not turned about Z; unit axes."""
+    """The bones' rests (B, 4, 4) in the world, were the object at the origin and not turned about
+    Z; unit axes.
+    """
     rests = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
     return _unscaled(np.linalg.inv(ground_place(obj)) @ np.array(obj.matrix_world) @ rests)
 
@@ -105,7 +113,9 @@ def evaluated(obj: bpy.types.Object, names: Sequence[str], frames: Sequence[floa
 def expected(clip: Clip, rests: np.ndarray) -> np.ndarray:
     """Where a clip puts bones (F, B, 4, 4) that rest like that: all of its own but the first."""
     skeleton = clip.skeleton
-    from_rest = transforms(*clip.world()) @ np.linalg.inv(transforms(*skeleton.rest_world()))
+    from_rest = transforms(*clip.compute_world()) @ np.linalg.inv(
+        transforms(*skeleton.compute_rest_world())
+    )
     return from_rest[:, skeleton.bone_count - len(rests) :] @ rests
 
 

@@ -1,4 +1,6 @@
-"""Made-up motion for tests, and what Blender makes of it. Imported by scripts that run inside Blender."""
+"""Made-up motion for tests, and what Blender makes of it. Imported by scripts that run inside
+Blender.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import numpy as np
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.armature import blender_names
+from motion_matching.scene.rig.armature import to_blender_names
 
 
 def random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -16,7 +18,9 @@ def random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
-    """A tree with any rest pose; names that need escaping, end sites, and a bone right on top of its parent."""
+    """A tree with any rest pose; names that need escaping, end sites, and a bone right on top of
+    its parent.
+    """
     parents = np.array(
         [-1, *(int(rng.integers(max(0, bone - 4), bone)) for bone in range(1, bones))]
     )
@@ -31,7 +35,9 @@ def random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
 def random_clip(
     seed: int, frames: int = 40, fps: float = 30.0, moving: tuple[int, ...] | None = None
 ) -> Clip:
-    """Any poses at all: the worst case. Positions vary in the `moving` bones, or in every one (six channels)."""
+    """Any poses at all: the worst case. Positions vary in the `moving` bones, or in every one (six
+    channels).
+    """
     rng = np.random.default_rng(seed)
     skeleton = random_skeleton(rng)
     positions = np.repeat(skeleton.rest_positions[None], frames, axis=0)
@@ -52,15 +58,19 @@ def transforms(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 
 def motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
-    """What takes each bone from the skeleton's rest pose to its place in each frame `(F, B, 4, 4)`, in the world."""
-    return transforms(*clip.world()) @ np.linalg.inv(transforms(*skeleton.rest_world()))
+    """What takes each bone from the skeleton's rest pose to its place in each frame `(F, B, 4, 4)`,
+    in the world.
+    """
+    return transforms(*clip.compute_world()) @ np.linalg.inv(
+        transforms(*skeleton.compute_rest_world())
+    )
 
 
 def evaluated_from_rest(
     obj: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray
 ) -> np.ndarray:
     """The same `(F, B, 4, 4)` of an armature as Blender evaluates it, however its bones point."""
-    bones = blender_names(names)
+    bones = to_blender_names(names)
     rest = np.array([obj.data.bones[bone].matrix_local for bone in bones], dtype=np.float64)
     result = np.empty((len(frames), len(bones), 4, 4))
     for i, frame in enumerate(frames):
@@ -74,9 +84,11 @@ def evaluated_from_rest(
 def assert_moves_like(
     obj: bpy.types.Object, clip: Clip, skeleton: Skeleton, frames: np.ndarray
 ) -> None:
-    """The clip's frames, evaluated at these frames of the scene, put every bone where the clip has it: to 1e-4."""
+    """The clip's frames, evaluated at these frames of the scene, put every bone where the clip has
+    it: to 1e-4.
+    """
     expected = motion_from_rest(clip, skeleton)
-    _, heads = skeleton.rest_world()
+    _, heads = skeleton.compute_rest_world()
     for bone in range(skeleton.bone_count):  # where the head goes, rather than the far away origin
         expected[:, bone, :3, 3] += expected[:, bone, :3, :3] @ heads[bone].astype(np.float64)
     found = evaluated_from_rest(obj, clip.skeleton.names, frames)

@@ -1,4 +1,6 @@
-"""Armatures as users have them, and what is looked at to tell whether a file was left as it was. Runs inside Blender."""
+"""Armatures as users have them, and what is looked at to tell whether a file was left as it was.
+Runs inside Blender.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
+from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.humanoid import humanoid_skeleton
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene import actions
-from motion_matching.scene.armature import create_armature
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig.armature import create_armature
 
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY", "YXZ", "XZY", "YZX", "ZYX")
 COUNTS = {
@@ -42,7 +44,9 @@ def edited(obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones]
 def awkward_armature(
     rng: np.random.Generator, bones: int = 20, connected: float = 0.4
 ) -> bpy.types.Object:
-    """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths need escapes."""
+    """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths
+    need escapes.
+    """
     data = bpy.data.armatures.new("Awkward")
     obj = bpy.data.objects.new("Awkward", data)
     bpy.context.scene.collection.objects.link(obj)
@@ -79,7 +83,7 @@ def key(
 
 
 def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    return list(actions._bag(action).fcurves)
+    return list(actions._find_channelbag(action).fcurves)
 
 
 def key_at_random(
@@ -89,7 +93,9 @@ def key_at_random(
     frames: np.ndarray,
     scales: bool = False,
 ) -> None:
-    """Keys of channels that need not be there, in whichever rotation mode, between which curves go as they like."""
+    """Keys of channels that need not be there, in whichever rotation mode, between which curves go
+    as they like.
+    """
     for bone in obj.pose.bones:
         for channel, count in COUNTS.items():
             if rng.random() < 0.3 or (channel == "scale" and not scales):
@@ -120,16 +126,18 @@ def key_at_random(
             curve.mute = True
         elif chance < 0.4:
             curve.modifiers.new("NOISE").mute = True
-    groups = list(actions._bag(action).groups)
+    groups = list(actions._find_channelbag(action).groups)
     groups[0].mute = True
     for curve in curves_in(action)[5:12]:  # channels with components missing
         if curve.array_index == 1:
-            actions._bag(action).fcurves.remove(curve)
+            actions._find_channelbag(action).fcurves.remove(curve)
 
 
 def mixamo_armature() -> bpy.types.Object:
-    """A person as importers leave Mixamo's: centimetres and Y up in the armature, all undone by the object."""
-    obj = create_armature(humanoid_skeleton(), "Armature")
+    """A person as importers leave Mixamo's: centimetres and Y up in the armature, all undone by the
+    object.
+    """
+    obj = create_armature(build_humanoid_skeleton(), "Armature")
     to_file = (Matrix.Scale(0.01, 4) @ Euler((radians(90), 0, 0)).to_matrix().to_4x4()).inverted()
     lie_down = to_file.to_3x3().normalized().to_4x4()
 
@@ -146,8 +154,10 @@ def mixamo_armature() -> bpy.types.Object:
 
 
 def rigify_armature() -> bpy.types.Object:
-    """A person as Rigify builds them: controls move ORG- bones, which hang on each other; DEF- bones follow those."""
-    skeleton = humanoid_skeleton()
+    """A person as Rigify builds them: controls move ORG- bones, which hang on each other; DEF-
+    bones follow those.
+    """
+    skeleton = build_humanoid_skeleton()
     obj = create_armature(skeleton, "rig")
     names = list(skeleton.names)
 
@@ -176,7 +186,9 @@ def rigify_armature() -> bpy.types.Object:
 
 
 def walking(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
-    """A clip whose bones sway a little beyond what they did, in place and rotation, but for the first frame."""
+    """A clip whose bones sway a little beyond what they did, in place and rotation, but for the
+    first frame.
+    """
     turns = quat.from_scaled_angle_axis(sway * rng.normal(size=(*clip.rotations.shape[:2], 3)))
     turns[0] = quat.IDENTITY
     return Clip(
@@ -189,12 +201,14 @@ def walking(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
 
 
 def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
-    """A clip on another skeleton that rests alike, whatever its bones' axes, order, prefixes and hierarchy are."""
+    """A clip on another skeleton that rests alike, whatever its bones' axes, order, prefixes and
+    hierarchy are.
+    """
     theirs = _short(clip.skeleton)
     order = [theirs.index(name) for name in _short(skeleton)]
-    rotations, positions = (part[:, order].astype(np.float64) for part in clip.world())
-    rest = clip.skeleton.rest_world()[0][order]
-    turned = quat.mul(quat.mul_inv(rotations, rest), skeleton.rest_world()[0])
+    rotations, positions = (part[:, order].astype(np.float64) for part in clip.compute_world())
+    rest = clip.skeleton.compute_rest_world()[0][order]
+    turned = quat.mul(quat.mul_inv(rotations, rest), skeleton.compute_rest_world()[0])
     turned, moved = quat.ik(turned, positions, skeleton.parents)
     return Clip(clip.name, skeleton, moved.astype(np.float32), turned.astype(np.float32), clip.fps)
 
@@ -204,11 +218,13 @@ def _short(skeleton: Skeleton) -> list[str]:
 
 
 def assert_alike(first: Clip, second: Clip, tolerance: float = 1e-4) -> None:
-    """Two clips of bones of the same names put them in the same places of the world and turn them alike."""
+    """Two clips of bones of the same names put them in the same places of the world and turn them
+    alike.
+    """
     assert first.skeleton.names == second.skeleton.names
     assert np.array_equal(first.skeleton.parents, second.skeleton.parents)
     assert first.frame_count == second.frame_count
-    for ours, theirs in zip(first.world(), second.world(), strict=True):
+    for ours, theirs in zip(first.compute_world(), second.compute_world(), strict=True):
         if ours.shape[-1] == 4:
             theirs = theirs * np.sign(np.sum(ours * theirs, axis=-1, keepdims=True))
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)

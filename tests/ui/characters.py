@@ -1,17 +1,23 @@
-"""A character with a few actions of its own, as operators find it. Runs inside Blender, with the extension registered."""
+"""A character with a few actions of its own, as operators find it. Runs inside Blender, with the
+extension registered.
+"""
 
 from __future__ import annotations
 
 import bpy
 
-from motion_matching.engine.motion import locomotion
-from motion_matching.scene import armature, bake, fitting
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig import armature, fitting
+from motion_matching.scene.writing import bake
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
 
 
 def character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
-    """An active armature in an otherwise empty file, and generated clips as its actions; none is assigned."""
+    """An active armature in an otherwise empty file, and generated clips as its actions; none is
+    assigned.
+    """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return another(name, clips)
 
@@ -20,11 +26,11 @@ def another(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     """The same character in the file that is open."""
     made = [
         clip
-        for clip in locomotion.generate(fps=bake.scene_fps(bpy.context.scene))
+        for clip in locomotion.generate(fps=actions.get_scene_fps(bpy.context.scene))
         if clip.name in clips
     ]
     obj = armature.create_armature(made[0].skeleton, name)
-    fitting.keep_rest(obj, made[0].skeleton)
+    fitting.store_rest(obj, made[0].skeleton)
     for clip in made:
         bake.bake(clip, obj, name=clip.name).use_fake_user = True
     obj.animation_data.action = None

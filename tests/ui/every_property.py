@@ -1,4 +1,6 @@
-"""Settings with every property set to something that is not its default, and read back. Runs inside Blender."""
+"""Settings with every property set to something that is not its default, and read back. Runs inside
+Blender.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def is_group(prop: Any) -> bool:
 
 
 def fill(group: Any, seed: int = 0, named: bool = True) -> None:
-    """Set all properties of a group and of what it holds, by their types; lists that are empty get two items.
+    """Set all properties of a group and of what it holds, by their types; lists that are empty get
+    two items.
 
     Another seed gives other values. Unless `named`, items keep the names by which lists know them.
     """

@@ -47,16 +47,16 @@ wrong = {"not_capitalized": {"all wrong."}, "end_point": {"all wrong."}}
 assert added(now, before) == {**dict.fromkeys(RULES, set()), **wrong}, added(now, before)
 
 # texts in layouts and reports, of which those of errors are sentences
-files = {file.name: file for file in Path(sys.argv[1]).glob("*.py")}
+files = sorted(Path(sys.argv[1]).rglob("*.py"))
 messages, broken = extracted(lambda messages, reports: extractor.dump_py_messages_from_files(
-    messages, reports, sorted(map(str, files.values())), settings))
+    messages, reports, list(map(str, files)), settings))
 assert len(messages) > 60, len(messages)
 
 def is_error(key):
-    _, _, place = messages[key].comment_lines[0].rpartition("/")
-    name, _, number = place.rpartition(":")
-    lines = files[name].read_text(encoding="utf-8").splitlines()
-    return any('report({"ERROR"}' in line for line in lines[int(number) - 4 : int(number)])
+    path, _, number = messages[key].comment_lines[0].rpartition(":")
+    [file] = (file for file in files if path.endswith("/".join(file.parts[-2:])))
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return any('{"ERROR"}' in line for line in lines[int(number) - 4 : int(number)])
 
 for rule in RULES:
     found = {key for key in broken[rule] if rule != "end_point" or not is_error(key)}

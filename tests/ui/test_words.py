@@ -2,59 +2,14 @@
 
 from __future__ import annotations
 
-WORDS = """
-import re
-import motion_matching
-motion_matching.register()
+import bpy
+
+from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import scripts
-from motion_matching.ui import classes, properties_takes
+from motion_matching.ui import classes
+from motion_matching.ui.takes import properties as takes_properties
+from tests.ui.characters import character, refused
 
-def explained(what, text):
-    assert text, f"{what} has no description"
-    assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
-    assert not text.endswith("."), f"{what}: {text}"
-
-def titled(what, text):
-    small = {"and", "to", "of", "the", "a", "in", "on", "at", "by", "for", "from", "or"}
-    assert all(word[0].isupper() or not word[0].isalpha() or word in small for word in text.split()), f"{what}: {text}"
-
-checked = 0
-for cls in classes.ALL:
-    name = cls.__name__
-    rna = getattr(bpy.types, getattr(cls, "bl_idname", name), None) or cls
-    if issubclass(cls, bpy.types.Operator):
-        category, _, function = cls.bl_idname.partition(".")
-        rna = getattr(getattr(bpy.ops, category), function).get_rna_type()
-        explained(name, rna.description)
-        titled(name, cls.bl_label)
-        properties_of = rna.properties
-    else:
-        explained(name, cls.__doc__)
-        if hasattr(cls, "bl_label"):
-            titled(name, cls.bl_label)
-        holds = issubclass(cls, (bpy.types.PropertyGroup, bpy.types.AddonPreferences))
-        properties_of = cls.bl_rna.properties if holds else ()
-    for prop in properties_of:
-        blenders = {"rna_type", "check_existing", "filter_glob"}
-        if not issubclass(cls, bpy.types.Operator):
-            blenders |= {"name", "bl_idname"}
-        if prop.identifier in blenders or prop.is_hidden:
-            continue
-        where = f"{name}.{prop.identifier}"
-        explained(where, prop.description)
-        titled(where, prop.name)
-        checked += 1
-        if prop.type == "ENUM":
-            for item in prop.enum_items:
-                titled(where, item.name)
-                explained(f"{where} {item.identifier}", item.description)
-        if prop.type == "FLOAT":
-            assert prop.unit != "NONE" or prop.subtype != "NONE" or prop.identifier in UNITLESS, f"{where} has no unit"
-            assert prop.soft_max <= 36_000 and prop.soft_min >= -1000, where
-assert checked > 80
-assert [name for name, _, _ in properties_takes.SCRIPTS] == list(scripts.NAMES)
-assert [name for name, _, _ in properties_takes.GAITS] == list(scripts.GAITS)
-"""
 UNITLESS = {
     "speed",
     "weight",
@@ -68,59 +23,108 @@ UNITLESS = {
 }
 
 
-def test_everything_is_explained(run_in_blender):
-    run_in_blender(f"UNITLESS = {UNITLESS!r}\n{WORDS}")
+def test_everything_is_explained():
+    def explained(what, text):
+        assert text, f"{what} has no description"
+        assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
+        assert not text.endswith("."), f"{what}: {text}"
+
+    def titled(what, text):
+        small = {"and", "to", "of", "the", "a", "in", "on", "at", "by", "for", "from", "or"}
+        assert all(
+            word[0].isupper() or not word[0].isalpha() or word in small for word in text.split()
+        ), f"{what}: {text}"
+
+    checked = 0
+    for cls in classes.ALL:
+        name = cls.__name__
+        rna = getattr(bpy.types, getattr(cls, "bl_idname", name), None) or cls
+        if issubclass(cls, bpy.types.Operator):
+            category, _, function = cls.bl_idname.partition(".")
+            rna = getattr(getattr(bpy.ops, category), function).get_rna_type()
+            explained(name, rna.description)
+            titled(name, cls.bl_label)
+            properties_of = rna.properties
+        else:
+            explained(name, cls.__doc__)
+            if hasattr(cls, "bl_label"):
+                titled(name, cls.bl_label)
+            holds = issubclass(cls, (bpy.types.PropertyGroup, bpy.types.AddonPreferences))
+            properties_of = cls.bl_rna.properties if holds else ()
+        for prop in properties_of:
+            blenders = {"rna_type", "check_existing", "filter_glob"}
+            if not issubclass(cls, bpy.types.Operator):
+                blenders |= {"name", "bl_idname"}
+            if prop.identifier in blenders or prop.is_hidden:
+                continue
+            where = f"{name}.{prop.identifier}"
+            explained(where, prop.description)
+            titled(where, prop.name)
+            checked += 1
+            if prop.type == "ENUM":
+                for item in prop.enum_items:
+                    titled(where, item.name)
+                    explained(f"{where} {item.identifier}", item.description)
+            if prop.type == "FLOAT":
+                assert (
+                    prop.unit != "NONE" or prop.subtype != "NONE" or prop.identifier in UNITLESS
+                ), f"{where} has no unit"
+                assert prop.soft_max <= 36_000, where
+                assert prop.soft_min >= -1000, where
+    assert checked > 80
+    assert [name for name, _, _ in takes_properties.SCRIPTS] == list(scripts.NAMES)
+    assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
 
 
-POLLS = """
-import motion_matching
-motion_matching.register()
-from tests.ui.characters import *
-from motion_matching.ui import classes, work
-ops = bpy.ops.motion_matching
+def test_every_operator_says_why_it_cannot_run(monkeypatch):
+    ops = bpy.ops.motion_matching
 
-def says(name, *words):
-    operator = getattr(ops, name)
-    assert not operator.poll(), f"{name} could run"
-    return refused(operator, "poll()", *words)
+    def says(name, *words):
+        operator = getattr(ops, name)
+        assert not operator.poll(), f"{name} could run"
+        return refused(operator, "poll()", *words)
 
-everyone = [cls.bl_idname.partition(".")[2] for cls in classes.ALL if issubclass(cls, bpy.types.Operator)]
-bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-while_live = {"stop": "Start first", "record": "Start first", "push": "Start first", "recover_take": "was cut off",
-              "discard_recording": "was cut off"}
-for name, words in while_live.items():
-    says(name, words)
-everyone = [name for name in everyone if name not in while_live]
-free = {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
-for name in set(everyone) - free:
-    says(name, "Select an armature first")
-work.running = ("Building", 0.5)
-for name in everyone:
-    says(name, "Wait", "Esc")
-work.running = None
+    everyone = [
+        cls.bl_idname.partition(".")[2]
+        for cls in classes.ALL
+        if issubclass(cls, bpy.types.Operator)
+    ]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    while_live = {
+        "stop": "Start a live session first",
+        "record": "Start a live session first",
+        "push": "Start a live session first",
+        "recover_take": "was cut off",
+        "discard_recording": "was cut off",
+    }
+    for name, words in while_live.items():
+        says(name, words)
+    everyone = [name for name in everyone if name not in while_live]
+    free = {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
+    for name in set(everyone) - free:
+        says(name, "Select an armature first")
+    monkeypatch.setattr(runtime, "progress", ("Building", 0.5))
+    for name in everyone:
+        says(name, "Wait", "Esc")
+    monkeypatch.setattr(runtime, "progress", None)
 
-obj = character()
-for name in ("build", "bake_script", "start"):
-    says(name, "Add actions or files")
-says("remove_source", "empty")
-says("play_take", "Bake a take first")
-says("remove_take", "Bake a take first")
-ops.add_actions()
-for source in obj.motion_matching.sources:
-    source.enabled = False
-says("build", "Switch on")
-bpy.ops.object.mode_set(mode="EDIT")
-for name in set(everyone) - {"clear_cache", "add_demo_performer"}:
-    says(name, "Edit Mode")
-says("add_demo_performer", "Object Mode")
-bpy.ops.object.mode_set(mode="OBJECT")
-for action in list(bpy.data.actions):
-    bpy.data.actions.remove(action)
-says("add_actions", "no action")
-take = obj.motion_matching.takes.add()
-says("play_take", "deleted")
-"""
-
-
-def test_every_operator_says_why_it_cannot_run(run_in_blender):
-    run_in_blender(POLLS)
+    obj = character()
+    for name in ("build", "bake_script", "start"):
+        says(name, "Add actions or files")
+    says("remove_source", "empty")
+    says("play_take", "Bake a take first")
+    says("remove_take", "Bake a take first")
+    ops.add_actions()
+    for source in obj.motion_matching.sources:
+        source.enabled = False
+    says("build", "Switch on")
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in set(everyone) - {"clear_cache", "add_demo_performer"}:
+        says(name, "Edit Mode")
+    says("add_demo_performer", "Object Mode")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for action in list(bpy.data.actions):
+        bpy.data.actions.remove(action)
+    says("add_actions", "no action")
+    obj.motion_matching.takes.add()
+    says("play_take", "deleted")

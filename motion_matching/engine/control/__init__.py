@@ -1,1 +1,29 @@
 """What every controller shares: intents, trajectories, inertialization, displacement, takes."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        contact_ranges,
+        displacement,
+        foot_lock,
+        ground,
+        ideal,
+        inertialization,
+        intent,
+        leg_bending,
+        legs,
+        method,
+        performance,
+        performer,
+        planting,
+        rollout,
+        scripts,
+        settings,
+        take,
+        trajectory,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,78 +1,84 @@
-"""How the character entity and the simulation object are brought together.
+"""Keep the character and the simulation object together.
 
-Source: article 002, from Synchronization to Clamping. The data leads the character by a step each tick, the code leads
-the simulation object; a mode says who follows whom, and clamping holds both near each other at the end. Two things are
-added for data that cannot follow: a character that lags behind is turned by more than its own turning allows, for as long
-as it faces elsewhere its steps lead elsewhere; and where it may not be pulled by more than a part of its own motion, the
-object waits for it rather than to drag it over the ground.
+Each tick the data leads the character by a step, and the code leads the simulation object. A mode
+says which of them follows the other; clamping then limits how far apart they are.
+
+Source: article 002, from Synchronization to Clamping. Two additions are for data that cannot
+follow. A character that lags behind is turned by more than its own turning allows, because its
+steps go astray as long as it faces elsewhere. And where it may be pulled only by a share of its own
+motion, the simulation object waits for it instead of dragging it over the ground.
 """
 
 from __future__ import annotations
 
 import math
 
+from ..maths.planar import wrap
 from ..maths.springs import LN2
 from .settings import PerformerSettings
-from .trajectory import SimulationObject, clipped, wrap
+from .trajectory import SimulationObject, clamp
 
-Place = tuple[float, float, float]
+GroundPose = tuple[float, float, float]
 
-FOOTING = 0.4  # metres from the character's axis within which its feet stand
+FOOT_RADIUS = 0.4  # metres from the character's axis within which its feet stand
 
 
-def place(
-    character: Place,
+def place_character(
+    character: GroundPose,
     velocity: tuple[float, float],
     turn_rate: float,
     simulation: SimulationObject,
     settings: PerformerSettings,
     dt: float,
-) -> Place:
-    """Where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, is put at the end of a tick.
+) -> GroundPose:
+    """Return where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, ends
+    up after a tick.
 
-    Synchronising moves the simulation object as well, as does clamping where adjustment is limited by velocity: there the
-    object waits. All other modes leave it where it is.
+    Synchronizing also moves the simulation object. So does clamping where adjustment is limited by
+    velocity: there the object waits. All other modes leave the object where it is.
     """
     if settings.displacement == "synchronize":
-        return _synchronized(character, simulation, settings.synchronization)
+        return _synchronize(character, simulation, settings.synchronization)
     if settings.displacement == "adjust":
-        character = _adjusted(character, velocity, turn_rate, simulation, settings, dt)
+        character = _adjust(character, velocity, turn_rate, simulation, settings, dt)
     if settings.clamp:
         if settings.displacement == "adjust" and settings.adjust_by_velocity:
             simulation.wait_for(character[0], character[1], settings.clamp_distance)
-        character = _clamped(character, simulation, settings)
+        character = _clamp(character, simulation, settings)
     return character
 
 
-def _synchronized(character: Place, simulation: SimulationObject, factor: float) -> Place:
-    """Both at `factor` of the way from the character to the simulation object."""
+def _synchronize(character: GroundPose, simulation: SimulationObject, factor: float) -> GroundPose:
+    """Place both at a share `factor` of the way from the character to the simulation object."""
     x, y, yaw = character
     if factor > 0.0:
         x += (simulation.x - x) * factor
         y += (simulation.y - y) * factor
         yaw += wrap(simulation.yaw - yaw) * factor
     simulation.x, simulation.y = x, y
-    # the object's own count of turns is kept: springs work on it
+    # the object counts whole turns, which its springs need
     simulation.yaw += wrap(yaw - simulation.yaw)
     return x, y, yaw
 
 
-def _adjusted(
-    character: Place,
+def _adjust(
+    character: GroundPose,
     velocity: tuple[float, float],
     turn_rate: float,
     simulation: SimulationObject,
     settings: PerformerSettings,
     dt: float,
-) -> Place:
-    """The character damped toward the simulation object, by no more than a part of its own motion if so limited.
+) -> GroundPose:
+    """Damp the character toward the simulation object, limited to a share of its own motion if so
+    set.
 
-    From half the clamp's distance on, up to all of it, its steps count more and more as turning too: each as the angle by
-    which feet, at `FOOTING` from its axis, move as far. Nothing is adjusted by turning faster than the object may.
+    From half of the clamp distance on, its steps increasingly count as turning too: each as the
+    angle that moves feet `FOOT_RADIUS` from its axis as far. It never turns faster than the object
+    may.
     """
     x, y, yaw = character
-    part = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
-    dx, dy = (simulation.x - x) * part, (simulation.y - y) * part
+    share = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
+    dx, dy = (simulation.x - x) * share, (simulation.y - y) * share
     turn = wrap(simulation.yaw - yaw) * (
         1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5))
     )
@@ -84,35 +90,44 @@ def _adjusted(
         away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy)) / (
             settings.clamp_distance + 1e-5
         )
-        late = min(max(2.0 * away - 1.0, 0.0), 1.0)
-        turn = clipped(
-            turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + late * step / FOOTING)
+        lag = min(max(2.0 * away - 1.0, 0.0), 1.0)
+        turn = clamp(
+            turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + lag * step / FOOT_RADIUS)
         )
-    return x + dx, y + dy, yaw + bearable(turn, turn_rate * dt, settings.turn_limit * dt)
+    return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, settings.turn_limit * dt)
 
 
-def bearable(turn: float, led: float, limit: float) -> float:
-    """As much of a turn as does not make the character, led by the data, turn faster than the limit."""
+def limit_turn(turn: float, led: float, limit: float) -> float:
+    """Limit a turn so that together with `led`, the turn of the data, it does not exceed the limit;
+    all in radians.
+    """
     if turn * led < 0.0:
         return turn
     return math.copysign(min(abs(turn), max(limit - abs(led), 0.0)), turn)
 
 
-def swung(turn: float, swing: float) -> float:
-    """A turn rate with that of the body on top; a body that is turned back is no reason for a character to turn faster."""
+def add_swing(turn: float, swing: float) -> float:
+    """Add the turn rate of the body to that of the character, unless the body turns the
+    other way.
+    """
     return turn + swing if turn * swing > 0.0 else turn
 
 
-def held_turn(turn: float, offset: float, swing: float, limit: float) -> float:
-    """The turn rate of a character whose data turns at `turn`, while a jump fades that adds `offset` to it and turns the
-    body by `swing` against it: all together no faster than the limit or the data."""
+def limit_fading_turn(turn: float, offset: float, swing: float, limit: float) -> float:
+    """Return the turn rate of a character while a jump fades, in rad/s.
+
+    The data turns at `turn`; the jump adds `offset` to it and turns the body by `swing` against the
+    character. All together turn no faster than the limit, or than the data if that is faster.
+    """
     whole = turn + offset + swing
     most = max(limit, abs(turn))
     return turn + offset - math.copysign(max(abs(whole) - most, 0.0), whole)
 
 
-def _clamped(character: Place, simulation: SimulationObject, settings: PerformerSettings) -> Place:
-    """The character within a distance and an angle of the simulation object."""
+def _clamp(
+    character: GroundPose, simulation: SimulationObject, settings: PerformerSettings
+) -> GroundPose:
+    """Move the character to within a distance and an angle of the simulation object."""
     x, y, yaw = character
     dx, dy = x - simulation.x, y - simulation.y
     distance = math.hypot(dx, dy)

@@ -1,6 +1,6 @@
-"""Feet that stay where they are planted: contacts lock the toe, inverse kinematics bends the leg to it.
+"""Keep feet where they are planted: contacts lock the toe, inverse kinematics bends the leg to it.
 
-Source: article 002, Sliding and Foot Locking. Two things are added to it: a toe that lands comes to rest in one go
+Source: article 002, Sliding and Foot Locking. Two additions: a landing toe comes to rest directly
 instead of sliding out and back, and a toe that moves over the floor is lifted off it.
 """
 
@@ -14,47 +14,40 @@ from typing import Any
 
 import numpy as np
 
+from ..maths.easing import smoothstep
+from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ..maths.springs import LN2, spring
-from .ground import FLAT, Ground, is_flat, step_height
-from .legs import (
-    Joint,
-    LegGeometry,
-    Quaternion,
-    Vector,
-    bend,
-    between,
-    inv_mul,
-    joints_in_world,
-    mul,
-    turn,
-)
+from .ground import FLAT, Ground, compute_step_height, is_flat
+from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints
 from .settings import PerformerSettings
 
-# above the hip, hip, above the knee, knee, above the ankle, ankle, above the toe, toe: what a leg turns and hangs on
+# the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
 
-_CLOSE = 1e-5  # metres: a joint this near to where it is to be needs no bending
 _CREEPING, _SWINGING = (
     0.1,
     0.5,
-)  # m/s over the floor at which a toe begins to be lifted, and is so in full
+)  # m/s over the floor at which lifting of a toe starts, and is complete
 _LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
-_AHEAD = 0.04  # seconds ahead that they are seen to sink
-LANDING = 0.08  # metres above its standing height below which a toe may be planted: a fading jump may have it in the air
+_AHEAD = 0.04  # seconds that sinking is predicted ahead
+# metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
+LANDING = 0.08
 _AT_REST, _NEAR = (
     0.3,
     0.05,
-)  # m/s and metres: a toe that was let go and comes to rest again has a new contact
+)  # m/s and metres: a released toe that comes to rest again makes a new contact
 
 
 class ContactLock:
-    """Where a toe is shown: where the data has it, or where it was planted, with inertialized changes between."""
+    """Places a toe where the data has it, or where it was planted, with inertialized changes in
+    between.
+    """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        self._started = False
+        self._has_started = False
         self.locked = False
         self._in_contact = False
         self._offset = (
@@ -64,24 +57,26 @@ class ContactLock:
             0.0,
             0.0,
             0.0,
-        )  # of the toe from the data or its plant, and how it changes
+        )  # of the toe from the data or from its plant, and the velocity of it
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector = (0.0, 0.0, 0.0)
-        # how far toe and tip are raised out of the floor, or over it, and how fast
+        # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
 
     def update(
         self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float
     ) -> Vector:
-        """The toe's place (x, y, z) of this tick, from where the `data` has it; `height` is that of a planted toe."""
+        """Return the toe's position (x, y, z) in this tick, from that in the data; `height` is that
+        of a planted toe.
+        """
         x, y, z = data
-        if not self._started:
-            self._started, self._data = True, data
+        if not self._has_started:
+            self._has_started, self._data = True, data
         px, py, pz = self._data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        ox, oy, oz, ux, uy, uz = self._decayed(settings, dt)
+        ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if self.locked:
             px, py, pz = self.plant
             sx, sy, sz = px + ox, py + oy, pz + oz
@@ -95,7 +90,7 @@ class ContactLock:
             if contact and not self._in_contact:
                 self.locked = True
                 ux, uy, uz = ux + vx, uy + vy, uz + vz
-                # where a toe that has this speed comes to rest without turning back
+                # where a toe with this velocity comes to rest without turning back
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
                 ox, oy, oz = -ux * travel, -uy * travel, sz - height
@@ -107,21 +102,23 @@ class ContactLock:
             speed = math.hypot(vx + ux, vy + uy)
             if contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
-            lowest += settings.swing_clearance * part_lifted(speed)
+            lowest += settings.swing_clearance * compute_lift_share(speed)
         self._lift = spring(
             *self._lift, max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0), _LIFTING, dt
         )
         return sx, sy, max(sz + self._lift[0], height)
 
-    def tip_raised(self, depth: float, dt: float) -> float:
-        """How far the tip of the toe is raised that the toe's attitude has `depth` below the floor: not at once in full,
-        as a foot that lets go sinks its tip within a tick."""
+    def raise_tip(self, depth: float, dt: float) -> float:
+        """Return how far to raise the tip of the toe, which is `depth` metres below the floor.
+
+        It is raised smoothly, because a foot that is released sinks its tip within a single tick.
+        """
         ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
         self._depth = depth
         self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
         return self._tip_lift[0]
 
-    def _decayed(
+    def _decay_offset(
         self, settings: PerformerSettings, dt: float
     ) -> tuple[float, float, float, float, float, float]:
         ox, oy, oz, ux, uy, uz = self._offset
@@ -140,22 +137,29 @@ class ContactLock:
         )
 
 
-def part_lifted(speed: Any) -> Any:
-    """How much of its clearance, 0 to 1, a toe keeps that moves over the floor at a speed; a float or an array."""
-    part = (speed - _CREEPING) / (_SWINGING - _CREEPING)
-    part = min(max(part, 0.0), 1.0) if isinstance(part, float) else np.clip(part, 0.0, 1.0)
-    return part * part * (3.0 - 2.0 * part)
+def compute_lift_share(speed: Any) -> Any:
+    """Return the share, 0 to 1, of the swing clearance for a toe at a speed in m/s; a float or an
+    array.
+    """
+    share = (speed - _CREEPING) / (_SWINGING - _CREEPING)
+    if not isinstance(share, float):
+        return smoothstep(share)
+    share = min(max(share, 0.0), 1.0)  # ten times as fast as an array for the single toes of a tick
+    return share * share * (3.0 - 2.0 * share)
 
 
 class FootLock:
-    """Locks the toes of all legs of a character; on uneven ground feet follow it, and the hips by a spring."""
+    """Locks the toes of all legs of a character; on uneven ground the feet follow it directly, the
+    hips with a spring.
+    """
 
     def __init__(self, legs: Sequence[LegGeometry], ground: Ground = FLAT) -> None:
         self._legs = tuple(legs)
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
-        # the bones of all legs, those that legs share once; joint 0 is the root, the others are theirs in this order
+        # the bones of all legs, shared ones once; joint 0 is the root, the others follow in this
+        # order
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
         parents = {joint: parent for path in paths for parent, joint in pairwise(path)}
@@ -163,31 +167,35 @@ class FootLock:
             np.array([0, *bones]),
             [parents[joint] for joint in sorted(parents)],
         )
-        # of each leg: the joints of thigh, shin, foot and toe, each after what it hangs on, those bones, and their rotations
-        # in a pose; a foot that is its own toe is turned once
-        self._joints_of, self._bones_of, self._turned = [], [], []
+        # for each leg: the joints of thigh, shin, foot and toe, each after its parent; those bones;
+        # and the bones whose rotations are written: once where foot and toe are one bone
+        self._joint_getters, self._bone_getters, self._turned_bones = [], [], []
         for leg, path in zip(legs, paths, strict=True):
             ends = (leg.thigh, leg.shin, leg.foot, len(leg.chain) - 1)
-            self._joints_of.append(itemgetter(*(path[k + i] for k in ends for i in (0, 1))))
-            self._bones_of.append(itemgetter(*(path[k + 1] - 1 for k in ends)))
-            self._turned += [leg.chain[k] for k in dict.fromkeys(ends)]
-        self._bone_count, self._rotations = 0, np.empty(0, np.intp)
+            self._joint_getters.append(itemgetter(*(path[k + i] for k in ends for i in (0, 1))))
+            self._bone_getters.append(itemgetter(*(path[k + 1] - 1 for k in ends)))
+            self._turned_bones += [leg.chain[k] for k in dict.fromkeys(ends)]
+        self._bone_count, self._rotation_indices = 0, np.empty(0, np.intp)
         self.reset()
 
     def reset(self) -> None:
         for lock in self._locks:
             lock.reset()
-        self._floors = [0.0] * len(self._locks)  # under heel and toe of each foot, the lower one
+        self._floors = [0.0] * len(
+            self._locks
+        )  # the lower of those under heel and toe, for each foot
         self._height: float | None = None
         self._climb = 0.0
 
     @property
     def locked(self) -> tuple[bool, ...]:
-        """Which toes (L,) are held where they were planted."""
+        """Which toes (L,) are locked."""
         return tuple([lock.locked for lock in self._locks])
 
-    def stand(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
-        """Height at which the character is carried at a place, sprung toward the lowest floor under its planted feet."""
+    def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
+        """Return the character's height at (x, y), sprung toward the lowest floor under its planted
+        feet.
+        """
         ground = self._ground
         if self._is_flat:
             return 0.0
@@ -205,38 +213,38 @@ class FootLock:
     def apply(
         self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
     ) -> None:
-        """Bend the legs of a pose (7, B), placed in the world by bone 0, to where the toes are to be."""
+        """Bend the legs of a pose (7, B), placed in the world by bone 0, so that the toes reach
+        their targets; in place.
+        """
         root, *bones = pose.take(self._bones, 1).T.tolist()
-        joints = joints_in_world(root, bones, self._parents)
+        joints = compute_world_joints(root, bones, self._parents)
         turned: list[float] = []
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
-            own = self._joints_of[k](joints)
-            target, floors = self._target(leg, self._locks[k], own, root[2], contact, settings, dt)
+            own = self._joint_getters[k](joints)
+            target, floors = self._compute_target(
+                leg, self._locks[k], own, root[2], contact, settings, dt
+            )
             if not self._is_flat:
                 self._floors[k] = min(floors[:2])
-            turned += _reach(
-                leg,
-                own,
-                self._bones_of[k](bones),
-                target,
-                floors,
-                settings.stretch_buffer,
-                self._locks[k],
-                dt,
+            rotations = self._bone_getters[k](bones)
+            turned += _solve_leg(
+                leg, own, rotations, target, floors, settings.stretch_buffer, self._locks[k], dt
             )
-        pose.put(self._rotations_among(pose.shape[1]), turned)
+        pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
-    def _rotations_among(self, bone_count: int) -> np.ndarray:
-        """Where the rotations of the bones that are turned are among all values of a pose (7, B)."""
+    def _get_rotation_indices(self, bone_count: int) -> np.ndarray:
+        """Return the flat indices into a pose (7, B) of the rotations of the bones that are
+        turned.
+        """
         if bone_count != self._bone_count:
             rows = bone_count * np.arange(3, 7)
-            self._bone_count, self._rotations = (
+            self._bone_count, self._rotation_indices = (
                 bone_count,
-                np.add.outer(np.array(self._turned, np.intp), rows),
+                np.add.outer(np.array(self._turned_bones, np.intp), rows),
             )
-        return self._rotations
+        return self._rotation_indices
 
-    def _target(
+    def _compute_target(
         self,
         leg: LegGeometry,
         lock: ContactLock,
@@ -246,23 +254,23 @@ class FootLock:
         settings: PerformerSettings,
         dt: float,
     ) -> tuple[Vector, Vector]:
-        """Where the toe is to be, and how high the floor is there, under the ankle and under the tip."""
+        """Return the target of the toe, and the floor's heights under toe, ankle and tip."""
         toe, ankle = joints[-1][0], joints[-3][0]
         if self._is_flat:
             return lock.update(toe, contact, leg.toe_height, settings, dt), (0.0, 0.0, 0.0)
         (x, y, z), ground = toe, self._ground
-        floor = step_height(ground, x, y, stands)
-        below = step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
+        floor = compute_step_height(ground, x, y, stands)
+        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         target = lock.update(data, contact, below + leg.toe_height, settings, dt)
         ex, ey = ankle[0] - x, ankle[1] - y
-        heel = step_height(ground, target[0] + ex, target[1] + ey, stands)
-        tip = step_height(ground, target[0] - ex, target[1] - ey, stands)
-        return target, (step_height(ground, target[0], target[1], stands), heel, tip)
+        heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
+        tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
+        return target, (compute_step_height(ground, target[0], target[1], stands), heel, tip)
 
 
-def _reach(
+def _solve_leg(
     leg: LegGeometry,
     joints: LegJoints,
     bones: Sequence[list[float]],
@@ -272,31 +280,32 @@ def _reach(
     lock: ContactLock,
     dt: float,
 ) -> list[float]:
-    """Rotations in their parents' frames, one after the other, of thigh, shin, foot and toe that bring the toe to the
-    target, heel and tip of the foot on or above the floor.
+    """Return the local rotations, one after the other, of thigh, shin, foot and toe that bring the
+    toe to the target.
 
-    `bones` are those four; where foot and toe are one bone, it is told once.
+    Heel and tip of the foot stay on or above the floor. `bones` are the same four before; where
+    foot and toe are one bone, its rotation is returned once.
     """
     above_hip, hip, above_knee, knee, above_ankle, ankle, above_toe, toe = joints
     (ax, ay, az), attitude = ankle
     tx, ty, tz = toe[0]
     x, y, z = target
-    # the foot keeps its attitude to the floor, and its heel is not pushed into it
+    # the foot keeps its attitude to the floor, but its heel is not pushed into it
     ex, ey, ez = ax - tx, ay - ty, az - tz
     rise = max(ez + floors[1] - floors[0], floors[1] + leg.foot_height - z)
     pitch = None
-    if leg.tip is not None and abs(rise - ez) > _CLOSE:
+    if leg.tip is not None and abs(rise - ez) > CLOSE:
         level, length = math.hypot(ex, ey), math.sqrt(ex * ex + ey * ey + ez * ez)
         rise = max(-length, min(length, rise))
-        part = math.sqrt(length * length - rise * rise) / (level + 1e-9)
-        pitch = between(-ex, -ey, -ez, -ex * part, -ey * part, -rise)
-        ex, ey, ez = ex * part, ey * part, rise
+        share = math.sqrt(length * length - rise * rise) / (level + 1e-9)
+        pitch = between(-ex, -ey, -ez, -ex * share, -ey * share, -rise)
+        ex, ey, ez = ex * share, ey * share, rise
         attitude = mul(pitch, attitude)
     goal = (x + ex, y + ey, z + ez)
     now = math.dist(hip[0], ankle[0])
-    if now < leg.folded:
-        goal = _aside(hip[0], goal, leg.folded - now)
-    if pitch is not None or math.dist(goal, ankle[0]) > _CLOSE:
+    if now < leg.folded_length:
+        goal = _move_aside(hip[0], goal, leg.folded_length - now)
+    if pitch is not None or math.dist(goal, ankle[0]) > CLOSE:
         whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
@@ -316,29 +325,34 @@ def _reach(
             else mul(pitch, above_toe[1])
         )
         own = toe[1] if pitch is None else mul(pitch, toe[1])
-        raised = _raised(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
+        raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
         turned += bones[3][3:] if raised is None else inv_mul(above, raised)
     return turned
 
 
-def _aside(hip: Vector, goal: Vector, further: float) -> Vector:
-    """A goal at the same height, further from the hip: where a fading jump folds a leg further than the data ever does,
-    its foot goes aside by as much, not into the floor."""
+def _move_aside(hip: Vector, goal: Vector, further: float) -> Vector:
+    """Return a goal at the same height, further from the hip.
+
+    Where a fading jump folds a leg further than the data ever does, its foot moves aside, not into
+    the floor.
+    """
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
     level = math.hypot(x, y)
-    part = math.sqrt(max((math.hypot(level, z) + further) ** 2 - z * z, 0.0)) / (level + 1e-9)
-    return hip[0] + x * part, hip[1] + y * part, goal[2]
+    share = math.sqrt(max((math.hypot(level, z) + further) ** 2 - z * z, 0.0)) / (level + 1e-9)
+    return hip[0] + x * share, hip[1] + y * share, goal[2]
 
 
-def _raised(
+def _raise_tip(
     tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float
 ) -> Quaternion | None:
-    """A toe's attitude turned up so far that its tip comes no lower than that above the toe joint; None where it is not."""
-    tx, ty, tz = turn(attitude, tip)
-    lifted = lock.tip_raised(lowest - tz, dt)
-    if lifted < _CLOSE:
+    """Return a toe's attitude with its tip raised to `lowest` above the toe joint; None if it needs
+    no raising.
+    """
+    tx, ty, tz = mul_vec(attitude, tip)
+    lifted = lock.raise_tip(lowest - tz, dt)
+    if lifted < CLOSE:
         return None
     length = math.sqrt(tx * tx + ty * ty + tz * tz)
     rise = min(tz + lifted, length)
-    part = math.sqrt(length * length - rise * rise) / (math.hypot(tx, ty) + 1e-9)
-    return mul(between(tx, ty, tz, tx * part, ty * part, rise), attitude)
+    share = math.sqrt(length * length - rise * rise) / (math.hypot(tx, ty) + 1e-9)
+    return mul(between(tx, ty, tz, tx * share, ty * share, rise), attitude)

@@ -1,8 +1,10 @@
-"""The ground that a character moves on: how high it is, and the obstacles that stop it and that it slides along.
+"""The ground that a character moves on: its height, and the obstacles that the character slides
+along.
 
-All obstacles are walls seen from above, straight pieces of no thickness. A disc that moves among walls is a point that
-moves among capsules, the walls grown by its radius: it goes to the first one that it meets, and on along it with what
-is left of its way. This is exact for any length of a step, so nothing is tunnelled through.
+All obstacles are walls seen from above, straight and without thickness. A disc that moves among
+walls is a point that moves among capsules, the walls grown by its radius: it moves to the first one
+it meets, and slides along it for the rest of its way. This is exact for a step of any length, so a
+disc never tunnels through a wall.
 """
 
 from __future__ import annotations
@@ -15,34 +17,33 @@ import numpy as np
 
 Point = tuple[float, float]
 Wall = tuple[Point, Point]
-# one end, direction and length
-_Wall = tuple[float, float, float, float, float]
+# x and y of one end, direction and length
+_Segment = tuple[float, float, float, float, float]
 
-STEP = 0.3  # metres that a foot steps up or down; what is higher stands in the way
-_SKIN = 1e-5  # metres that are kept free, so that rounding never leaves a disc inside
-# metres: walls are looked up by squares of this side, each of which knows those that are this near to it as well
+STEP = 0.3  # metres that a foot steps up or down; anything higher is an obstacle
+_SKIN = 1e-5  # metres left free, so that rounding never leaves a disc inside
+# metres: side of the squares by which walls are looked up, and the margin within which each lists
+# walls too
 _CELL, _AROUND = 1.0, 0.5
 _BOUNCES = 8  # contacts in one step, after which the disc stops where it is
-_PUSHES = 32  # times that a disc which starts inside is moved out of the nearest wall
-_TOUCH = 1e-7  # metres that are as good as none
-_SHORTEST = 1e-9  # metres of a way that count; less may be rounding, as that towards a wall one slides along
+_PUSHES = 32  # times that a disc that starts inside is moved out of the nearest wall
+_TOUCH = 1e-7  # metres within which a wall counts as touched
+_SHORTEST = 1e-9  # metres: a shorter movement may be rounding, as toward a wall one slides along
 
 
 class Ground(Protocol):
-    """Where a character may be, in metres and in the world."""
+    """Where a character can be, in metres and in the world."""
 
     def height(self, x: float, y: float) -> float:
-        """Height of the floor."""
-        ...
-
-    def normal(self, x: float, y: float) -> tuple[float, float, float]:
-        """Unit vector away from the floor, upwards."""
+        """Return the height of the floor."""
         ...
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
-        """Where a disc ends that wants to go straight from `start` to `stop`: held by obstacles, and sliding along them.
+        """Return where a disc ends that moves straight from `start` toward `stop` and slides along
+        obstacles.
 
-        It is `stop` itself where nothing is in the way. A disc that starts inside an obstacle is moved out of it first.
+        Without an obstacle in the way this is `stop` itself. A disc that starts inside an obstacle
+        is moved out of it first.
         """
         ...
 
@@ -52,9 +53,6 @@ class _Flat:
 
     def height(self, x: float, y: float) -> float:
         return 0.0
-
-    def normal(self, x: float, y: float) -> tuple[float, float, float]:
-        return 0.0, 0.0, 1.0
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         return stop
@@ -66,35 +64,36 @@ FLAT: Ground = _Flat()
 class Walls:
     """Vertical walls on a floor, each from one point on the ground to another, with two sides.
 
-    Of the `floor` only height and normal count, for its own obstacles would let a disc slide back into these.
+    Only the height of the `floor` counts, because its own obstacles would let a disc slide back
+    into these.
     """
 
     def __init__(self, walls: Sequence[Wall], floor: Ground = FLAT) -> None:
-        self._walls = tuple(_wall(a, b) for a, b in walls)
-        self._cells: dict[tuple[int, int], list[_Wall]] = {}
+        self._walls = tuple(_segment_from_ends(a, b) for a, b in walls)
+        self._cells: dict[tuple[int, int], list[_Segment]] = {}
         for wall in self._walls:
-            for cell in _cells_of(wall):
+            for cell in _iterate_cells(wall):
                 self._cells.setdefault(cell, []).append(wall)
         self.floor = floor
-        self.height, self.normal = floor.height, floor.normal
+        self.height = floor.height
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
         dx, dy = stop[0] - start[0], stop[1] - start[1]
-        way, reach = math.hypot(dx, dy), radius + _SKIN
-        walls = self._near(start, way + reach)
+        distance, reach = math.hypot(dx, dy), radius + _SKIN
+        walls = self._find_near(start, distance + reach)
         if not walls:
             return stop
-        x, y = start = _pushed_out(start, radius, walls)
+        x, y = start = _push_out(start, radius, walls)
         dx, dy = stop[0] - x, stop[1] - y
         for bounce in range(_BOUNCES):
-            part, nx, ny = _first_contact(x, y, dx, dy, walls, reach)
-            if part is None:
+            share, nx, ny = _find_first_contact(x, y, dx, dy, walls, reach)
+            if share is None:
                 return (x + dx, y + dy) if bounce else stop
-            x, y, left = x + part * dx, y + part * dy, 1.0 - part
+            x, y, left = x + share * dx, y + share * dy, 1.0 - share
             into = dx * nx + dy * ny
             dx, dy = left * (dx - into * nx), left * (dy - into * ny)
-            # nothing is left, or walls have turned it round: in a corner
+            # nothing is left, or walls have turned it around: in a corner
             if (
                 abs(dx) + abs(dy) < _SHORTEST
                 or dx * (stop[0] - start[0]) + dy * (stop[1] - start[1]) <= 0.0
@@ -102,9 +101,9 @@ class Walls:
                 break
         return x, y
 
-    def _near(self, place: Point, reach: float) -> Sequence[_Wall]:
-        """All walls within a reach of a place, and some more."""
-        x, y = place
+    def _find_near(self, point: Point, reach: float) -> Sequence[_Segment]:
+        """Return all walls within a reach of a point, and some more."""
+        x, y = point
         if reach <= _AROUND:
             return self._cells.get((math.floor(x / _CELL), math.floor(y / _CELL)), ())
         reach -= _AROUND
@@ -112,7 +111,7 @@ class Walls:
         low, high = math.floor((y - reach) / _CELL), math.floor((y + reach) / _CELL)
         if (right - left + 1) * (high - low + 1) > len(self._cells):
             return self._walls
-        near: dict[_Wall, None] = {}
+        near: dict[_Segment, None] = {}
         for i in range(left, right + 1):
             for j in range(low, high + 1):
                 if (i, j) in self._cells:
@@ -120,14 +119,14 @@ class Walls:
         return tuple(near)
 
 
-def _wall(a: Point, b: Point) -> _Wall:
+def _segment_from_ends(a: Point, b: Point) -> _Segment:
     length = math.dist(a, b)
     ux, uy = ((b[0] - a[0]) / length, (b[1] - a[1]) / length) if length > 0.0 else (1.0, 0.0)
     return a[0], a[1], ux, uy, length
 
 
-def _cells_of(wall: _Wall) -> Iterator[tuple[int, int]]:
-    """The squares that a wall goes through or comes near, column by column."""
+def _iterate_cells(wall: _Segment) -> Iterator[tuple[int, int]]:
+    """Yield the squares that a wall crosses or comes near, column by column."""
     ax, ay, ux, uy, length = wall
     first, last = sorted((ax, ax + ux * length))
     for column in range(
@@ -142,9 +141,9 @@ def _cells_of(wall: _Wall) -> Iterator[tuple[int, int]]:
             yield column, row
 
 
-def _pushed_out(place: Point, radius: float, walls: Sequence[_Wall]) -> Point:
-    """The place, or one near it at which a disc is inside no wall."""
-    x, y = place
+def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
+    """Return the point, or one near it at which a disc is inside no wall."""
+    x, y = point
     for _ in range(_PUSHES):
         nearest = radius * radius
         inside = None
@@ -169,12 +168,14 @@ def _pushed_out(place: Point, radius: float, walls: Sequence[_Wall]) -> Point:
     return x, y
 
 
-def _first_contact(
-    x: float, y: float, dx: float, dy: float, walls: Sequence[_Wall], reach: float
+def _find_first_contact(
+    x: float, y: float, dx: float, dy: float, walls: Sequence[_Segment], reach: float
 ) -> tuple[float | None, float, float]:
-    """The part of a way (dx, dy) after which a wall is in reach, None if none ever is, and the direction away from it.
+    """Return the share of a movement (dx, dy) after which a wall is in reach, and the direction
+    away from it.
 
-    Of walls that are touched already it is the one that the way leads into most.
+    The share is None if no wall comes in reach. Among walls touched already, the one that the
+    movement points into most counts.
     """
     first, nx, ny = None, 0.0, 0.0
     soonest, deepest, touch = 1.0, -_SHORTEST, (reach + _TOUCH) * (reach + _TOUCH)
@@ -191,45 +192,47 @@ def _first_contact(
         past = along if along < 0.0 else along - length if along > length else 0.0
         square = past * past + off * off
         if square <= touch:
-            # distances to a convex shape only grow on a way that starts outwards
+            # distances to a convex shape only grow on a movement that starts outward
             gap = math.sqrt(square) or 1.0
             closing = (past * go + off * come) / gap
             if closing >= deepest:
                 continue
-            part, ma, mo = 0.0, past / gap, off / gap
+            share, ma, mo = 0.0, past / gap, off / gap
             deepest = closing
         else:
-            part, ma, mo = _capsule_contact(along, off, go, come, length, reach)
-            if part >= soonest:
+            share, ma, mo = _intersect_capsule(along, off, go, come, length, reach)
+            if share >= soonest:
                 continue
-        first = soonest = part
+        first = soonest = share
         mo *= side
         nx, ny = ma * ux - mo * uy, ma * uy + mo * ux
     return first, nx, ny
 
 
-def _capsule_contact(
+def _intersect_capsule(
     along: float, off: float, go: float, come: float, length: float, reach: float
 ) -> tuple[float, float, float]:
-    """Where a point outside a capsule about the first axis comes upon it, as above; infinite if it never does."""
+    """Return where a point outside a capsule along the first axis meets it, as above; infinite if
+    it never does.
+    """
     if come < -_SHORTEST and off > reach:
-        part = (off - reach) / -come
-        if 0.0 <= along + part * go <= length:
-            return part, 0.0, 1.0
+        share = (off - reach) / -come
+        if 0.0 <= along + share * go <= length:
+            return share, 0.0, 1.0
     first, ma, mo = math.inf, 0.0, 0.0
     square = go * go + come * come
     for past in (along, along - length):
         closing = past * go + off * come
         inside = closing * closing - square * (past * past + off * off - reach * reach)
         if closing < -_SHORTEST * reach and inside >= 0.0:
-            part = max(0.0, (-closing - math.sqrt(inside)) / square)
-            if part < first:
-                first, ma, mo = part, (past + part * go) / reach, (off + part * come) / reach
+            share = max(0.0, (-closing - math.sqrt(inside)) / square)
+            if share < first:
+                first, ma, mo = share, (past + share * go) / reach, (off + share * come) / reach
     return first, ma, mo
 
 
 class Box(NamedTuple):
-    """A box on the ground: its middle, its full sizes along its own axes, how far it is turned, and how high it is."""
+    """A box on the ground: center, full size along its own axes, yaw in radians, and height."""
 
     center: Point
     size: Point
@@ -238,7 +241,7 @@ class Box(NamedTuple):
 
     @property
     def corners(self) -> tuple[Point, ...]:
-        """Its four corners on the ground, counterclockwise."""
+        """The four corners on the ground, counterclockwise."""
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         halves = [
             (0.5 * self.size[0] * i, 0.5 * self.size[1] * j)
@@ -250,32 +253,34 @@ class Box(NamedTuple):
 
     @property
     def sides(self) -> tuple[Wall, ...]:
-        """Its four sides on the ground."""
+        """The four sides on the ground."""
         corners = self.corners
         return tuple(zip(corners, (*corners[1:], corners[0]), strict=True))
 
 
 def is_flat(ground: Ground) -> bool:
-    """Whether the floor is a plane at height zero, whatever stands on it."""
+    """Return whether the floor is a plane at height zero, whatever stands on it."""
     return ground is FLAT or (isinstance(ground, Walls) and is_flat(ground.floor))
 
 
-def step_height(ground: Ground, x: float, y: float, stands: float) -> float:
-    """Height of the floor under a foot of somebody who stands at a height; what is further up or down is no step."""
+def compute_step_height(ground: Ground, x: float, y: float, stands: float) -> float:
+    """Return the floor's height under a foot of somebody standing at a height; `stands` if that is
+    more than a step away.
+    """
     height = ground.height(x, y)
     return height if abs(height - stands) <= STEP else stands
 
 
-def step_heights(ground: Ground, places: np.ndarray, stands: np.ndarray) -> np.ndarray:
-    """`step_height` (N,) for places (N, 2) of somebody who stands at heights (N,)."""
+def compute_step_heights(ground: Ground, points: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    """Return `compute_step_height` (N,) for points (N, 2) and standing heights (N,)."""
     if is_flat(ground):
-        return np.zeros(len(places))
-    found = np.array([ground.height(x, y) for x, y in places.tolist()])
-    return np.where(np.abs(found - stands) <= STEP, found, stands)
+        return np.zeros(len(points))
+    heights = np.array([ground.height(x, y) for x, y in points.tolist()])
+    return np.where(np.abs(heights - stands) <= STEP, heights, stands)
 
 
 class Boxes(Walls):
-    """Solid boxes on a floor, and walls beside them. However low a box is, nobody steps onto it."""
+    """Solid boxes and walls on a floor. However low a box is, nobody steps onto it."""
 
     def __init__(
         self, boxes: Sequence[Box], floor: Ground = FLAT, walls: Sequence[Wall] = ()
@@ -292,31 +297,35 @@ class Boxes(Walls):
         """See `Ground`."""
         x, y = start
         for left, right, low, high, box in self._bounds:
-            if left < x < right and low < y < high and _out_of(box, start, radius) != start:
-                start = self._outside(start, radius)
+            if (
+                left < x < right
+                and low < y < high
+                and _push_out_of_box(box, start, radius) != start
+            ):
+                start = self._move_outside(start, radius)
                 break
         return super().slide(start, stop, radius)
 
-    def _outside(self, place: Point, radius: float) -> Point:
-        """A place near one that is in a box, outside of this and of those that overlap it."""
+    def _move_outside(self, point: Point, radius: float) -> Point:
+        """Move a point in a box out of it and of those that overlap it."""
         for _ in self._boxes:
-            moved = place
+            moved = point
             for box in self._boxes:
-                moved = _out_of(box, moved, radius)
-            if moved == place:
+                moved = _push_out_of_box(box, moved, radius)
+            if moved == point:
                 break
-            place = moved
-        return place
+            point = moved
+        return point
 
 
-def _out_of(box: Box, place: Point, radius: float) -> Point:
-    """A place inside a box moved through its nearest side."""
+def _push_out_of_box(box: Box, point: Point, radius: float) -> Point:
+    """Move a point inside a box out through its nearest side."""
     c, s = math.cos(box.yaw), math.sin(box.yaw)
-    dx, dy = place[0] - box.center[0], place[1] - box.center[1]
+    dx, dy = point[0] - box.center[0], point[1] - box.center[1]
     a, b = c * dx + s * dy, c * dy - s * dx
     inside = 0.5 * box.size[0] - abs(a), 0.5 * box.size[1] - abs(b)
     if min(inside) <= 0.0:
-        return place
+        return point
     if inside[0] < inside[1]:
         a += math.copysign(inside[0] + radius + _SKIN, a)
     else:

@@ -1,7 +1,7 @@
-"""Legs bent so that toes come where they are wanted, all frames of a take at once.
+"""Bend legs so that toes reach their targets, all frames of a take at once.
 
-The same two-bone inverse kinematics as of live foot locking (article 002, Sliding and Foot Locking), for arrays; beyond
-that, it brings back knees that a blend between two poses has bent the wrong way.
+The two-bone inverse kinematics of live foot locking (article 002, Sliding and Foot Locking), for
+arrays. It also corrects knees that a blend between two poses has bent the wrong way.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..maths import quat
-from .legs import LegGeometry
+from .legs import CLOSE, FIRM, LegGeometry
 
-_FIRM = 0.92  # part of a leg's length up to which it reaches as far as it is asked
-_CLOSE = 1e-5  # metres: a toe this near to where it is to be needs no bending
 _STRAIGHT = (
-    0.2  # sine of the bend below which the knee's own hinge says more than the plane of the leg
+    0.2  # sine of the bend below which the knee's hinge is more exact than the plane of the leg
 )
 
 
@@ -28,11 +26,13 @@ def bend_leg(
     lowest: np.ndarray,
     buffer: float,
 ) -> None:
-    """Turn hip, knee and ankle of `poses` (T, 7, B), whose bones are in the world as (T, B, 4) and (T, B, 3) say.
+    """Turn hip, knee and ankle of `poses` (T, 7, B) in place, so that the toe reaches `targets` (T,
+    3).
 
-    The toe comes to `targets` (T, 3) as far as the leg reaches, `buffer` metres short of straight. The foot keeps its
-    attitude, but for a heel that would come below `lowest` (T,), the height of the ankle when it stands, and for a toe whose
-    tip would come into the floor.
+    `rotations` (T, B, 4) and `positions` (T, B, 3) are those of the bones in the world. The leg
+    stays `buffer` metres short of straight. The foot keeps its attitude, unless the heel would come
+    below `lowest` (T,), the height of the ankle of a standing foot, or the tip of the toe below the
+    floor.
     """
     thigh, shin, foot, toe = (
         leg.chain[leg.thigh],
@@ -42,17 +42,21 @@ def bend_leg(
     )
     hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
     arm = ankle - positions[:, toe]
-    pitched = _heel_up(arm, lowest - targets[:, 2])
+    pitched = _raise_heel(arm, lowest - targets[:, 2])
     upper, lower = knee - hip, ankle - knee
-    way = targets + pitched - hip
-    # a step up may fold a leg further than the data, which knows flat ground only
+    leg_vector = targets + pitched - hip
+    # a step up may fold a leg further than the data, which has flat ground only
     step = np.maximum(lowest - leg.foot_height - poses[:, 2, 0], 0.0)
-    goal = hip + _aside(way, np.maximum(leg.folded - step - np.linalg.norm(way, axis=-1), 0.0))
-    a, b, now, wanted = (
+    goal = hip + _move_aside(
+        leg_vector, np.maximum(leg.folded_length - step - np.linalg.norm(leg_vector, axis=-1), 0.0)
+    )
+    a, b, now, requested = (
         np.linalg.norm(v, axis=-1) for v in (upper, lower, ankle - hip, goal - hip)
     )
-    reach = _reach(wanted, now, a, b, buffer)
-    axis = _knee_axis(quat.mul_vec(rotations[:, shin], np.array(leg.hinge)), upper, lower, a * b)
+    reach = _limit_reach(requested, now, a, b, buffer)
+    axis = _compute_knee_axis(
+        quat.mul_vec(rotations[:, shin], np.array(leg.hinge)), upper, lower, a * b
+    )
     bent = np.arctan2(
         np.sum(np.cross(lower, upper) * axis, axis=-1), np.sum(lower * upper, axis=-1)
     )
@@ -62,14 +66,18 @@ def bend_leg(
     at_hip = quat.between(upper + quat.mul_vec(at_knee, lower), goal - hip)
     of_shin = quat.mul(at_hip, at_knee)
     of_foot = quat.mul(quat.between(arm, pitched), rotations[:, foot])
-    moved = (np.linalg.norm(targets - positions[:, toe], axis=-1) > _CLOSE) | (now < leg.folded)
+    moved = (np.linalg.norm(targets - positions[:, toe], axis=-1) > CLOSE) | (
+        now < leg.folded_length
+    )
 
-    def turn(bone: int, above: np.ndarray, rotation: np.ndarray) -> None:
+    def set_rotation(bone: int, above: np.ndarray, rotation: np.ndarray) -> None:
         poses[moved, 3:, bone] = quat.normalize(quat.inv_mul(above, rotation))[moved]
 
-    turn(thigh, rotations[:, parents[thigh]], quat.mul(at_hip, rotations[:, thigh]))
-    turn(shin, quat.mul(at_hip, rotations[:, parents[shin]]), quat.mul(of_shin, rotations[:, shin]))
-    turn(foot, quat.mul(of_shin, rotations[:, parents[foot]]), of_foot)
+    set_rotation(thigh, rotations[:, parents[thigh]], quat.mul(at_hip, rotations[:, thigh]))
+    set_rotation(
+        shin, quat.mul(at_hip, rotations[:, parents[shin]]), quat.mul(of_shin, rotations[:, shin])
+    )
+    set_rotation(foot, quat.mul(of_shin, rotations[:, parents[foot]]), of_foot)
     if toe != foot:
         below = leg.chain[leg.foot + 1]
         raised = quat.mul(quat.between(arm, pitched), rotations[:, below])
@@ -77,50 +85,59 @@ def bend_leg(
             # the toe keeps its attitude to the foot, but its tip is not bent into the floor
             tip = quat.mul_vec(raised, np.array(leg.tip))
             floor = lowest - leg.foot_height + leg.tip_height
-            raised = quat.mul(quat.between(tip, _heel_up(tip, floor - targets[:, 2])), raised)
-        turn(below, of_foot, raised)
+            raised = quat.mul(quat.between(tip, _raise_heel(tip, floor - targets[:, 2])), raised)
+        set_rotation(below, of_foot, raised)
 
 
-def _aside(way: np.ndarray, further: np.ndarray) -> np.ndarray:
-    """Ways (T, 3) from hip to ankle, longer by `further` (T,) at the same height: where a leg would be folded further than
-    it ever is in the data, its foot goes aside by as much, not into the floor."""
-    square = np.sum(way[:, :2] ** 2, axis=-1)
-    least = (np.linalg.norm(way, axis=-1) + further) ** 2 - way[:, 2] ** 2
-    part = np.where(further > 0.0, np.sqrt(np.maximum(least, 0.0) / np.maximum(square, 1e-9)), 1.0)
-    return way * np.stack([part, part, np.ones_like(part)], axis=-1)
+def _move_aside(leg_vector: np.ndarray, further: np.ndarray) -> np.ndarray:
+    """Lengthen vectors (T, 3) from hip to ankle by `further` (T,) at the same height.
+
+    Where a leg would be folded further than ever in the data, its foot moves aside, not into the
+    floor.
+    """
+    square = np.sum(leg_vector[:, :2] ** 2, axis=-1)
+    least = (np.linalg.norm(leg_vector, axis=-1) + further) ** 2 - leg_vector[:, 2] ** 2
+    scale = np.where(further > 0.0, np.sqrt(np.maximum(least, 0.0) / np.maximum(square, 1e-9)), 1.0)
+    return leg_vector * np.stack([scale, scale, np.ones_like(scale)], axis=-1)
 
 
-def _reach(
-    wanted: np.ndarray, now: np.ndarray, a: np.ndarray, b: np.ndarray, buffer: float
+def _limit_reach(
+    desired: np.ndarray, now: np.ndarray, a: np.ndarray, b: np.ndarray, buffer: float
 ) -> np.ndarray:
-    """How far (T,) from the hip the ankle gets: a leg asked for more than it has gives way softly, and never snaps."""
+    """Return how far (T,) from the hip the ankle gets: a leg that cannot reach gives way softly,
+    and never snaps.
+    """
     length = a + b
-    soft = np.maximum((1.0 - _FIRM) * length - buffer, 1e-6)
+    soft = np.maximum((1.0 - FIRM) * length - buffer, 1e-6)
 
-    def softened(reach: np.ndarray) -> np.ndarray:
-        beyond = reach - _FIRM * length
+    def soften(reach: np.ndarray) -> np.ndarray:
+        beyond = reach - FIRM * length
         return np.where(
             beyond <= 0.0,
             reach,
-            _FIRM * length + soft * (1.0 - np.exp(-np.maximum(beyond, 0.0) / soft)),
+            FIRM * length + soft * (1.0 - np.exp(-np.maximum(beyond, 0.0) / soft)),
         )
 
-    reach = np.where(wanted > now, now + softened(wanted) - softened(now), wanted)
+    reach = np.where(desired > now, now + soften(desired) - soften(now), desired)
     return np.maximum(np.minimum(reach, np.maximum(length - buffer, now)), np.abs(a - b) + 1e-3)
 
 
-def _knee_axis(
+def _compute_knee_axis(
     hinge: np.ndarray, upper: np.ndarray, lower: np.ndarray, area: np.ndarray
 ) -> np.ndarray:
-    """The axis (T, 3) of the knee: square to the plane of a bent leg, the hinge of one that is straight or bent back."""
+    """Return the knee's axis (T, 3): the normal of a bent leg's plane, or the hinge of one that is
+    straight or bent back.
+    """
     normal = np.cross(lower, upper) / np.maximum(area, 1e-12)[:, None]
     backward = np.minimum(np.sum(normal * hinge, axis=-1, keepdims=True), 0.0)
     axis = normal + (_STRAIGHT - backward) * hinge
     return axis / np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-12)
 
 
-def _heel_up(arm: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """The way from toe to ankle (T, 3), pitched so that it rises by `least` (T,) at least, as far as its length allows."""
+def _raise_heel(arm: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Pitch vectors from toe to ankle (T, 3) so that they rise by at least `least` (T,), as far as
+    their length allows.
+    """
     length, flat = np.linalg.norm(arm, axis=-1), np.linalg.norm(arm[:, :2], axis=-1)
     rise = np.minimum(np.maximum(arm[:, 2], least), np.maximum(0.999 * length, arm[:, 2]))
     shorter = np.sqrt(np.maximum(length**2 - rise**2, 0.0)) / np.maximum(flat, 1e-9)

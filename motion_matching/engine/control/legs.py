@@ -1,6 +1,7 @@
-"""Legs as foot locking sees them: their measures from the data, and two-bone inverse kinematics.
+"""Legs for foot locking: their measures from the data, and two-bone inverse kinematics.
 
-Plain floats, because a leg is a handful of single vectors at each tick; functions are few and flat for the same reason.
+Plain floats, because a leg is a handful of single vectors at each tick; functions are few and flat
+for the same reason.
 """
 
 from __future__ import annotations
@@ -12,28 +13,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..maths import quat
+from ..maths.scalar_quat import Quaternion, Vector, between, mul, mul_vec
 from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
 
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
 
-_FIRM = 0.92  # part of a leg's length up to which it reaches as far as it is asked
-_STANDING = 2  # percentile of a joint's heights that is its height when it stands
+CLOSE = 1e-5  # metres: a joint this near to its target needs no bending
+FIRM = 0.92  # share of its length up to which a leg reaches exactly as far as requested
+_STANDING = 2  # percentile of a joint's heights that counts as its height when it stands
 _TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig has no tip
-_FURTHER = math.radians(2.0)  # that a knee may be bent beyond what it is in the data
-_STRAIGHT = 0.05  # sine of the knee's bend below which its plane is told by the hinge
+_EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
+_STRAIGHT = 0.05  # sine of the knee's bend below which the hinge gives its plane
 
 
 @dataclass(frozen=True)
 class LegGeometry:
     """A leg for foot locking.
 
-    `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are places in it. `hinge` is
-    the knee's axis in the shin's frame: turning about it straightens the leg. `tip` is the toe's end in the toe's
-    frame, None where foot and toe are one bone. `folded` is how near the ankle may come to the hip: where the knee is
-    bent hardly more than it ever is in the data. Heights are those of a standing foot.
+    `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
+    indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
+    leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
+    `folded_length` is how near the ankle may come to the hip, with the knee bent hardly more than
+    ever in the data. Heights are those of a standing foot. All in metres.
     """
 
     chain: tuple[int, ...]
@@ -42,32 +44,34 @@ class LegGeometry:
     foot: int
     hinge: Vector
     tip: Vector | None
-    folded: float
+    folded_length: float
     toe_height: float
     foot_height: float
     tip_height: float
 
 
-def leg_geometry(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
-    """Legs of a skeleton whose bone 0 is the simulation bone, measured from sample poses (F, 7, B)."""
+def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
+    """Measure the legs of a skeleton, whose bone 0 is the simulation bone, from sample poses (F, 7,
+    B).
+    """
     local = poses.transpose(0, 2, 1).astype(np.float64)
     local[:, 0] = [0, 0, 0, 1, 0, 0, 0]
     rotations, positions = quat.fk(local[..., 3:], local[..., :3], skeleton.parents)
-    return tuple(_measured(skeleton, leg, rotations, positions) for leg in roles.legs)
+    return tuple(_measure_leg(skeleton, leg, rotations, positions) for leg in roles.legs)
 
 
-def _measured(
+def _measure_leg(
     skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
 ) -> LegGeometry:
-    chain = [leg.toe, *skeleton.ancestors(leg.toe)][:-1][::-1]
+    chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
     upper, lower = (
         positions[:, leg.shin] - positions[:, leg.thigh],
         positions[:, leg.foot] - positions[:, leg.shin],
     )
-    # against the knee's bend, which the most bent frames tell most of
+    # opposite to the knee's bend, weighted toward the most bent frames
     axis = quat.inv_mul_vec(rotations[:, leg.shin], np.cross(lower, upper)).sum(axis=0)
     heights = np.percentile(positions[:, [leg.toe, leg.foot], 2], _STANDING, axis=0)
-    tip = None if leg.toe == leg.foot else _tip(skeleton, leg, rotations, positions)
+    tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
     tips = (
         positions[:, leg.toe]
         if tip is None
@@ -80,23 +84,29 @@ def _measured(
         chain.index(leg.foot),
         tuple((axis / max(float(np.linalg.norm(axis)), 1e-9)).tolist()),
         None if tip is None else tuple(tip.tolist()),
-        _folded(positions[:, leg.foot] - positions[:, leg.thigh], upper, lower),
+        _measure_folded_length(positions[:, leg.foot] - positions[:, leg.thigh], upper, lower),
         float(heights[0]),
         float(heights[1]),
         float(np.percentile(tips[:, 2], _STANDING)),
     )
 
 
-def _folded(whole: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> float:
-    """Distance of hip and ankle where the knee is bent a little more than in any of these legs, each (F, 3)."""
+def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> float:
+    """Return the distance of hip and ankle with the knee bent a little more than in any frame;
+    vectors are (F, 3).
+    """
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
-    bent = _acos((square - a * a - b * b) / max(2.0 * a * b, 1e-9)) + _FURTHER
+    bent = _acos((square - a * a - b * b) / max(2.0 * a * b, 1e-9)) + _EXTRA_BEND
     return math.sqrt(a * a + b * b + 2.0 * a * b * math.cos(min(bent, math.pi)))
 
 
-def _tip(skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """The toe's end (3,) in its frame: the rig's own, or ahead of the toe joint as the foot points when it stands."""
+def _find_tip(
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
+) -> np.ndarray:
+    """Return the toe's end (3,) in its frame: that of the rig, or a point ahead of the toe joint of
+    a standing foot.
+    """
     own = [offset for bone, offset in skeleton.end_sites if bone == leg.toe]
     if own and np.linalg.norm(own[0]) > 1e-3:
         return np.array(own[0])
@@ -105,12 +115,13 @@ def _tip(skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndar
     return quat.inv_mul_vec(rotations[standing, leg.toe], _TIP * ahead * [1, 1, 0])
 
 
-def joints_in_world(
+def compute_world_joints(
     root: list[float], bones: Sequence[list[float]], parents: Sequence[int]
 ) -> list[Joint]:
-    """The root and, in this order, the joints of bones, from local places and rotations (7).
+    """Return the root and the joints of bones in the world, from local positions and rotations (7
+    each).
 
-    Each bone hangs on the joint of that number, which stands before its own; the root is number 0.
+    `parents` are the indices of the bones' parents among the joints; the root is joint 0.
     """
     joints: list[Joint] = [((root[0], root[1], root[2]), (root[3], root[4], root[5], root[6]))]
     for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
@@ -134,59 +145,14 @@ def joints_in_world(
     return joints
 
 
-def mul(p: Quaternion, q: Quaternion) -> Quaternion:
-    """Product of two quaternions."""
-    a, b, c, d = p
-    w, x, y, z = q
-    return (
-        a * w - b * x - c * y - d * z,
-        a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x,
-        a * z + b * y - c * x + d * w,
-    )
-
-
-def inv_mul(p: Quaternion, q: Quaternion) -> Quaternion:
-    """Product of the inverse of `p` with `q`."""
-    a, b, c, d = p
-    w, x, y, z = q
-    return (
-        a * w + b * x + c * y + d * z,
-        a * x - b * w - c * z + d * y,
-        a * y + b * z - c * w - d * x,
-        a * z - b * y + c * x - d * w,
-    )
-
-
-def turn(q: Quaternion, v: Vector) -> Vector:
-    """A vector rotated by a quaternion."""
-    w, x, y, z = q
-    a, b, c = v
-    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx
-
-
-def between(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> Quaternion:
-    """The shortest rotation from the direction (ax, ay, az) to (bx, by, bz)."""
-    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    w = (
-        math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz))
-        + ax * bx
-        + ay * by
-        + az * bz
-    )
-    n = 1.0 / (math.sqrt(w * w + x * x + y * y + z * z) + 1e-12)
-    return w * n, x * n, y * n, z * n
-
-
 def bend(
     hip: Vector, knee: Joint, ankle: Vector, goal: Vector, hinge: Vector, buffer: float
 ) -> tuple[Quaternion, Quaternion]:
-    """Two-bone inverse kinematics: the world rotations of the whole leg about its hip and, before that, of what is below
-    the knee about the knee, that bring the ankle to the goal.
+    """Solve two-bone inverse kinematics that brings the ankle to the goal.
 
-    The knee bends in its own plane. A leg that is asked for more than it has gives way softly instead of snapping
-    straight, and stays `buffer` metres short of straight.
+    Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
+    leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
+    softly instead of snapping straight, and stays `buffer` metres short of straight.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -206,11 +172,12 @@ def bend(
     )
     if reach > now:
         whole = a + b
-        reach = now + _softened(reach, whole, buffer) - _softened(now, whole, buffer)
+        reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
         reach = min(reach, max(whole - buffer, now))
     reach = max(reach, abs(a - b) + 1e-3)
-    # the hinge says which way the knee bends; where the leg is bent that way its own plane is more exact
-    kx, ky, kz = turn(attitude, hinge)
+    # the hinge gives the knee's direction; where the leg is bent that way, its own plane is more
+    # exact
+    kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
     n = math.sqrt(nx * nx + ny * ny + nz * nz)
     side = 1.0 if nx * kx + ny * ky + nz * kz > 0.0 else -1.0
@@ -218,12 +185,12 @@ def bend(
         nx, ny, nz = nx / n, ny / n, nz / n
     else:
         nx, ny, nz = kx, ky, kz
-    ab, wanted = 2.0 * a * b, reach * reach
+    ab, target = 2.0 * a * b, reach * reach
     at_hip = 0.5 * (
-        _acos((aa + wanted - bb) / (2.0 * a * reach))
+        _acos((aa + target - bb) / (2.0 * a * reach))
         - side * _acos((aa + square - bb) / (2.0 * a * now))
     )
-    at_knee = 0.5 * (side * _acos((square - aa - bb) / ab) - _acos((wanted - aa - bb) / ab))
+    at_knee = 0.5 * (side * _acos((square - aa - bb) / ab) - _acos((target - aa - bb) / ab))
     s = math.sin(at_hip)
     whole_leg = mul(between(sx, sy, sz, gx, gy, gz), (math.cos(at_hip), nx * s, ny * s, nz * s))
     s = math.sin(at_knee)
@@ -234,10 +201,12 @@ def _acos(cosine: float) -> float:
     return math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
 
 
-def _softened(reach: float, length: float, buffer: float) -> float:
-    """A reach that follows what is asked up to a part of the leg's length and comes near to straight ever slower."""
-    firm = _FIRM * length
+def _soften(reach: float, length: float, buffer: float) -> float:
+    """Follow a requested reach up to a share of the leg's length, and approach straight ever more
+    slowly beyond it.
+    """
+    firm = FIRM * length
     if reach <= firm:
         return reach
-    soft = max((1.0 - _FIRM) * length - buffer, 1e-6)
+    soft = max((1.0 - FIRM) * length - buffer, 1e-6)
     return firm + soft * (1.0 - math.exp((firm - reach) / soft))

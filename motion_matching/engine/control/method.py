@@ -1,4 +1,4 @@
-"""What a controller's method takes and gives: the one interface that motion matching and motion fields share."""
+"""The interface that motion matching and motion fields share: a goal goes in, motion comes out."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from .trajectory import TrajectoryPoint
 
 
 class Goal(NamedTuple):
-    """What is wanted of the next tick, in the character's own frame.
+    """The goal of the next tick, in the character's own frame.
 
-    `trajectory` has a point for each of the method's `trajectory_times`; `sharp` says that the wish has just changed
-    so much that a search should not wait; `fading`, that the last jump is still more there than not, so that another
-    one had better wait. `push` in m/s is that of the intent, if it has one: the trajectory knows of it already.
+    `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal has just
+    changed so much that a search should not wait. `fading`: less than half of the last jump has
+    faded, so another one should wait. `push` in m/s is that of the intent; the trajectory includes
+    it already.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -31,21 +32,24 @@ class Goal(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """The two poses (7, B), their velocities (6, B) and root velocities (3,) of one instant that a jump connects."""
+    """The poses (7, B), velocities (6, B) and root velocities (3,) of one instant before and after
+    a jump.
+    """
 
-    left: np.ndarray
-    left_velocity: np.ndarray
-    left_root: np.ndarray
-    entered: np.ndarray
-    entered_velocity: np.ndarray
-    entered_root: np.ndarray
+    source_pose: np.ndarray
+    source_velocity: np.ndarray
+    source_root: np.ndarray
+    target_pose: np.ndarray
+    target_velocity: np.ndarray
+    target_root: np.ndarray
 
 
 class Motion(NamedTuple):
-    """What the method plays next: a local pose (7, B) and how it got there.
+    """What the method plays next: a local pose (7, B) and where it comes from.
 
-    `root` (3,) is the motion of the simulation bone over this tick in its own axes: x, y per second and turn rate.
-    `contacts` (L,), `frame` of the database and `cost` of the last decision are for those who look.
+    `root` (3,) is the velocity of the simulation bone over this tick in its own axes: x and y in
+    m/s and the turn rate in rad/s. `contacts` (L,) are those of the pose; `frame` of the database
+    and `cost` of the last decision are for display.
     """
 
     pose: np.ndarray
@@ -58,7 +62,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A frame that a search looked at: its cost as a whole and by feature."""
+    """A frame that a search considered: its total cost and the cost of each feature."""
 
     frame: int
     cost: float
@@ -67,7 +71,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A search for people: the cost of playing on, the best candidates from the best on, and how long it took."""
+    """A search, explained: the cost of playing on, the best candidates in order, and the time it
+    took.
+    """
 
     labels: tuple[str, ...]
     continuing: Candidate
@@ -106,4 +112,4 @@ class Method(Protocol):
 
     def explain(
         self, count: int
-    ) -> Explanation | None: ...  # of the last search, None before the first
+    ) -> Explanation | None: ...  # of the last search; None before the first

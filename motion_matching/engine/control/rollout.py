@@ -1,4 +1,4 @@
-"""Solving a performance: the same ticks as live, one after the other, into a take."""
+"""Solve a performance: the same ticks as live, one after the other, into a take."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .performance import Performance, changes_by_tick
+from .performance import Performance, group_changes_by_tick
 from .performer import Performer
 from .settings import PerformerSettings
 from .take import Take
 from .trajectory import SimulationObject
 
-_EXPLAINED = 3  # candidates kept of every jump
+_CANDIDATE_COUNT = 3  # candidates recorded for each jump
 Progress = Callable[[float], None]
 
 
 def solve(performer: Performer, performance: Performance, progress: Progress | None = None) -> Take:
-    """The take (T ticks) that a performance gives with this performer.
+    """Return the take that a performance gives with this performer; on one machine always the same,
+    to the byte.
 
-    The performer's settings are changed as the performance says; on one machine the result is the same to the byte.
-    `progress` is told the part done, 0..1, about a hundred times, and may raise to cancel.
+    The settings of the performance are applied to the performer. `progress` is called with the
+    share done, 0 to 1, about a hundred times, and may raise to cancel.
     """
-    performance = performance.at_rate(performer.method.fps)
-    performer.apply(performer.settings.changed(performance.settings))
+    performance = performance.resample(performer.method.fps)
+    performer.apply(performer.settings.with_changes(performance.settings))
     settings = performer.settings.to_dict()
     performer.reset(performance.position, performance.facing)
-    changes = changes_by_tick(performance.changes)
+    changes = group_changes_by_tick(performance.changes)
     frames, decisions = [], []
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
         if tick in changes:
-            performer.apply(performer.settings.changed(changes[tick]))
+            performer.apply(performer.settings.with_changes(changes[tick]))
         frames.append(performer.step(intent))
-        if frames[-1].jumped and (explanation := performer.method.explain(_EXPLAINED)):
+        if frames[-1].jumped and (explanation := performer.method.explain(_CANDIDATE_COUNT)):
             decisions.append((tick, explanation))
         if progress and tick % max(count // 100, 1) == 0:
             progress(tick / count)
@@ -61,21 +62,23 @@ def solve(performer: Performer, performance: Performance, progress: Progress | N
 
 
 def simulate(performance: Performance, settings: PerformerSettings, fps: float) -> np.ndarray:
-    """The way (T, 3) of the simulation object as x, y, yaw through a performance, where no character holds it back."""
-    performance, dt = performance.at_rate(fps), 1.0 / fps
-    settings = settings.changed(performance.settings)
+    """Return the path (T, 3), x, y and yaw, of the simulation object through a performance, without
+    a character.
+    """
+    performance, dt = performance.resample(fps), 1.0 / fps
+    settings = settings.with_changes(performance.settings)
     simulation = SimulationObject(settings, performance.ground)
-    place = performance.ground.slide(
+    start = performance.ground.slide(
         performance.position, performance.position, settings.collision_radius
     )
-    simulation.reset(*place, performance.facing)
-    changes = changes_by_tick(performance.changes)
-    way = []
+    simulation.reset(*start, performance.facing)
+    changes = group_changes_by_tick(performance.changes)
+    path = []
     for tick, intent in enumerate(performance.intents):
         if tick in changes:
-            settings = settings.changed(changes[tick])
+            settings = settings.with_changes(changes[tick])
             simulation.apply(settings)
         simulation.steer(intent, dt)
         simulation.step(dt)
-        way.append((simulation.x, simulation.y, simulation.yaw))
-    return np.array(way)
+        path.append((simulation.x, simulation.y, simulation.yaw))
+    return np.array(path)

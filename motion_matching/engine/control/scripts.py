@@ -1,76 +1,81 @@
-"""Scripted performances: the standard tests of a controller."""
+"""Scripted performances, the standard tests of a controller."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..errors import SettingsError
 from .intent import Intent
 from .performance import Performance
-from .settings import Speeds
+from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
 
 
-def _toward(yaw: float, effort: float = 1.0) -> tuple[float, float]:
+def _compute_move(yaw: float, effort: float = 1.0) -> tuple[float, float]:
     return effort * math.sin(yaw), -effort * math.cos(yaw)
 
 
-def _figure_eight(
+def _steer_figure_eight(
     t: float, speeds: Speeds, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float | None]:
-    """Two circles, one each way round; a lap of one takes as long as its length at full speed."""
+    """Walk two circles, one to each side, at full speed."""
     radius = 1.5 * max(speeds.forward, 1.0)
     lap = 2 * math.pi * radius / speeds.forward
     angle = 2 * math.pi * (t % (2 * lap)) / lap
-    return _toward(angle if angle < 2 * math.pi else -angle), None
+    return _compute_move(angle if angle < 2 * math.pi else -angle), None
 
 
-def _square(
+def _steer_square(
     t: float, speeds: Speeds, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float | None]:
-    """A quarter turn every three seconds."""
-    return _toward(0.5 * math.pi * int(t / 3.0)), None
+    """Turn by 90 degrees every three seconds."""
+    return _compute_move(0.5 * math.pi * int(t / 3.0)), None
 
 
-def _stop_and_go(
+def _steer_stop_and_go(
     t: float, speeds: Speeds, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float | None]:
-    """Three seconds of going, two of standing, each time off in another direction."""
+    """Go for three seconds and stand for two, each time in another direction."""
     number, phase = divmod(t, 5.0)
-    return (_toward(0.8 * number) if phase < 3.0 else (0.0, 0.0)), None
+    return (_compute_move(0.8 * number) if phase < 3.0 else (0.0, 0.0)), None
 
 
-def _flips(
+def _steer_flips(
     t: float, speeds: Speeds, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float | None]:
-    """Straight back every three seconds."""
-    return _toward(math.pi * (int(t / 3.0) % 2)), None
+    """Reverse the direction every three seconds."""
+    return _compute_move(math.pi * (int(t / 3.0) % 2)), None
 
 
-def _strafe_circle(
+def _steer_strafe_circle(
     t: float, speeds: Speeds, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float | None]:
-    """The movement turns once round in sixteen seconds while the character faces one way."""
-    return _toward(2 * math.pi * t / 16.0), 0.0
+    """Turn the movement by a full circle in sixteen seconds while the character faces one
+    direction.
+    """
+    return _compute_move(2 * math.pi * t / 16.0), 0.0
 
 
-Steering = Callable[[float, Speeds, np.random.Generator], tuple[tuple[float, float], float | None]]
-_SCRIPTS: dict[str, Steering] = {
-    "figure_eight": _figure_eight,
-    "square": _square,
-    "stop_and_go": _stop_and_go,
-    "flips": _flips,
-    "strafe_circle": _strafe_circle,
+SteerFunction = Callable[
+    [float, Speeds, np.random.Generator], tuple[tuple[float, float], float | None]
+]
+_SCRIPTS: dict[str, SteerFunction] = {
+    "figure_eight": _steer_figure_eight,
+    "square": _steer_square,
+    "stop_and_go": _steer_stop_and_go,
+    "flips": _steer_flips,
+    "strafe_circle": _steer_strafe_circle,
 }
 NAMES = (*_SCRIPTS, "random")
 GAITS = {"walk": 0.0, "run": 1.0}
 
 
-def script(
+def build_script(
     name: str,
     seconds: float,
     fps: float,
@@ -80,7 +85,10 @@ def script(
     gait: str = "walk",
     seed: int = 0,
 ) -> Performance:
-    """A scripted performance at full speed of a gait; 'random' is drawn from `seed`. SettingsError for unknown names."""
+    """Return a scripted performance at the full speed of a gait; 'random' is drawn from `seed`.
+
+    Raises SettingsError for unknown names and for a length that is not above zero.
+    """
     if name not in NAMES:
         raise SettingsError(
             f"There is no script '{name}'; use one of {', '.join(NAMES)} or a recorded performance."
@@ -94,7 +102,7 @@ def script(
     rng = np.random.default_rng(seed)
     count, speeds = max(round(seconds * fps), 1), run if gait == "run" else walk
     if name == "random":
-        intents = _random(count, fps, gait, rng)
+        intents = _build_random_intents(count, fps, gait, rng)
     else:
         steer, intents = _SCRIPTS[name], []
         for i in range(count):
@@ -104,8 +112,60 @@ def script(
     return Performance(f"{name} {gait}", fps, tuple(intents), seed=seed)
 
 
-def _random(count: int, fps: float, gait: str, rng: np.random.Generator) -> list[Intent]:
-    """A new direction every one to four seconds; now and then slower, still, or facing elsewhere."""
+def build_from_arrays(
+    name: str,
+    fps: float,
+    velocities: np.ndarray,
+    facings: np.ndarray | None = None,
+    gaits: np.ndarray | float = 0.0,
+) -> Performance:
+    """Return a performance of desired velocities (T, 2) in m/s in the world, at `fps` ticks per
+    second.
+
+    `facings` (T,) are headings in radians; NaN, or none at all, faces the movement. `gaits` (T,),
+    or one for all, are from 0 (walk) to 1 (run). Raises SettingsError for other shapes and values.
+    """
+    velocities = _expect_array("velocities", velocities, (None, 2), LARGEST_SPEED)
+    count = (len(velocities),)
+    gaits = _expect_array(
+        "gaits", np.broadcast_to(gaits, count) if np.ndim(gaits) == 0 else gaits, count, 1.0
+    )
+    yaws = np.full(count, np.nan) if facings is None else np.asarray(facings, np.float64)
+    _expect_array("facings", np.nan_to_num(yaws), count, np.inf)
+    if not 0 < fps < np.inf or gaits.min(initial=0.0) < 0:
+        raise SettingsError(
+            f"The arrays need a rate above zero, not {fps}, and gaits from 0 (walk) to 1 (run)."
+        )
+    rows = zip(velocities.tolist(), yaws.tolist(), gaits.tolist(), strict=True)
+    return Performance(
+        name,
+        fps,
+        tuple(
+            Intent(velocity=(x, y), facing=None if math.isnan(yaw) else yaw, gait=gait)
+            for (x, y), yaw, gait in rows
+        ),
+    )
+
+
+def _expect_array(name: str, value: Any, shape: tuple[int | None, ...], limit: float) -> np.ndarray:
+    """Return an array of finite numbers within limits. Raises SettingsError for anything else."""
+    array = np.asarray(value, np.float64)
+    fits = array.ndim == len(shape) and all(
+        size in (None, n) for size, n in zip(shape, array.shape, strict=True)
+    )
+    if not fits or not len(array) or not np.isfinite(array).all() or np.abs(array).max() > limit:
+        expected = ", ".join("ticks" if size is None else str(size) for size in shape)
+        raise SettingsError(
+            f"The array '{name}' has the shape {array.shape}; give finite numbers of the shape "
+            f"({expected}), none beyond {limit:g}."
+        )
+    return array
+
+
+def _build_random_intents(
+    count: int, fps: float, gait: str, rng: np.random.Generator
+) -> list[Intent]:
+    """Change direction every one to four seconds; sometimes go slower, stand, or face elsewhere."""
     intents = [Intent()] * round(_LEAD_IN * fps)
     while len(intents) < count:
         effort = rng.choice([1.0, 1.0, 1.0, 0.6, 0.0])
@@ -117,6 +177,6 @@ def _random(count: int, fps: float, gait: str, rng: np.random.Generator) -> list
         )
         length = round(rng.uniform(1.0, 4.0) * fps)
         intents += [
-            Intent(move=_toward(yaw, float(effort)), facing=facing, gait=GAITS[gait])
+            Intent(move=_compute_move(yaw, float(effort)), facing=facing, gait=GAITS[gait])
         ] * length
     return intents[:count]

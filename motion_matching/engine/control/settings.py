@@ -1,155 +1,355 @@
-"""Settings of a performer: frozen, so that a recorded performance can say with which ones it was made."""
+"""Settings of a performer: frozen, so that a recorded performance can say which ones made it."""
 
 from __future__ import annotations
 
 import math
 import reprlib
-import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import SettingsError
+from ..settings import LARGEST, check, describe, is_number
 
-WALK_TO_RUN = 2.1  # m/s near which people change over
+WALK_TO_RUN = 2.1  # m/s near which people change from walking to running
 LARGEST_SPEED = 100.0  # m/s
-_LARGEST = 1000.0  # of any other setting: more is a mistake, and far more overflows
-DISPLACEMENTS = ("independent", "synchronize", "adjust")
+DISPLACEMENTS = MappingProxyType(
+    {  # in the order of Blender's property, which stores positions
+        "synchronize": (
+            "Synchronize",
+            "Both meet at a point between where the motion leads and where the steering leads",
+        ),
+        "adjust": ("Adjust", "The character is pulled toward the simulation object"),
+        "independent": ("Independent", "Neither follows the other"),
+    }
+)
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """Full speeds in m/s: forward, to the side, and back."""
+    """Full speeds by direction, in m/s."""
 
-    forward: float
-    side: float
-    back: float
+    forward: float = describe(
+        MISSING, "Forward", "Full speed straight ahead", "m/s", most=LARGEST_SPEED, soft_most=8.0
+    )
+    side: float = describe(
+        MISSING, "Side", "Full speed to either side", "m/s", most=LARGEST_SPEED, soft_most=8.0
+    )
+    back: float = describe(
+        MISSING, "Back", "Full speed backward", "m/s", most=LARGEST_SPEED, soft_most=8.0
+    )
 
 
 @dataclass(frozen=True)
 class PerformerSettings:
-    """How a character answers; times in seconds, angles in radians.
+    """How a character responds. Raises SettingsError, which names the setting, for a value out of
+    its limits.
 
-    Response: `velocity_halflife` and `rotation_halflife` smooth what is wanted (longer: calmer, slower); while nothing
-    is wanted the former is multiplied by `stop_factor`; `gait_halflife` blends walking and running. The simulation
-    object turns by at most `turn_limit` radians per second.
-    Search: every `search_interval` (0: each tick), at once where the wanted velocity changes by more than
-    `sharp_velocity` m/s or the wanted facing by more than `sharp_angle`; never within `end_guard` of a range's end nor
-    within `surroundings` of the current frame; `continuing_bias` is taken off the cost of playing on.
-    Result: jumps fade with `inertialization_halflife`. `displacement` says how the character, led by the data, and the
-    simulation object, led by the code, keep together: 'independent' leaves both alone; 'synchronize' places both from
-    where the data leads (`synchronization` 0) to where the code leads (1); 'adjust' damps the character toward the
-    object with the adjust halflives, and if `adjust_by_velocity` by no more than the adjust ratios of its own motion.
-    `clamp` holds the character within `clamp_distance` and `clamp_angle` of the object; one that is pulled by no
-    more than a part of its own motion is not dragged there: the object waits for it, unless it is on a path. Where that one
-    lags behind by more than half of `clamp_distance`, it may be turned by its steps as well.
-    Obstacles keep `collision_radius` metres away from the middle of the simulation object and of the character.
-    Feet: `foot_lock` holds toes where they are planted, coming to rest with `lock_halflife`, until the data has them
-    further away than `unlock_radius`; they are let go with `foot_halflife`. Toes that swing are `swing_clearance` metres
-    above the floor or higher. Legs stay `stretch_buffer` metres short of straight. On uneven ground the hips follow
-    with `hips_halflife`.
-    Motion fields: actions blend the `neighbours` nearest states, and `drift` is how much of each tick leads to where the
-    nearest goes; a toe is planted where neighbours with `planted_share` of the weight have it so. Some
-    neighbours are those whose clips serve best within `lookahead` seconds, and without a value function, or to strafe and to
-    go back, actions are judged by that; 0: by their own tick.
-    `favour` has the action of that neighbour taken whatever it is worth, counted from 1, the nearest; 0 leaves it open.
-    `weights` replaces those of the features, one each; None keeps the schema's.
+    The character is led by the data, the simulation object by the code. `weights` replaces the
+    weights of the features, one each; None leaves those of the schema.
     """
 
-    walk: Speeds = Speeds(1.75, 1.5, 1.25)
-    run: Speeds = Speeds(4.0, 3.0, 2.5)
-    velocity_halflife: float = 0.27
-    rotation_halflife: float = 0.27
-    turn_limit: float = math.tau
-    stop_factor: float = 1.0
-    gait_halflife: float = 0.1
-    search_interval: float = 0.1
-    sharp_velocity: float = 0.5
-    sharp_angle: float = math.radians(30.0)
-    end_guard: float = 1.0 / 3.0
-    surroundings: float = 1.0 / 3.0
-    continuing_bias: float = 0.3
-    inertialization_halflife: float = 0.1
-    displacement: str = "adjust"
-    synchronization: float = 0.2
-    adjust_position_halflife: float = 0.1
-    adjust_rotation_halflife: float = 0.2
-    adjust_by_velocity: bool = True
-    adjust_position_ratio: float = 0.5
-    adjust_rotation_ratio: float = 0.5
-    clamp: bool = True
-    clamp_distance: float = 0.15
-    clamp_angle: float = math.radians(90.0)
-    collision_radius: float = 0.3
-    foot_lock: bool = True
-    lock_halflife: float = 0.05
-    foot_halflife: float = 0.1
-    swing_clearance: float = 0.025
-    hips_halflife: float = 0.15
-    unlock_radius: float = 0.2
-    stretch_buffer: float = 0.015
-    neighbours: int = 15
-    drift: float = 0.1
-    planted_share: float = 0.9
-    lookahead: float = 0.6
-    favour: int = 0
-    weights: tuple[float, ...] | None = field(default=None)
+    walk: Speeds = describe(
+        Speeds(1.75, 1.5, 1.25),
+        "Walk",
+        "Full walking speed forward, to the side and back; the character never goes faster than "
+        "its sources",
+        "m/s",
+        most=LARGEST_SPEED,
+        soft_most=8.0,
+    )
+    run: Speeds = describe(
+        Speeds(4.0, 3.0, 2.5),
+        "Run",
+        "Full running speed forward, to the side and back; the character never goes faster than "
+        "its sources",
+        "m/s",
+        most=LARGEST_SPEED,
+        soft_most=8.0,
+    )
+    velocity_halflife: float = describe(
+        0.27,
+        "Velocity",
+        "Time in which half of a change of speed is made; longer: calmer and later",
+        "s",
+        soft_most=1.0,
+    )
+    rotation_halflife: float = describe(
+        0.27,
+        "Heading",
+        "Time in which half of a turn is made; longer: wider turns",
+        "s",
+        soft_most=1.0,
+    )
+    turn_limit: float = describe(
+        math.tau,
+        "Turn Limit",
+        "Largest turn per second; higher: turns on the spot start sooner, feet slide more",
+        "rad/s",
+        soft_most=2.0 * math.tau,
+    )
+    stop_factor: float = describe(
+        1.0,
+        "Stop Factor",
+        "Multiplies the velocity's time while there is no input; below 1: stops sooner",
+        soft_most=2.0,
+    )
+    gait_halflife: float = describe(
+        0.1,
+        "Gait",
+        "Time in which half of a change between walking and running is made; longer: softer",
+        "s",
+        soft_most=1.0,
+    )
+    search_interval: float = describe(
+        0.1,
+        "Search Every",
+        "Time between searches for a better frame; longer: plays longer pieces, responds later",
+        "s",
+        soft_most=1.0,
+    )
+    sharp_velocity: float = describe(
+        0.5,
+        "Sharp Velocity",
+        "A larger change of the desired velocity starts a search at once; lower: responds "
+        "suddenly more often",
+        "m/s",
+        soft_most=4.0,
+    )
+    sharp_angle: float = describe(
+        math.radians(30.0),
+        "Sharp Angle",
+        "A larger change of the desired facing starts a search at once; lower: responds suddenly "
+        "more often",
+        "rad",
+        soft_most=math.pi,
+    )
+    end_guard: float = describe(
+        1.0 / 3.0,
+        "End Guard",
+        "Frames this near the end of their clip are never entered; longer: fewer dead ends",
+        "s",
+        soft_most=1.0,
+    )
+    surroundings: float = describe(
+        1.0 / 3.0,
+        "Surroundings",
+        "Frames this near the current one are never entered; longer: fewer stutters",
+        "s",
+        soft_most=1.0,
+    )
+    continuing_bias: float = describe(
+        0.3,
+        "Continuing Bias",
+        "How much better another frame must be than playing on; higher: fewer jumps, responds "
+        "later",
+        least=-math.inf,
+        most=math.inf,
+        soft_least=0.0,
+        soft_most=2.0,
+    )
+    inertialization_halflife: float = describe(
+        0.1,
+        "Blending",
+        "Time in which half of the difference at a jump fades; longer: smoother, feet slide more",
+        "s",
+        soft_most=1.0,
+    )
+    displacement: str = describe(
+        "adjust",
+        "Displacement",
+        "How the character, led by the motion, and the simulation object, led by the steering, "
+        "stay together",
+        choices=DISPLACEMENTS,
+    )
+    synchronization: float = describe(
+        0.2,
+        "Synchronization",
+        "What leads: the motion (0), which leaves feet planted, or the steering (1), which is "
+        "exact",
+        "share",
+    )
+    adjust_position_halflife: float = describe(
+        0.1,
+        "Adjust Position",
+        "Time in which half of the distance is made up; longer: feet slide less, strays more",
+        "s",
+        soft_most=1.0,
+    )
+    adjust_rotation_halflife: float = describe(
+        0.2,
+        "Adjust Heading",
+        "Time in which half of the turn is made up; longer: feet slide less, strays more",
+        "s",
+        soft_most=1.0,
+    )
+    adjust_by_velocity: bool = describe(
+        True,
+        "Only While Moving",
+        "Pull the character by no more than a share of its own motion, so that it never slides "
+        "while it stands",
+    )
+    adjust_position_ratio: float = describe(
+        0.5,
+        "Position Part",
+        "Largest share of its own motion by which it is pulled; higher: strays less, slides more",
+        "share",
+        most=LARGEST,
+        soft_most=1.0,
+    )
+    adjust_rotation_ratio: float = describe(
+        0.5,
+        "Heading Part",
+        "Largest share of its own turning by which it is turned; higher: strays less, slides more",
+        "share",
+        most=LARGEST,
+        soft_most=1.0,
+    )
+    clamp: bool = describe(
+        True,
+        "Clamp",
+        "Hold the character and the simulation object within a distance and an angle of each other",
+    )
+    clamp_distance: float = describe(
+        0.15,
+        "Distance",
+        "Farthest the character may be from the simulation object; shorter: more exact, slides "
+        "more",
+        "m",
+        soft_most=1.0,
+    )
+    clamp_angle: float = describe(
+        math.radians(90.0),
+        "Angle",
+        "Most the character may be turned away from the simulation object; smaller: more exact, "
+        "slides more",
+        "rad",
+        soft_most=math.pi,
+    )
+    collision_radius: float = describe(
+        0.3,
+        "Body Radius",
+        "Nearest the middle of the character may come to an obstacle; larger: goes around in "
+        "wider curves",
+        "m",
+        soft_most=1.0,
+    )
+    foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
+    lock_halflife: float = describe(
+        0.05,
+        "Plant Blending",
+        "Time in which a landing toe comes to rest; longer: softer, slides more",
+        "s",
+        soft_most=0.5,
+    )
+    foot_halflife: float = describe(
+        0.1,
+        "Release Blending",
+        "Time in which a released toe returns to the motion; longer: softer, legs bend more",
+        "s",
+        soft_most=0.5,
+    )
+    swing_clearance: float = describe(
+        0.025,
+        "Swing Clearance",
+        "Least height of a toe that moves over the floor; higher: feet scuff less, knees lift "
+        "more; 0: as in the motion",
+        "m",
+        soft_most=0.1,
+    )
+    hips_halflife: float = describe(
+        0.15,
+        "Hips",
+        "Time in which the hips follow half of a step in the ground; longer: softer, legs bend "
+        "more",
+        "s",
+        soft_most=1.0,
+    )
+    unlock_radius: float = describe(
+        0.2,
+        "Unlock Radius",
+        "A planted toe is released once the motion has it farther away; larger: planted longer, "
+        "legs bend more",
+        "m",
+        soft_most=0.5,
+    )
+    stretch_buffer: float = describe(
+        0.015,
+        "Stretch Buffer",
+        "How far a leg stays short of straight; larger: knees do not pop, feet slip sooner",
+        "m",
+        soft_most=0.1,
+    )
+    neighbours: int = describe(
+        15,
+        "Neighbours",
+        "How many of the nearest poses are blended; more: smoother, freer, slower",
+        least=1,
+        most=100,
+        soft_most=30,
+    )
+    drift: float = describe(
+        0.1,
+        "Drift Correction",
+        "How strongly the character is drawn to the nearest pose of the clips; more: steadier, "
+        "less free",
+        "share",
+    )
+    planted_share: float = describe(
+        0.9,
+        "Planted From",
+        "Share of the neighbours' weight at which a toe is planted; lower: planted longer",
+        "share",
+    )
+    lookahead: float = describe(
+        0.6,
+        "Look Ahead",
+        "How far ahead the neighbours' clips are compared with the goal; longer: calmer, responds "
+        "later",
+        "s",
+        soft_most=1.0,
+    )
+    favour: int = describe(
+        0,
+        "Favour",
+        "Neighbour whose action is taken whatever its value, counted from 1, the nearest; 0: the "
+        "field chooses",
+        most=100,
+        soft_most=30,
+    )
+    weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in _NOT_NEGATIVE:
-            value = getattr(self, name)
-            if not (is_number(value) and 0 <= value <= _LARGEST):
-                raise SettingsError(
-                    f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {_LARGEST:g}."
-                )
-        for gait in (self.walk, self.run):
-            if not isinstance(gait, Speeds) or not all(
-                is_number(v) and 0 < v <= LARGEST_SPEED for v in vars(gait).values()
+        check(self)
+        for name in ("walk", "run"):
+            speeds = getattr(self, name)
+            if not (
+                isinstance(speeds, Speeds)
+                and all(is_number(v) and 0 < v <= LARGEST_SPEED for v in vars(speeds).values())
             ):
                 raise SettingsError(
-                    "The settings 'walk' and 'run' need speeds above zero, and no more than "
-                    f"{LARGEST_SPEED:g} m/s: forward, side and back."
+                    f"The setting '{name}' is {reprlib.repr(speeds)}; give three speeds, forward, "
+                    "side and "
+                    f"back, above 0 and up to {LARGEST_SPEED:g} m/s."
                 )
-        if not is_number(self.continuing_bias):
-            raise SettingsError(
-                f"The setting 'continuing_bias' is {reprlib.repr(self.continuing_bias)}; give a number."
-            )
         if self.weights is not None and not (
             isinstance(self.weights, tuple)
-            and all(is_number(w) and 0 <= w <= _LARGEST for w in self.weights)
+            and all(is_number(w) and 0 <= w <= LARGEST for w in self.weights)
             and any(self.weights)
         ):
             raise SettingsError(
                 f"The setting 'weights' is {reprlib.repr(self.weights)}; give a number from 0 to "
-                f"{_LARGEST:g} for each feature, and one of them above zero."
+                f"{LARGEST:g} for each feature, at least one of them above 0."
             )
-        if self.displacement not in DISPLACEMENTS:
-            raise SettingsError(
-                f"The setting 'displacement' is {self.displacement!r}; use {', '.join(DISPLACEMENTS)}."
-            )
-        for name in ("adjust_by_velocity", "clamp", "foot_lock"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingsError(
-                    f"The setting '{name}' is {getattr(self, name)!r}; it is true or false."
-                )
-        for name in ("synchronization", "drift", "planted_share"):
-            if getattr(self, name) > 1:
-                raise SettingsError(
-                    f"The setting '{name}' is {getattr(self, name)}; it lies between 0 and 1."
-                )
-        for name, fewest in {"neighbours": 1, "favour": 0}.items():
-            value = getattr(self, name)
-            if not (is_number(value) and value == int(value) and fewest <= value <= 100):
-                raise SettingsError(
-                    f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from "
-                    f"{fewest} to 100."
-                )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def changed(self, changes: Mapping[str, Any]) -> PerformerSettings:
-        """These settings with some replaced, from JSON data; SettingsError names an unknown one."""
+    def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:
+        """Return these settings with some replaced, given as JSON data. Raises SettingsError, also
+        for unknown names.
+        """
         known = {f.name for f in fields(self)}
         values = dict(changes)
         for name, value in values.items():
@@ -167,17 +367,3 @@ class PerformerSettings:
             elif name == "weights" and isinstance(value, (list, tuple)):
                 values[name] = tuple(value)
         return replace(self, **values)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a finite number that fits a float; true and false are none."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) <= sys.float_info.max
-    )
-
-
-_NOT_NEGATIVE = tuple(
-    f.name for f in fields(PerformerSettings) if f.type == "float" and f.name != "continuing_bias"
-)

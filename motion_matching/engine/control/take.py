@@ -1,4 +1,4 @@
-"""What a performer did: poses and where they came from, tick by tick."""
+"""What a performer did: poses and their origin, tick by tick."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from .performance import Performance
 
 @dataclass(frozen=True)
 class Take:
-    """T ticks: poses (T, 7, B) with bone 0 the character in the world, and what explains them.
+    """T ticks: poses (T, 7, B), whose bone 0 is the character in the world, and what explains them.
 
-    unlocked_poses (T, 7, B) are those before the feet were locked; locked (T, L) tells which toes were held.
+    - `unlocked_poses` (T, 7, B) are the poses before the feet were locked, `locked` (T, L) the toes
+      locked
+    - `frames` (T,) of the database, `jumped` (T,), `cost` (T,)
+    - `character` and `simulation` (T, 3): x, y and yaw
+    - `apart` (T, 3): the step of the simulation object less that of the data, before they are
+      reconciled
+    - `desired_velocity` (T, 2) and `desired_yaw` (T,); `blocked` (T,) where obstacles prevent it
+    - `contacts` (T, L) of the source frames
+    - `decisions`: the tick of each jump and the search behind it
 
-    frames (T,) of the database, jumped (T,), cost (T,); character and simulation (T, 3) as x, y, yaw, and
-    apart (T, 3), how far their steps of a tick led away from each other; desired_velocity
-    (T, 2) and desired_yaw (T,) as they were wanted, blocked (T,) where obstacles were right in the way of it;
-    contacts (T, L) of the source frames; decisions, the search behind every jump with its tick.
+
     """
 
     name: str
@@ -51,17 +56,21 @@ class Take:
     def frame_count(self) -> int:
         return len(self.poses)
 
-    def sliced(self, start: int, stop: int | None = None) -> Take:
-        """The ticks start <= t < stop; the performance stays whole."""
+    def crop(self, start: int, stop: int | None = None) -> Take:
+        """Return the ticks start <= t < stop; the performance stays whole."""
         stop = self.frame_count if stop is None else stop
-        arrays: dict[str, Any] = {name: getattr(self, name)[start:stop] for name in _per_tick(self)}
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[start:stop] for name in _get_tick_fields(self)
+        }
         decisions = tuple(
-            (tick - start, told) for tick, told in self.decisions if start <= tick < stop
+            (tick - start, explanation)
+            for tick, explanation in self.decisions
+            if start <= tick < stop
         )
         return replace(self, decisions=decisions, **arrays)
 
-    def clip(self) -> Clip:
-        """The poses as a clip whose bone 0 is the simulation bone."""
+    def to_clip(self) -> Clip:
+        """Return the poses as a clip whose bone 0 is the simulation bone."""
         poses = self.poses.transpose(0, 2, 1)
         rotations = quat.unroll(quat.normalize(poses[..., 3:]))
         return Clip(
@@ -69,10 +78,11 @@ class Take:
         )
 
 
-def joined(parts: Sequence[tuple[int, Take]]) -> Take:
-    """Takes laid over each other, each from its tick on: where two have a tick, it is the later one's.
+def join(parts: Sequence[tuple[int, Take]]) -> Take:
+    """Join takes, each given with the tick it starts at; where two overlap, the later one in the
+    list counts.
 
-    Where none has one, the last before it stays. Name, performance and settings are those of the first.
+    Gaps hold the last pose. Name, performance and settings are those of the first take.
     """
     first, order = parts[0][1], np.full(max(tick + take.frame_count for tick, take in parts), -1)
     decisions: dict[int, Explanation] = {}
@@ -81,16 +91,16 @@ def joined(parts: Sequence[tuple[int, Take]]) -> Take:
         covered = range(tick, tick + take.frame_count)
         order[tick : covered.stop] = before + np.arange(take.frame_count)
         before += take.frame_count
-        decisions = {at: told for at, told in decisions.items() if at not in covered}
-        decisions |= {tick + at: told for at, told in take.decisions}
+        decisions = {at: why for at, why in decisions.items() if at not in covered}
+        decisions |= {tick + at: why for at, why in take.decisions}
     order = order[np.maximum.accumulate(np.where(order < 0, 0, np.arange(len(order))))]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(take, name) for _, take in parts])[order]
-        for name in _per_tick(first)
+        for name in _get_tick_fields(first)
     }
     return replace(first, decisions=tuple(sorted(decisions.items())), **arrays)
 
 
-def _per_tick(take: Take) -> list[str]:
-    """The names of what a take has for each tick."""
+def _get_tick_fields(take: Take) -> list[str]:
+    """Return the names of the arrays with a row per tick."""
     return [f.name for f in fields(take) if isinstance(getattr(take, f.name), np.ndarray)]

@@ -1,8 +1,10 @@
-"""The simulation object: what is wanted, smoothed, now and predicted.
+"""The simulation object: the smoothed goal, now and predicted.
 
-Plain floats, because this runs at every tick on single vectors. Sources: article 002, The Simulation Object (desired
-velocity by direction); notebook 000 (character spring for the movement, simple spring for the heading). Obstacles hold
-it, now and in every predicted sample.
+Plain floats, because this runs at every tick on single vectors. Obstacles stop the object, now and
+in every predicted sample.
+
+Sources: article 002, The Simulation Object (desired velocity by direction); notebook 000 (character
+spring for the movement, simple spring for the heading).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..maths.planar import wrap
 from ..maths.springs import LN2, halflife_to_damping
 from .ground import FLAT, Ground
 from .intent import FuturePath, Intent
@@ -19,33 +22,25 @@ from .settings import PerformerSettings, Speeds
 _STILL = 1e-3
 _CONTACT_STEP = (
     1.0 / 6.0
-)  # seconds: a longer step that obstacles hold is divided, for the springs do not see them
-_RIGHT_AHEAD = 0.1  # seconds at full speed: what the data leads away from a wall, step by step, is not free yet
-_PROBE = 1e-3  # seconds of going on that show where obstacles let a velocity lead
+)  # seconds: a longer step against obstacles is divided, because springs ignore them
+# seconds at full speed: closer obstacles block, though the data may lead away from them for a step
+_RIGHT_AHEAD = 0.1
+_PROBE = 1e-3  # seconds of going on that show in which direction obstacles let an object move
 # x, y, yaw, velocity, acceleration and yaw rate
 State = tuple[float, float, float, float, float, float, float, float]
 
 
-def wrap(angle: float) -> float:
-    """The same angle between -pi and pi."""
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi
-
-
-def clipped(value: float, limit: float) -> float:
-    """The value between -limit and limit."""
+def clamp(value: float, limit: float) -> float:
+    """Clamp a value to -limit..limit."""
     return limit if value > limit else -limit if value < -limit else value
 
 
-def turned(x: float, y: float, yaw: float) -> tuple[float, float]:
-    """A ground vector rotated by `yaw`."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    return c * x - s * y, s * x + c * y
-
-
-def desired_velocity(
+def compute_desired_velocity(
     move: tuple[float, float], yaw: float, forward: float, side: float, back: float
 ) -> tuple[float, float]:
-    """World velocity of a wanted direction for a character that faces `yaw`, by its speeds in each direction."""
+    """Return the world velocity of a stick direction for a character that faces `yaw`, from its
+    full speeds in m/s.
+    """
     (x, y), c, s = move, math.cos(yaw), math.sin(yaw)
     left, behind = c * x + s * y, c * y - s * x
     left, behind = left * side, behind * (forward if behind < 0 else back)
@@ -53,7 +48,7 @@ def desired_velocity(
 
 
 class TrajectoryPoint(NamedTuple):
-    """Place, heading and velocity of a trajectory at one time."""
+    """Position, heading and velocity of a trajectory at one time."""
 
     x: float
     y: float
@@ -63,7 +58,9 @@ class TrajectoryPoint(NamedTuple):
 
 
 class SimulationObject:
-    """A point with a heading that moves as it is told, with critically damped springs, and is held by obstacles."""
+    """A point with a heading that follows intents with critically damped springs and stops at
+    obstacles.
+    """
 
     def __init__(self, settings: PerformerSettings, ground: Ground = FLAT) -> None:
         self._ground, self._is_open = ground, ground is FLAT
@@ -73,7 +70,7 @@ class SimulationObject:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._settings = settings
-        self._speeds = self._blended_speeds(self.gait)
+        self._speeds = self._blend_speeds(self.gait)
         self._rotation_y = halflife_to_damping(settings.rotation_halflife) / 2.0
         self._velocity_y = halflife_to_damping(settings.velocity_halflife) / 2.0
         self._stopping_y = (
@@ -85,17 +82,19 @@ class SimulationObject:
         self.vx = self.vy = self.ax = self.ay = self.yaw_rate = 0.0
         self.gait = 0.0
         self._intent = Intent()
-        self._speeds = self._blended_speeds(0.0)
+        self._speeds = self._blend_speeds(0.0)
         self.desired_yaw = yaw
         self.desired_vx = self.desired_vy = 0.0
-        self._late = False
+        self._is_late = False
 
-    def _blended_speeds(self, gait: float) -> tuple[float, float, float]:
+    def _blend_speeds(self, gait: float) -> tuple[float, float, float]:
         walk, run = self._settings.walk, self._settings.run
-        return tuple(w + (r - w) * gait for w, r in zip(_values(walk), _values(run), strict=True))  # type: ignore
+        return tuple(
+            w + (r - w) * gait for w, r in zip(_as_tuple(walk), _as_tuple(run), strict=True)
+        )  # type: ignore
 
     def steer(self, intent: Intent, dt: float) -> None:
-        """Take in what is wanted at this tick."""
+        """Take over the intent of this tick."""
         self._intent = intent
         if intent.push is not None and intent.path is None:
             self.vx, self.vy = self.vx + intent.push[0], self.vy + intent.push[1]
@@ -104,76 +103,85 @@ class SimulationObject:
                 -LN2 * dt / (self._settings.gait_halflife + 1e-5)
             )
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
-            self._speeds = self._blended_speeds(self.gait)
-        self.desired_vx, self.desired_vy = self._desired(self.yaw)
+            self._speeds = self._blend_speeds(self.gait)
+        self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
         if intent.facing is not None:
             self.desired_yaw = intent.facing
         elif wx * wx + wy * wy > _STILL * _STILL:
             self.desired_yaw = math.atan2(wx, -wy)
 
-    def _desired(self, yaw: float) -> tuple[float, float]:
+    def _compute_desired(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
             return self._intent.velocity
         forward, side, back = self._speeds
-        return desired_velocity(self._intent.move, yaw, forward, side, back)
+        return compute_desired_velocity(self._intent.move, yaw, forward, side, back)
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
-        """The trajectory at ascending future times, the wish seen anew from each predicted heading."""
-        return [TrajectoryPoint(*state[:5]) for state in self.states(times)]
+        """Return the trajectory at ascending future times in seconds; each predicted heading turns
+        the goal along.
+        """
+        return [TrajectoryPoint(*state[:5]) for state in self.predict_states(times)]
 
-    def states(self, times: Sequence[float]) -> list[State]:
-        """The states behind the trajectory."""
+    def predict_states(self, times: Sequence[float]) -> list[State]:
+        """Return the states behind the trajectory."""
         path = self._intent.path
-        state = self._state()
+        state = self._get_state()
         states, now, free = [], 0.0, True
         for time in times:
             if path is None:
-                state, free = self._moved(state, time - now, free)
+                state, free = self._advance(state, time - now, free)
             else:
-                state = self._on_path(path, state, now, time)
+                state = self._follow_path(path, state, now, time)
             states.append(state)
             now = time
         return states
 
     def step(self, dt: float) -> None:
-        """Move on by `dt`."""
-        path, state = self._intent.path, self._state()
-        moved = self._moved(state, dt)[0] if path is None else self._on_path(path, state, 0.0, dt)
+        """Advance by `dt` seconds."""
+        path, state = self._intent.path, self._get_state()
+        moved = (
+            self._advance(state, dt)[0] if path is None else self._follow_path(path, state, 0.0, dt)
+        )
         self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = moved
-        self._late = False
+        self._is_late = False
         if path is not None:
-            point = _on_path(path, dt)
+            point = _sample_path(path, dt)
             self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
-            self._late = (self.x, self.y) != (point.x, point.y)
+            self._is_late = (self.x, self.y) != (point.x, point.y)
 
     def wait_for(self, x: float, y: float, distance: float) -> None:
-        """Stay within a distance of a place, unless a path says where to be, or an obstacle is in the way."""
+        """Stay within a distance of a point, unless there is a path to follow or an obstacle in the
+        way.
+        """
         away = math.dist((self.x, self.y), (x, y))
         if away > distance and self._intent.path is None:
             near = distance / away
-            wanted = x + (self.x - x) * near, y + (self.y - y) * near
+            target = x + (self.x - x) * near, y + (self.y - y) * near
             self.x, self.y = self._ground.slide(
-                (self.x, self.y), wanted, self._settings.collision_radius
+                (self.x, self.y), target, self._settings.collision_radius
             )
 
     @property
     def is_blocked(self) -> bool:
-        """Whether obstacles are right in the way of what is wanted."""
+        """Whether obstacles prevent the desired velocity."""
         if self._is_open:
             return False
-        wanted = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
+        target = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
         return (
-            self._ground.slide((self.x, self.y), wanted, self._settings.collision_radius) != wanted
+            self._ground.slide((self.x, self.y), target, self._settings.collision_radius) != target
         )
 
-    def _state(self) -> State:
+    def _get_state(self) -> State:
         return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
 
-    def _moved(self, state: State, dt: float, free: bool = True) -> tuple[State, bool]:
-        """A state some time later, by the springs and obstacles, and whether its way was free; it is not, if told so."""
+    def _advance(self, state: State, dt: float, free: bool = True) -> tuple[State, bool]:
+        """Return a state some time later, by springs and obstacles, and whether its path was free.
+
+        Without `free`, obstacles already held an earlier step.
+        """
         if free:
-            after = self._sprung(state, dt)
+            after = self._advance_springs(state, dt)
             if (
                 self._is_open
                 or self._ground.slide(state[:2], after[:2], self._settings.collision_radius)
@@ -182,47 +190,49 @@ class SimulationObject:
                 return after, True
         steps = math.ceil(dt / _CONTACT_STEP - 1e-6)
         for _ in range(steps):
-            state = self._held(state, self._sprung(state, dt / steps))
+            state = self._slide(state, self._advance_springs(state, dt / steps))
         return state, False
 
-    def _on_path(self, path: FuturePath, state: State, now: float, time: float) -> State:
-        """Where a path and obstacles lead from a state in the time between two times from now."""
+    def _follow_path(self, path: FuturePath, state: State, now: float, time: float) -> State:
+        """Return the state to which a path and obstacles lead from the time `now` to `time`."""
         dt = time - now
-        x, y, yaw, vx, vy = _on_path(path, time)
+        x, y, yaw, vx, vy = _sample_path(path, time)
         away, fastest = math.dist(state[:2], (x, y)), self._settings.run.forward
-        if self._late and away > fastest * dt:
-            # what obstacles have held runs after its path, where it would leap to it otherwise
+        if self._is_late and away > fastest * dt:
+            # after obstacles have held it back, it runs after its path instead of leaping to it
             vx, vy = (x - state[0]) / away * fastest, (y - state[1]) / away * fastest
             x, y = state[0] + vx * dt, state[1] + vy * dt
-        return self._held(state, (x, y, yaw, vx, vy, 0.0, 0.0, wrap(yaw - state[2]) / dt))
+        return self._slide(state, (x, y, yaw, vx, vy, 0.0, 0.0, wrap(yaw - state[2]) / dt))
 
-    def _held(self, before: State, after: State) -> State:
-        """What obstacles leave of a step: of the velocity and the acceleration, that which does not lead into them."""
+    def _slide(self, before: State, after: State) -> State:
+        """Return what obstacles leave of a step, with the velocity and acceleration that do not
+        point into them.
+        """
         slide, radius = self._ground.slide, self._settings.collision_radius
         x, y, yaw, vx, vy, ax, ay, rate = after
-        place = slide(before[:2], (x, y), radius)
-        if place == (x, y):
+        reached = slide(before[:2], (x, y), radius)
+        if reached == (x, y):
             return after
-        x, y = place
-        if place == before[:2]:
+        x, y = reached
+        if reached == before[:2]:
             return x, y, yaw, 0.0, 0.0, 0.0, 0.0, rate
-        gone = slide(place, (x + vx * _PROBE, y + vy * _PROBE), radius)
-        lost_x, lost_y = vx - (gone[0] - x) / _PROBE, vy - (gone[1] - y) / _PROBE
+        probe = slide(reached, (x + vx * _PROBE, y + vy * _PROBE), radius)
+        lost_x, lost_y = vx - (probe[0] - x) / _PROBE, vy - (probe[1] - y) / _PROBE
         lost = lost_x * lost_x + lost_y * lost_y
         if lost > 1e-12:
             into = max(0.0, ax * lost_x + ay * lost_y) / lost
             vx, vy, ax, ay = vx - lost_x, vy - lost_y, ax - into * lost_x, ay - into * lost_y
         return x, y, yaw, vx, vy, ax, ay, rate
 
-    def _sprung(self, state: State, dt: float) -> State:
-        """A state some time later, by the springs alone."""
+    def _advance_springs(self, state: State, dt: float) -> State:
+        """Return a state some time later, by the springs alone."""
         px, py, yaw, vx, vy, ax, ay, rate = state
-        gx, gy = self._desired(yaw)
+        gx, gy = self._compute_desired(yaw)
         y = self._velocity_y if gx * gx + gy * gy > _STILL * _STILL else self._stopping_y
         e, yi = math.exp(-y * dt), 1.0 / y
         j0x, j0y = vx - gx, vy - gy
         j1x, j1y = ax + j0x * y, ay + j0y * y
-        # how far a difference in velocity leads, and what changes it
+        # how far a difference in velocity and in acceleration leads
         s0, s1 = (1.0 - e) * yi, yi * yi - e * yi * (yi + dt)
         px, py = px + gx * dt + s0 * j0x + s1 * j1x, py + gy * dt + s0 * j0y + s1 * j1y
         vx, vy = e * (j0x + j1x * dt) + gx, e * (j0y + j1y * dt) + gy
@@ -231,24 +241,25 @@ class SimulationObject:
         y = self._rotation_y
         e, k0 = math.exp(-y * dt), wrap(yaw - self.desired_yaw)
         k1 = rate + k0 * y
-        # from the wrapped difference, so that the heading turns the shorter way and stays continuous
+        # from the wrapped difference, so that the heading takes the shorter way and stays
+        # continuous
         turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
         limit = self._settings.turn_limit
-        yaw += clipped(turn, limit * dt)
-        return px, py, yaw, vx, vy, ax, ay, clipped(rate, limit)
+        yaw += clamp(turn, limit * dt)
+        return px, py, yaw, vx, vy, ax, ay, clamp(rate, limit)
 
 
-def _values(speeds: Speeds) -> tuple[float, float, float]:
+def _as_tuple(speeds: Speeds) -> tuple[float, float, float]:
     return speeds.forward, speeds.side, speeds.back
 
 
-def _on_path(path: FuturePath, time: float) -> TrajectoryPoint:
-    """A path at a time, linear between its samples and resting at its ends."""
+def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
+    """Sample a path at a time, linear between its samples and resting at its ends."""
     times = path.times
     if time <= times[0] or len(times) == 1:
-        return _resting(path, 0)
+        return _sample_path_end(path, 0)
     if time > times[-1]:
-        return _resting(path, -1)
+        return _sample_path_end(path, -1)
     k = next(i for i, t in enumerate(times) if t >= time)
     span = times[k] - times[k - 1]
     mix = (time - times[k - 1]) / span
@@ -259,13 +270,13 @@ def _on_path(path: FuturePath, time: float) -> TrajectoryPoint:
     )
 
 
-def _resting(path: FuturePath, end: int) -> TrajectoryPoint:
+def _sample_path_end(path: FuturePath, end: int) -> TrajectoryPoint:
     x, y = path.positions[end]
     return TrajectoryPoint(x, y, path.yaws[end], 0.0, 0.0)
 
 
 class PastTrajectory:
-    """The last places of the character, newest last, for features that look back."""
+    """The last positions of the character, newest last, for features that look back."""
 
     def __init__(self, longest: float, fps: float) -> None:
         self._size = math.ceil(longest * fps) + 2
@@ -280,8 +291,8 @@ class PastTrajectory:
         if len(self._points) > 2 * self._size:
             del self._points[: -self._size]
 
-    def at(self, time: float) -> TrajectoryPoint:
-        """The character `-time` seconds ago, linear between ticks."""
+    def sample(self, time: float) -> TrajectoryPoint:
+        """Return the character `-time` seconds ago, linear between ticks."""
         back = min(-time * self._fps, self._size - 2)
         whole = int(back)
         mix = back - whole

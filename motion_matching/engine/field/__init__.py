@@ -1,1 +1,27 @@
-"""Motion fields: a controller that blends the motion states around it; reference 003 (Lee et al. 2010)."""
+"""Motion fields: a controller that blends the motion states around it; reference 003 (Lee et al.
+2010).
+"""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        actions,
+        field_controller,
+        ghosts,
+        integration,
+        method,
+        neighbours,
+        poses,
+        push,
+        quality,
+        states,
+        tasks,
+        training,
+        value_function,
+        value_iteration,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,4 +1,6 @@
-"""Where the neighbours of a motion field would lead, as skeletons to be drawn over the character."""
+"""Where the neighbours of a motion field would lead, as skeletons to be drawn over the
+character.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,25 @@ import numpy as np
 from ..maths import quat
 
 
-def segments(
+def build_segments(
     poses: np.ndarray, parents: np.ndarray, place: tuple[float, float, float, float]
 ) -> np.ndarray:
-    """Lines (Q, L, 2, 3) from joint to joint of poses (Q, 7, B) whose bone 0 is at a place: x, y, z and yaw, in the world.
+    """Return lines (Q, L, 2, 3) in the world between the joints of poses (Q, 7, B).
 
-    The bones that hang on bone 0 itself begin no line: it lies on the ground.
+    `place` is where bone 0 is: x, y, z in metres and yaw. No line starts at bone 0, which lies on
+    the ground.
     """
-    joints = _joints(poses, tuple(parents.tolist()), place)
+    joints = _compute_joints(poses, tuple(parents.tolist()), place)
     bones = np.flatnonzero(parents > 0)
     return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
 
 
-def _joints(
+def _compute_joints(
     poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, float, float, float]
 ) -> np.ndarray:
-    """Where the joints (B, Q, 3) are; all poses at once, a generation of bones after the other."""
+    """Return the positions (B, Q, 3) of the joints, for all poses at once, one generation of bones
+    after the other.
+    """
     x, y, z, yaw = place
     world = np.zeros((len(parents), len(poses), 4, 4), np.float32)
     world[..., :3, :3] = quat.to_matrix(poses[:, 3:].transpose(2, 0, 1))
@@ -35,14 +40,14 @@ def _joints(
     world[0] = np.array(
         [(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)], np.float32
     )
-    for bones, above in _generations(parents):
+    for bones, above in _group_by_depth(parents):
         world[bones] = world[above] @ world[bones]
     return world[..., :3, 3]
 
 
 @lru_cache(maxsize=2)
-def _generations(parents: tuple[int, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Bones with as many others above them and their parents, from those below the root on."""
+def _group_by_depth(parents: tuple[int, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return the bones of each depth below the root, and their parents."""
     depths: list[int] = []
     for parent in parents:
         depths.append(depths[parent] + 1 if parent >= 0 else 0)

@@ -1,4 +1,6 @@
-"""One tick through the field: a pose moves as a blend of its neighbours does, and is drawn to the nearest of them."""
+"""Advance a pose through the field by one tick: it moves as a blend of its neighbours and is drawn
+to the nearest.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from . import poses as algebra
-from .states import MotionStates, root_step
+from .states import MotionStates, compute_root_step
 
 _AT_REST = np.array([0, 0, 0, 1, 0, 0, 0], np.float32)
 
 
 class Step(NamedTuple):
-    """What A actions lead to: poses and velocities (..., A, 7, B), and what the root does (..., A, 3).
+    """The results of A actions: poses and velocities (..., A, 7, B) and steps of the root (..., A,
+    3).
 
-    Poses are in the frame of the character after the tick: bone 0 rests at the origin. `root` is the step there, metres to
-    x and y in the axes of the character before it, and radians of turn.
+    Poses are in the frame of the character after the tick: bone 0 rests at the origin. `root` is
+    the step of the tick in the axes of the character before it: metres along x and y, and radians
+    of turn.
     """
 
     pose: np.ndarray
@@ -24,19 +28,21 @@ class Step(NamedTuple):
     root: np.ndarray
 
 
-def step(
+def integrate(
     states: MotionStates, pose: np.ndarray, indices: np.ndarray, weights: np.ndarray, drift: float
 ) -> Step:
-    """The results of A actions at poses (..., 7, B) whose bone 0 rests at the origin.
+    """Return the results of A actions at poses (..., 7, B) whose bone 0 rests at the origin.
 
-    indices (..., k) are the neighbours of each pose, weights (..., A, k) those of its actions. With drift δ the result lies
-    that part of the way to where the most weighted neighbour goes (notebook 003, Integration function and drift
-    correction): v' = (1-δ) Σ aᵢvᵢ ⊕ δ((x̄ ⊕ v̄) ⊖ x), and the next velocity is (1-δ) Σ aᵢyᵢ ⊕ δȳ. As arcs stay arcs
-    whatever turns them all, x ⊕ v' lies that part of the way from x ⊕ Σ aᵢvᵢ to x̄ ⊕ v̄.
-    The velocity that the pose has now enters through its neighbours alone.
+    `indices` (..., k) are the neighbours of each pose, `weights` (..., A, k) those of its actions.
+    With drift δ the result is interpolated by δ toward where the most weighted neighbour goes: v' =
+    (1-δ) Σ aᵢvᵢ ⊕ δ((x̄ ⊕ v̄) ⊖ x), and the next velocity is (1-δ) Σ aᵢyᵢ ⊕ δȳ. Interpolation
+    commutes with rotation, so x ⊕ v' lies at δ between x ⊕ Σ aᵢvᵢ and x̄ ⊕ v̄. The present velocity
+    of the pose counts through its neighbours alone.
+
+    Source: notebook 003, Integration function and drift correction.
     """
-    led = algebra.blend(states.motions.take(indices, axis=0), weights)
-    led[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], led[..., 0, :, :])
+    result = algebra.blend(states.motions.take(indices, axis=0), weights)
+    result[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], result[..., 0, :, :])
     if drift > 0.0:
         most = weights.argmax(axis=-1)
         favoured = (
@@ -44,8 +50,8 @@ def step(
         )
         pull = states.motions.take(favoured, axis=0)
         pull[..., 0, :, :] = states.next_poses.take(favoured, axis=0)
-        led = algebra.interpolate(led, pull, drift)
-    result, velocity = led[..., 0, :, :], led[..., 1, :, :]
-    root = root_step(result)
-    result[..., 0] = _AT_REST
-    return Step(result, velocity, root)
+        result = algebra.interpolate(result, pull, drift)
+    next_pose, velocity = result[..., 0, :, :], result[..., 1, :, :]
+    root = compute_root_step(next_pose)
+    next_pose[..., 0] = _AT_REST
+    return Step(next_pose, velocity, root)

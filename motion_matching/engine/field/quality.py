@@ -1,62 +1,67 @@
-"""How well a motion field is trained and for how long; without numpy, so that panels and the help may tell it at once."""
+"""How well a motion field is trained, and for how long. No numpy, so that panels and help texts
+load at once.
+"""
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass
 
-from ..control.settings import is_number
-from ..errors import SettingsError
+from ..settings import check, describe
 
-_RATE = 30.0  # ticks a second that a discount and sweeps are told for
+_RATE = 30.0  # ticks per second that `discount` and `sweeps` are given for
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How well and for how long a field is trained.
+    """How well and for how long a field is trained. Raises SettingsError, which names the setting,
+    for a wrong value.
 
-    About `states` states, or all where that is 0; actions among `neighbours` neighbours, with a drift
-    correction of `drift`; what comes a thirtieth of a second later counts `discount` times as much, at any frame rate; at
-    most `sweeps`, each of which looks a thirtieth of a second further, and no more once the largest change of a value is
-    `residual` or less.
+    `discount` and `sweeps` are given for 30 ticks per second; they give the same result at any
+    frame rate.
     """
 
-    states: int = 8000
-    neighbours: int = 15
-    drift: float = 0.1
-    discount: float = 0.99
-    sweeps: int = 300
-    residual: float = 0.0
+    states: int = describe(
+        8000, "States", "Number of poses trained, evenly chosen; 0: all", most=10_000_000
+    )
+    neighbours: int = describe(
+        15, "Neighbours", "Number of actions of each pose", least=1, most=100
+    )
+    drift: float = describe(
+        0.1, "Drift Correction", "How strongly actions are drawn to the nearest pose", "share"
+    )
+    discount: float = describe(
+        0.99,
+        "Discount",
+        "Share of its value that a reward keeps for every 1/30 s that it comes later",
+        "share",
+        most=0.9999,
+    )
+    sweeps: int = describe(
+        300,
+        "Sweeps",
+        "Largest number of sweeps, each of which looks 1/30 s further ahead",
+        least=1,
+        most=100_000,
+    )
+    residual: float = describe(
+        0.0, "Residual", "Training ends once no value changes by more than this"
+    )
 
     def __post_init__(self) -> None:
-        for name, (low, high) in {
-            "states": (0, 10_000_000),
-            "neighbours": (1, 100),
-            "sweeps": (1, 100_000),
-        }.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise SettingsError(
-                    f"The setting '{name}' is {reprlib.repr(value)}; give a whole number from {low} to "
-                    f"{high}."
-                )
-        for name, most in {"drift": 1.0, "discount": 0.9999, "residual": 1000.0}.items():
-            value = getattr(self, name)
-            if not (is_number(value) and 0 <= value <= most):
-                raise SettingsError(
-                    f"The setting '{name}' is {reprlib.repr(value)}; give a number from 0 to {most:g}."
-                )
+        check(self)
 
-    def discount_of_tick(self, fps: float) -> float:
-        """How much a tick counts against the one before it, at so many a second."""
+    def compute_tick_discount(self, fps: float) -> float:
+        """Return how much a tick counts relative to the one before it, at a frame rate."""
         return float(self.discount ** (_RATE / fps))
 
-    def sweeps_at(self, fps: float) -> int:
-        """How many sweeps it takes at so many ticks a second, each of which looks one tick further."""
+    def compute_sweeps(self, fps: float) -> int:
+        """Return the number of sweeps at a frame rate, each of which looks one tick further
+        ahead.
+        """
         return max(round(self.sweeps * fps / _RATE), 1)
 
 
-# from quick to good: settings of training, and directions of tasks
+# from quick to good: settings of the training and number of directions
 QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
     "draft": (TrainingSettings(states=3000, neighbours=9, sweeps=200), 9),
     "quick": (TrainingSettings(states=5000, neighbours=12, sweeps=250), 13),
@@ -66,8 +71,11 @@ QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
 }
 
 
-def in_words(quality: str) -> str:
-    """What is trained in a quality."""
+def describe_quality(quality: str) -> str:
+    """Return what is trained at a quality, as one line for a panel."""
     settings, directions = QUALITIES[quality]
     poses = f"about {settings.states}" if settings.states else "all"
-    return f"{quality.title()}: {poses} poses, {settings.neighbours} of them blended, {directions} directions"
+    return (
+        f"{quality.title()}: {poses} poses, {settings.neighbours} of them blended, {directions} "
+        "directions"
+    )

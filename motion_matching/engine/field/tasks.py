@@ -1,27 +1,33 @@
-"""What a character is asked for, as a state beside its motion: a direction, a speed, and tags.
+"""Tasks of a motion field: a direction, a speed, and tags.
 
-Source: notebook 003 (Lee et al. 2010), value functions over task states. Its direction is the task of facing a heading;
-its walk and jog are tags here, any that the data has; the speed is a second dimension of the task.
+Source: notebook 003 (Lee et al. 2010), value functions over task states. Its task is to face a
+heading. Its walk and jog become tags, any that the data has; the speed is a second dimension of the
+task.
 """
 
 from __future__ import annotations
 
 import math
 import reprlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..control.settings import LARGEST_SPEED, is_number
+from ..control.settings import LARGEST_SPEED
 from ..errors import SettingsError
+from ..settings import is_number
 
-ANY = ""  # the task without a tag, which every value function knows
+ANY = ""  # the task without a tag, which every value function has
+TASK_NAMES = ("direction", "speed")
 FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 179, 20
 
 
-class Wish(NamedTuple):
-    """What is asked for now: a heading seen from the character (radians, left positive, on that side), m/s, and tags."""
+class TaskGoal(NamedTuple):
+    """A goal: a heading seen from the character in radians (left is positive), a speed in m/s, and
+    tags.
+    """
 
     direction: float
     speed: float = 0.0
@@ -30,15 +36,16 @@ class Wish(NamedTuple):
 
 @dataclass(frozen=True)
 class Tasks:
-    """The task states that values are kept for.
+    """The task states that a value function covers.
 
-    `directions` headings from straight back to the right over straight ahead to straight back to the left, an odd number;
-    `speeds` in m/s, ascending, or none where any speed will do; `tags` that may be asked for. An action is rewarded with
-    -|θ'|, θ' being the heading that is left to turn after it, + `tag_reward` for as much of its result as carries the tag,
-    - `speed_reward` for each m/s amiss.
+    `directions`, an odd number, are headings from straight back on the right over straight ahead to
+    straight back on the left. `speeds` in m/s ascend; none if any speed will do. `tags` can be
+    requested. An action is rewarded with -|θ'|, where θ' is the heading left to turn after it, plus
+    `tag_reward` times the share of its result that carries the tag, minus `speed_reward` for each
+    m/s of error.
 
-    Back to the left is not back to the right: the simulation object turns to one side, and holds back a character that
-    would come the other way round.
+    Back on the left differs from back on the right: the simulation object turns to one side, and
+    holds back a character that would turn the other way.
     """
 
     directions: int = 17
@@ -55,7 +62,8 @@ class Tasks:
             and self.directions % 2
         ):
             raise SettingsError(
-                f"The number of directions is {reprlib.repr(self.directions)}; give an odd number from "
+                f"The number of directions is {reprlib.repr(self.directions)}; give an odd number "
+                "from "
                 f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead."
             )
         known = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in self.speeds)
@@ -65,7 +73,8 @@ class Tasks:
             or len(self.speeds) > MOST_SPEEDS
         ):
             raise SettingsError(
-                f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, each above "
+                f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, "
+                "each above "
                 f"the one before, from 0 to {LARGEST_SPEED:g}."
             )
         if len(set(self.tags)) != len(self.tags) or not all(
@@ -81,7 +90,7 @@ class Tasks:
 
     @property
     def spacing(self) -> float:
-        """Radians between two directions."""
+        """The angle between two directions in radians."""
         return math.tau / (self.directions - 1)
 
     @property
@@ -91,45 +100,53 @@ class Tasks:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tasks by tag: first the one that asks for none."""
+        """The tasks by tag, first the one without a tag."""
         return (ANY, *self.tags)
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Numbers of speeds, tasks by tag, and directions."""
+        """The numbers of speeds, tasks by tag, and directions."""
         return max(len(self.speeds), 1), len(self.names), self.directions
 
-    def between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices of the directions beside any others in radians, and the share of the second; what is further round
-        than straight back counts as that."""
-        place = (np.clip(direction, -math.pi, math.pi) + math.pi) / self.spacing
-        first = np.minimum(place.astype(np.intp), self.directions - 2)
-        return first, first + 1, place - first
+    def find_between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the indices of the two directions around any others in radians, and the share of
+        the second.
 
-    def speed_shares(self, speed: float) -> np.ndarray:
-        """How much each of the speeds (S,) counts for another one; beyond the ends the last counts."""
+        Angles beyond straight back count as straight back.
+        """
+        position = (np.clip(direction, -math.pi, math.pi) + math.pi) / self.spacing
+        first = np.minimum(position.astype(np.intp), self.directions - 2)
+        return first, first + 1, position - first
+
+    def compute_speed_shares(self, speed: float) -> np.ndarray:
+        """Return the shares (S,) of the speeds in another one, which is clamped to their range."""
         if len(self.speeds) < 2:
             return np.ones(1)
         return np.array([np.interp(speed, self.speeds, row) for row in np.eye(len(self.speeds))])
 
-    def tag_shares(self, tags: frozenset[str]) -> np.ndarray:
-        """How much each task by tag (G,) counts where these tags are asked for: those that are known, alike."""
-        asked = np.array([name in tags for name in self.names], np.float64)
-        if not asked.any():
-            asked[0] = 1.0
-        return asked / asked.sum()
+    def compute_tag_shares(self, tags: frozenset[str]) -> np.ndarray:
+        """Return the shares (G,) of the tasks by tag for some tags: equal for all that are
+        known.
+        """
+        is_requested = np.array([name in tags for name in self.names], np.float64)
+        if not is_requested.any():
+            is_requested[0] = 1.0
+        return is_requested / is_requested.sum()
 
-    def reward(
-        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray
+    def compute_reward(
+        self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray
     ) -> np.ndarray:
-        """What actions (...) bring at once: they turn by `turn` radians, go at `speed` m/s, and reach states of which a
-        share `tagged` (..., tags) carries each of the tags."""
-        reward = -np.abs(wish.direction - turn)
-        if self.tags and wish.tags:
-            reward += self.tag_reward * (tagged @ self.tag_shares(wish.tags)[1:])
+        """Return the immediate reward of actions (...).
+
+        They turn by `turn` radians, move at `speed` m/s, and reach states of which a share `tagged`
+        (..., tags) carries each tag.
+        """
+        reward = -np.abs(goal.direction - turn)
+        if self.tags and goal.tags:
+            reward += self.tag_reward * (tagged @ self.compute_tag_shares(goal.tags)[1:])
         if self.speeds:
-            wanted = min(max(wish.speed, self.speeds[0]), self.speeds[-1])
-            reward -= self.speed_reward * np.abs(speed - wanted)
+            target = min(max(goal.speed, self.speeds[0]), self.speeds[-1])
+            reward -= self.speed_reward * np.abs(speed - target)
         return reward
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,10 +154,25 @@ class Tasks:
 
 
 def tasks_from_dict(data: dict[str, Any]) -> Tasks:
-    """The tasks that `to_dict` gave; TypeError or SettingsError where they are none."""
+    """Return the tasks that `to_dict` gave. Raises TypeError or SettingsError for other data."""
     return Tasks(**data | {name: tuple(data[name]) for name in ("speeds", "tags") if name in data})
 
 
-def task_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:
-    """So many speeds from standing to the fastest."""
+def make_tasks(
+    names: Sequence[str], fastest: float, *, directions: int = 17, tags: Sequence[str] = ()
+) -> Tasks:
+    """Return the tasks of these names: 'direction', and 'speed' up to the `fastest` in m/s.
+
+    Raises SettingsError for another name, and what `Tasks` raises.
+    """
+    if unknown := [name for name in names if name not in TASK_NAMES]:
+        raise SettingsError(
+            f"There is no task '{unknown[0]}'; use {' or '.join(TASK_NAMES)}, or both as "
+            f"{','.join(TASK_NAMES)}, and tags for tags of frames."
+        )
+    return Tasks(directions, space_speeds(fastest) if "speed" in names else (), tuple(tags))
+
+
+def space_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:
+    """Return evenly spaced speeds from standing to the fastest, in m/s."""
     return tuple(np.linspace(0.0, fastest, count).round(3).tolist())

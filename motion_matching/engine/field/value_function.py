@@ -1,7 +1,8 @@
-"""What the states of a motion field are worth for every task, and how much an action is worth by it.
+"""The value function of a motion field: the values of its states for every task, and of actions by
+them.
 
-Source: notebook 003, Using the value function; but an action is chosen by its reward and the discounted value of where it
-leads, not by the value alone, which cannot tell small differences of heading apart.
+Source: notebook 003, Using the value function. Unlike there, an action is chosen by its reward plus
+the discounted value of its result; the value alone cannot distinguish small differences of heading.
 """
 
 from __future__ import annotations
@@ -15,31 +16,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import files
+from ..database.database import Database
 from ..errors import DatabaseError, SettingsError
-from ..matching.database import Database
 from .neighbours import Metric
 from .states import MotionStates
-from .tasks import Tasks, Wish, tasks_from_dict
+from .tasks import TaskGoal, Tasks, tasks_from_dict
 
 FORMAT = "motion-matching field"
 VERSION = 5
-_ROUNDING = 2e-4  # by which measures may differ
-_TICK = 0.1  # seconds by which the root's velocity counts in a measure
+_ROUNDING = 2e-4  # by which measures of the same data may differ
+_TICK = 0.1  # seconds: weight of the root's velocity in a measure
 
 
 @dataclass(frozen=True, eq=False)
-class Ingredients:
-    """What a field is made of: `key` stands for what follows what, tags and settings, `measures` (M,) for poses and weights.
+class DataFingerprint:
+    """Identifies the data of a field: `key` the order of frames, tags and settings; `measures` (M,)
+    poses and weights.
 
-    Measures of the same clips are the same but for rounding, wherever the character stood when they were read.
+    Measures of the same clips are equal up to rounding, wherever the character stood when they were
+    read.
     """
 
     key: str
     measures: np.ndarray
 
     @classmethod
-    def of(cls, database: Database, metric: Metric, poses: np.ndarray | None = None) -> Ingredients:
-        """Of a database whose `poses` were measured already, if they are given."""
+    def from_database(
+        cls, database: Database, metric: Metric, poses: np.ndarray | None = None
+    ) -> DataFingerprint:
+        """Return the fingerprint of a database and a metric; `poses` are measures of its poses, if
+        already computed.
+        """
         digest = hashlib.blake2b(digest_size=16)
         settings = metric.fps, metric.root_velocity, metric.turn
         described = (database.fps, database.tag_names, database.skeleton.names, *settings)
@@ -47,22 +54,24 @@ class Ingredients:
         for array in (database.successors, database.tags, database.skeleton.parents):
             digest.update(repr((array.dtype.str, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).data)
-        places = np.zeros(0) if metric.places is None else metric.places.ravel()
-        poses = _measures(database) if poses is None else poses
+        places = np.zeros(0) if metric.fixed_positions is None else metric.fixed_positions.ravel()
+        poses = _compute_measures(database) if poses is None else poses
         measures = (metric.positions, metric.velocities, places, poses)
         return cls(digest.hexdigest(), np.concatenate(measures).astype(np.float32))
 
-    def are(self, others: Ingredients) -> bool:
-        """Whether they are the same."""
+    def matches(self, other: DataFingerprint) -> bool:
+        """Return whether two fingerprints are of the same data."""
         return (
-            self.key == others.key
-            and self.measures.shape == others.measures.shape
-            and np.allclose(self.measures, others.measures, rtol=0.0, atol=_ROUNDING)
+            self.key == other.key
+            and self.measures.shape == other.measures.shape
+            and np.allclose(self.measures, other.measures, rtol=0.0, atol=_ROUNDING)
         )
 
 
-def _measures(database: Database) -> np.ndarray:
-    """Four sums (4 N,) for each frame, weighted by waves, of what bones are in their parents and of the root's velocity."""
+def _compute_measures(database: Database) -> np.ndarray:
+    """Return four sums per frame (4 N,) of the local pose and the root's velocity, weighted by
+    waves.
+    """
     local = np.asarray(database.poses)[:, :, 1:]  # bone 0 is where the character stood
     parts = (
         local[:, :3],
@@ -70,15 +79,17 @@ def _measures(database: Database) -> np.ndarray:
         _TICK * database.root_motion,
     )  # q and -q are the same rotation
     rows = [part.reshape(len(part), -1) for part in parts]
-    place = np.arange(sum(row.shape[1] for row in rows)) ** 2
-    waves = np.cos(np.outer(place, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)
+    phase = np.arange(sum(row.shape[1] for row in rows)) ** 2
+    waves = np.cos(np.outer(phase, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)
     splits = np.cumsum([row.shape[1] for row in rows])[:-1]
     sums = [row @ wave for row, wave in zip(rows, np.split(waves, splits), strict=True)]
     return np.add.reduce(sums).ravel()
 
 
 class Clips(NamedTuple):
-    """Stretches of clips: the states (k,) that they start and end at, how far they turn (k,) in radians, and their ticks."""
+    """Stretches of clips: the states (k,) where they start and end, their turns (k,) in radians,
+    and length in ticks.
+    """
 
     starts: np.ndarray
     ends: np.ndarray
@@ -88,12 +99,13 @@ class Clips(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueFunction:
-    """Values (N, S, G, T) of N states for speeds, tasks by tag and directions, as `tasks` has them.
+    """Values (N, S, G, T) of N states for S speeds, G tasks by tag and T directions, as in `tasks`.
 
-    `frames` (N,) of the database are those states, all that it has; `tagged` (N, tags) says which carry the tags. Only the
-    states `trained` (M,) were trained; the others are worth what lies between those of their clip. The actions were those
-    of `neighbours` neighbours with a drift correction of `drift`; `residuals` (sweeps, 3) are the least, largest and mean
-    change of every sweep, and `finished` says that there were enough.
+    `frames` (N,) of the database are the states, `tagged` (N, tags) those that carry each tag. Only
+    the states `trained` (M,) were trained; the others are interpolated between those of their clip.
+    Actions were those of `neighbours` neighbours with a drift correction of `drift`. `residuals`
+    (sweeps, 3) are the least, largest and mean change of every sweep; `finished` says whether there
+    were enough.
     """
 
     tasks: Tasks
@@ -106,89 +118,100 @@ class ValueFunction:
     discount: float
     residuals: np.ndarray
     finished: bool
-    made_of: Ingredients
+    fingerprint: DataFingerprint
     _tables: dict[frozenset[str], np.ndarray] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def score(
         self,
-        wish: Wish,
+        goal: TaskGoal,
         turn: np.ndarray,
         speed: np.ndarray,
         indices: np.ndarray,
         weights: np.ndarray,
     ) -> np.ndarray:
-        """What each action (A,) is worth: its reward, and the discounted value of the state that it leads to.
+        """Return the values of actions (A,): their rewards plus the discounted values of their
+        results.
 
-        Actions turn by `turn` (A,) radians, go at `speed` (A,) m/s, and lead among the states `indices` (A, k), which count
-        with `weights` (A, k).
+        Actions turn by `turn` (A,) radians, move at `speed` (A,) m/s, and lead to a mean of the
+        states `indices` (A, k) by `weights` (A, k).
         """
         tagged = np.einsum("aj,ajg->ag", weights, self.tagged[indices])
-        ahead = np.einsum("aj,aj->a", weights, self._ahead(wish, turn[:, None], indices))
-        return self.tasks.reward(wish, turn, speed, tagged) + self.discount * ahead
+        ahead = np.einsum("aj,aj->a", weights, self._evaluate(goal, turn[:, None], indices))
+        return self.tasks.compute_reward(goal, turn, speed, tagged) + self.discount * ahead
 
     def score_clips(
-        self, wish: Wish, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
+        self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
     ) -> np.ndarray:
-        """The same (A,) where actions go on for some ticks as the clips that they blend: they turn by `turn` (A, T) radians
-        and go at `speed` (A, T) m/s up to times on the way, and clips count with `weights` (A, k) in them."""
+        """Return the values of actions (A,) that go on for some ticks as the clips they blend.
+
+        Up to T times on the way they turn by `turn` (A, T) radians and move at `speed` (A, T) m/s;
+        clips count with `weights` (A, k).
+        """
         tagged = weights @ self.tagged[clips.starts]
-        reward = self.tasks.reward(wish, turn, speed, tagged[:, None]).mean(axis=1)
+        reward = self.tasks.compute_reward(goal, turn, speed, tagged[:, None]).mean(axis=1)
         later = self.discount**clips.ticks
-        ahead = weights @ self._ahead(wish, clips.turn, clips.ends)
+        ahead = weights @ self._evaluate(goal, clips.turn, clips.ends)
         return reward * (1.0 - later) / (1.0 - self.discount) + later * ahead
 
-    def _ahead(self, wish: Wish, turn: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """What states (...) are worth for a wish, after a turn (...) in radians."""
-        table, counts = self._table(wish.tags), self.tasks.speed_shares(wish.speed)
-        first, second, share = self.tasks.between(wish.direction - turn)
+    def _evaluate(self, goal: TaskGoal, turn: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """Return the values of states (...) for a goal, after turns (...) in radians."""
+        table, counts = self._get_table(goal.tags), self.tasks.compute_speed_shares(goal.speed)
+        first, second, share = self.tasks.find_between(goal.direction - turn)
         ahead = np.zeros(states.shape)
-        for speed in counts.nonzero()[0]:  # the two beside the one that is wanted
+        for speed in counts.nonzero()[0]:  # at most two, around the desired one
             row = (states * len(counts) + speed) * self.tasks.directions
             low, high = table.take(row + first), table.take(row + second)
             ahead += counts[speed] * (low + share * (high - low))
         return ahead
 
-    def _table(self, tags: frozenset[str]) -> np.ndarray:
-        """The values (N, S, T) where these tags are asked for."""
+    def _get_table(self, tags: frozenset[str]) -> np.ndarray:
+        """Return the values (N, S, T) for some tags."""
         table = self._tables.get(tags)
         if table is None:
-            shares = self.tasks.tag_shares(tags).astype(np.float32)
+            shares = self.tasks.compute_tag_shares(tags).astype(np.float32)
             table = self._tables[tags] = np.einsum("nsgt,g->nst", self.values, shares)
         return table
 
-    def states_in(self, database: Database) -> MotionStates:
-        """The states that the values are of; DatabaseError where the database has others."""
+    def build_states(self, database: Database) -> MotionStates:
+        """Return the states of the values. Raises DatabaseError if the database has others."""
         states = MotionStates.from_database(database)
         if not np.array_equal(states.frames, self.frames):
             raise DatabaseError(_OTHER_DATA)
         return states
 
-    def metric_in(self, database: Database) -> Metric:
-        """The metric that the values were trained by; DatabaseError where they are of other data or not finished."""
+    def find_metric(self, database: Database) -> Metric:
+        """Return the metric of the training. Raises DatabaseError for other data or an unfinished
+        training.
+        """
         if not self.finished:
             raise DatabaseError(
-                "The training of the value function was stopped before its end; train it again to go on."
+                "The training of the value function was stopped before its end; train it again to "
+                "go on."
             )
-        poses = _measures(database)
-        for metric in (Metric.default(database), Metric.notebook(database)):
-            if self.made_of.are(Ingredients.of(database, metric, poses)):
+        poses = _compute_measures(database)
+        for metric in (Metric.from_database(database), Metric.from_notebook(database)):
+            if self.fingerprint.matches(DataFingerprint.from_database(database, metric, poses)):
                 return metric
         raise DatabaseError(_OTHER_DATA)
 
 
 class OtherVersionError(SettingsError):
-    """A file is a field as another version of this program wrote it."""
+    """A file holds a field that another version of this program wrote."""
 
 
-_OTHER_DATA = "The value function was trained with other data or tags than the database has now; train it again."
+_OTHER_DATA = (
+    "The value function was trained with other data or tags than the database has now; train it "
+    "again."
+)
 
 
 # ---------------------------------------------------------------- files
 
 
-# name: (type, shape), where N states, M of them trained, S speeds, G tasks by tag, T directions, W sweeps so far, P measures
+# name: (type, shape), where N states, M of them trained, S speeds, G tasks by tag, T directions, W
+# sweeps so far, P measures
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "values": (np.float32, ("N", "S", "G", "T")),
     "frames": (np.int32, ("N",)),
@@ -200,30 +223,33 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 def save(
-    function: ValueFunction, path: Path | str, also: dict[str, np.ndarray] | None = None
+    function: ValueFunction, path: Path | str, extra: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Write the values, and arrays that belong to them, as one `.npz`; SettingsError where that fails."""
+    """Write a value function and `extra` arrays as one `.npz`. Raises SettingsError if that
+    fails.
+    """
     header = {
-        "format": FORMAT, "version": VERSION, "key": function.made_of.key, "tasks": function.tasks.to_dict(),
+        "format": FORMAT, "version": VERSION, "key": function.fingerprint.key,
+        "tasks": function.tasks.to_dict(),
         "neighbours": function.neighbours, "drift": function.drift, "discount": function.discount,
         "finished": function.finished,
     }  # fmt: skip
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
-    given = vars(function) | {"measures": function.made_of.measures}
+    given = vars(function) | {"measures": function.fingerprint.measures}
     for name, (dtype, _) in _ARRAYS.items():
         arrays[name] = np.asarray(given[name]).astype(dtype)
-    files.save_arrays(path, arrays | (also or {}), SettingsError)
+    files.save_arrays(path, arrays | (extra or {}), SettingsError)
 
 
 def load(path: Path | str) -> ValueFunction:
-    """Read a value function; SettingsError names what is wrong with the file."""
+    """Read a value function. Raises SettingsError, which says what is wrong with the file."""
     return read(path)[0]
 
 
 def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
-    """The same with all arrays of the file."""
+    """Read a value function and all arrays of its file. Raises SettingsError."""
     arrays = files.map_arrays(path, SettingsError)
-    header = _header(arrays, path)
+    header = _read_header(arrays, path)
     try:
         tasks = tasks_from_dict(header["tasks"])
         speeds, tags, directions = tasks.shape
@@ -237,20 +263,20 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         } | dict.fromkeys("WMP")
         data: dict[str, Any] = {}
         for name, (dtype, shape) in _ARRAYS.items():
-            wanted = tuple(sizes.get(s, s) for s in shape)
+            expected = tuple(sizes.get(s, s) for s in shape)
             # a plain view: taking rows of a memory-mapped array costs ten times as much
             data[name] = np.asarray(
-                files.expect_array(arrays, name, dtype, wanted, path, SettingsError)
+                files.expect_array(arrays, name, dtype, expected, path, SettingsError)
             )
         trained = data["trained"]
         if len(trained) and not 0 <= trained.min() <= trained.max() < len(data["frames"]):
-            raise ValueError("what was trained are no states")
-        made_of = Ingredients(str(header["key"]), data.pop("measures"))
+            raise ValueError("trained states are out of range")
+        fingerprint = DataFingerprint(str(header["key"]), data.pop("measures"))
         return ValueFunction(
             tasks=tasks,
             neighbours=int(header["neighbours"]),
             drift=float(header["drift"]),
-            made_of=made_of,
+            fingerprint=fingerprint,
             discount=float(header["discount"]),
             finished=bool(header["finished"]),
             **data,
@@ -261,7 +287,7 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         ) from cause
 
 
-def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
+def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
     raw = arrays.get("header")
     try:
         header = json.loads(b"" if raw is None else raw.tobytes())
@@ -272,6 +298,7 @@ def _header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
     if header.get("version") != VERSION:
         version = header.get("version")
         raise OtherVersionError(
-            f"{path} has format version {version}, and this program reads {VERSION}; train it again."
+            f"{path} has format version {version}, and this program reads {VERSION}; train it "
+            "again."
         )
     return header

@@ -1,1 +1,10 @@
 """Motion matching: features, databases, search, and the method that plays them."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import method, search
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,4 +1,6 @@
-"""Motion matching: play on from the current frame, or jump to the one that fits pose and goal best."""
+"""Motion matching: play on from the current frame, or jump to the one that fits pose and
+goal best.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,25 @@ import numpy as np
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
 from ..control.trajectory import TrajectoryPoint
+from ..database.database import Database, measure_character_legs
+from ..database.features import TRAJECTORY_KINDS, Schema
 from ..errors import DatabaseError
 from ..motion.skeleton import Skeleton
-from .database import Database, legs_of
-from .features import TRAJECTORY_KINDS, Schema
 from .search import FrameIndex, FrameMask
 
 
 class MotionMatching:
     """Plays a database; see `Method`.
 
-    The pose part of a query comes from the features of the current frame, never from the blended pose: a search
-    compares like with like (notebook 000, Player; Holden's controller).
+    The pose part of a query comes from the features of the current frame, never from the blended
+    pose, so a search compares like with like (notebook 000, Player; Holden's controller).
     """
 
     def __init__(self, database: Database, settings: PerformerSettings) -> None:
         self.database = database
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
-        self.legs = legs_of(database)
+        self.legs = measure_character_legs(database)
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         schema = database.schema
@@ -39,59 +41,60 @@ class MotionMatching:
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
-        self._successor = database.successors
-        self._goal_values, self._goal_dims = _goal_terms(schema, self.trajectory_times)
+        self._successors = database.successors
+        self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
-        self._index = self._new_index(settings)
+        self._index = self._make_index(settings)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._last: _Search | None = None
         self.apply(settings)
         self.reset()
 
     def apply(self, settings: PerformerSettings) -> None:
-        """Take settings over; new weights are seen by the next search."""
+        """Take new settings; the next search uses new weights."""
         old = self._settings
         if old.end_guard != settings.end_guard:
-            self._index = self._new_index(settings)
+            self._index = self._make_index(settings)
         elif old.weights != settings.weights:
-            self._index = self._index.reweighted(self._weigh(settings))
+            self._index = self._index.reweight(self._weigh_features(settings))
         if (old.end_guard, old.weights) != (settings.end_guard, settings.weights):
-            # masks and the last search belong to the index before
+            # masks and the last search belong to the previous index
             self._masks, self._last = {}, None
-        # last, so that settings that are refused change nothing
+        # last, so that refused settings change nothing
         self._settings = settings
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._surroundings = round(settings.surroundings * self.fps)
 
-    def _new_index(self, settings: PerformerSettings) -> FrameIndex:
-        features = self._weigh(settings)
-        allowed = self.database.candidates(settings.end_guard)
+    def _make_index(self, settings: PerformerSettings) -> FrameIndex:
+        features = self._weigh_features(settings)
+        allowed = self.database.find_candidates(settings.end_guard)
         if not allowed.any():
             raise DatabaseError(
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
         return FrameIndex(features, allowed, self._bias)
 
-    def _weigh(self, settings: PerformerSettings) -> np.ndarray:
-        """Normalise and weight the features (D, N): rows of them to fetch a frame's, and how a goal enters a query."""
+    def _weigh_features(self, settings: PerformerSettings) -> np.ndarray:
+        """Normalize and weight the features (D, N); prepare rows and how a goal enters a query."""
         schema, normalization = self.database.schema, self.database.normalization
         weights = (
             schema if settings.weights is None else schema.with_weights(settings.weights)
         ).weights
-        scale = normalization.scale(weights)
+        scale = normalization.compute_scale(weights)
         if not scale.any():
             raise DatabaseError(
-                "The features of the database tell no frames apart with these weights; weigh others, or "
-                "build it from clips that move."
+                "All frames of the database look alike with these weights; raise the weight of "
+                "another "
+                "feature, or build from clips that move."
             )
         used = normalization.varies
         dims = np.flatnonzero(used)
-        # a dimension that is the same everywhere says nothing: it is left out of rows and queries
-        place = np.full(len(used), -1)
-        place[dims] = np.arange(len(dims))
+        # constant dimensions are left out of rows and queries
+        columns = np.full(len(used), -1)
+        columns[dims] = np.arange(len(dims))
         moving = [k for k, d in enumerate(self._goal_dims) if used[d]]
         self._goal_pick = self._goal_values[moving]
-        self._goal_place = place[self._goal_dims[moving]]
+        self._goal_columns = columns[self._goal_dims[moving]]
         self._goal_mean = normalization.mean[self._goal_dims[moving]]
         self._goal_scale = scale[self._goal_dims[moving]]
         self._feature_of_dim = np.repeat(
@@ -105,7 +108,7 @@ class MotionMatching:
 
     def reset(self) -> Motion:
         """Start at the calmest frame that may be entered."""
-        allowed = np.flatnonzero(self.database.candidates(self._settings.end_guard))
+        allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         motion = self._root_motion[allowed]
         self._frame = int(
             allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)]
@@ -113,13 +116,13 @@ class MotionMatching:
         self._ticks_to_search = 0
         self._last = None
         self.last_cost = 0.0
-        return self._motion(self._frame, None)
+        return self._make_motion(self._frame, None)
 
     def advance(self, goal: Goal) -> Motion:
-        """One frame on, after a search where one is due."""
+        """Go one frame on, after a search if one is due."""
         frame = self._frame
-        successor = self._successor.item(frame)
-        mask = self._mask(goal.tags)
+        successor = self._successors.item(frame)
+        mask = self._get_tag_mask(goal.tags)
         leave = (
             successor < 0
             or goal.jump_to is not None
@@ -127,18 +130,18 @@ class MotionMatching:
         )
         self._ticks_to_search -= 1
         jump = None
-        # jumps that follow each other while they fade would add up; only a search at every tick does not wait
+        # overlapping jumps would add up while they fade; only a search at every tick does not wait
         waits = self._ticks_to_search > 0 or (goal.fading and self._search_ticks > 1)
         if leave or goal.sharp or not waits:
             self._ticks_to_search = self._search_ticks
             best = self._search(goal, frame, mask, leave)
             if best != frame:
-                jump = self._jump(frame, best)
-                frame, successor = best, self._successor.item(best)
+                jump = self._make_jump(frame, best)
+                frame, successor = best, self._successors.item(best)
         self._frame = successor if successor >= 0 else frame
-        return self._motion(frame, jump)
+        return self._make_motion(frame, jump)
 
-    def _motion(self, played: int, jump: Jump | None) -> Motion:
+    def _make_motion(self, played: int, jump: Jump | None) -> Motion:
         frame = self._frame
         return Motion(
             self._poses[frame],
@@ -149,7 +152,7 @@ class MotionMatching:
             self.last_cost,
         )
 
-    def _jump(self, left: int, entered: int) -> Jump:
+    def _make_jump(self, left: int, entered: int) -> Jump:
         return Jump(
             self._poses[left],
             self._velocities[left],
@@ -161,22 +164,23 @@ class MotionMatching:
 
     def _search(self, goal: Goal, frame: int, mask: _TagMask | None, leave: bool) -> int:
         started = time.perf_counter()
-        query = self._query(goal.trajectory, frame)
+        query = self._make_query(goal.trajectory, frame)
         difference = query - self._rows[frame]
         continuing = float(difference.dot(difference)) + self._bias.item(frame)
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
-            mask = self._mask(frozenset({goal.jump_to}))
-        index, prepared = (self._index, None) if mask is None else mask.ready()
-        best, cost = index.nearest(
+            mask = self._get_tag_mask(frozenset({goal.jump_to}))
+        index, prepared = (self._index, None) if mask is None else mask.get_index()
+        best, cost = index.find_nearest(
             query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
         )
         if best < 0 and leave and mask is not None:
-            # a short range is gone round in rather than left
-            best, cost = index.nearest(query, mask=prepared)
+            # stay in a short range: search it without the surroundings left out
+            best, cost = index.find_nearest(query, mask=prepared)
         if best < 0 and leave:
-            # no frame with these tags, or nothing but the surroundings: anything is better than to stand still
-            best, cost = self._index.nearest(query)
+            # no frame with these tags, or only surroundings: any motion is better than standing
+            # still
+            best, cost = self._index.find_nearest(query)
             mask = None
         if best < 0:
             best, cost = frame, continuing
@@ -184,7 +188,7 @@ class MotionMatching:
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
 
-    def _query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
+    def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []
         for x, y, yaw, vx, vy in trajectory:
             values += (x, y, math.sin(yaw), -math.cos(yaw), vx, vy)
@@ -192,21 +196,24 @@ class MotionMatching:
         goal -= self._goal_mean
         goal *= self._goal_scale
         query = self._rows[frame].copy()
-        query.put(self._goal_place, goal)
+        query.put(self._goal_columns, goal)
         return query
 
-    def weigh(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
-        """What every frame costs by feature (N, features), but for its bias, in a search at a frame; not for every tick."""
+    def compute_costs(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
+        """Return the cost of every frame by feature (N, features) in a search at a frame.
+
+        Without bias. Too slow for every tick.
+        """
         of_feature = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
-        differences = (self._rows - self._query(trajectory, frame)).astype(np.float64)
+        differences = (self._rows - self._make_query(trajectory, frame)).astype(np.float64)
         return differences**2 @ of_feature.astype(np.float64)
 
-    def _mask(self, tags: frozenset[str]) -> _TagMask | None:
+    def _get_tag_mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:
             return None
         mask = self._masks.get(tags)
         if mask is None:
-            frames = self.database.tag_mask(tags)
+            frames = self.database.make_tag_mask(tags)
             mask = self._masks[tags] = _TagMask(frames, self._index)
         return mask
 
@@ -216,23 +223,23 @@ class MotionMatching:
         return self._last.seconds if self._last else 0.0
 
     def explain(self, count: int = 8) -> Explanation | None:
-        """The last search in full, or None before the first; not for every tick."""
+        """Return the last search in full, or None before the first. Too slow for every tick."""
         if self._last is None:
             return None
         last = self._last
         mask = last.mask.prepared if last.mask else None
-        frames, _ = self._index.k_nearest(
+        frames, _ = self._index.find_k_nearest(
             last.query, count, current=last.frame, surroundings=self._surroundings, mask=mask
         )
         labels = tuple(f.label for f in self.database.schema.features)
         return Explanation(
             labels,
-            self._candidate(last.query, last.frame),
-            tuple(self._candidate(last.query, int(f)) for f in frames),
+            self._make_candidate(last.query, last.frame),
+            tuple(self._make_candidate(last.query, int(f)) for f in frames),
             last.seconds,
         )
 
-    def _candidate(self, query: np.ndarray, frame: int) -> Candidate:
+    def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
         squares = (query - self._rows[frame]).astype(np.float64) ** 2
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
         return Candidate(
@@ -241,13 +248,13 @@ class MotionMatching:
 
 
 class _TagMask:
-    """Frames (N,) that carry the wanted tags, to be searched under a mask at first, on an index of their own later.
+    """Frames (N,) with the requested tags: searched under a mask, later on an index of their own.
 
-    The index is made at the second search: a wish of one tick is not worth it. A very large one would hold up the
-    tick that makes it, so there the mask stays.
+    The index is built at the second search, as tags requested for one tick are not worth it. A very
+    large one would delay the tick that builds it, so there the mask stays.
     """
 
-    _LARGEST = 60_000
+    _MAX_FRAMES = 60_000
 
     def __init__(self, allowed: np.ndarray, index: FrameIndex) -> None:
         self.allowed = allowed
@@ -256,11 +263,11 @@ class _TagMask:
         self._own: FrameIndex | None = None
         self._uses = 0
 
-    def ready(self) -> tuple[FrameIndex, FrameMask | None]:
-        """The index to search, and the mask to search it under."""
+    def get_index(self) -> tuple[FrameIndex, FrameMask | None]:
+        """Return the index to search, and the mask to search it under."""
         self._uses += 1
-        if self._own is None and self._uses == 2 and int(self.allowed.sum()) <= self._LARGEST:
-            self._own = self._whole.restricted_to(self.allowed)
+        if self._own is None and self._uses == 2 and int(self.allowed.sum()) <= self._MAX_FRAMES:
+            self._own = self._whole.restrict(self.allowed)
         return (self._whole, self.prepared) if self._own is None else (self._own, None)
 
 
@@ -272,18 +279,18 @@ class _Search(NamedTuple):
     seconds: float
 
 
-def _goal_terms(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Which values of a trajectory enter a query, counted through its points, and the dimension that each goes to.
+def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return which values of a trajectory enter a query, and the dimension that each goes to.
 
-    A point has six values: place, direction and velocity. A third axis is the ground's own: zero everywhere, so it is no
-    part of a query.
+    Values are counted through the points. A point has six: position, direction and velocity. A
+    third axis is the ground's own and zero everywhere, so it is not part of a query.
     """
     values, dims = [], []
-    for feature, where in zip(schema.features, schema.slices, strict=True):
+    for feature, dimensions in zip(schema.features, schema.slices, strict=True):
         if feature.kind in TRAJECTORY_KINDS:
             for k, t in enumerate(feature.times):
                 value = 6 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
-                first = where.start + k * len(feature.axes)
+                first = dimensions.start + k * len(feature.axes)
                 values += [value, value + 1]
                 dims += [first, first + 1]
     return np.array(values, np.intp), np.array(dims, np.intp)

@@ -1,11 +1,12 @@
-"""The exact nearest frame: bounding boxes in two levels over frames in kd order, tested in a few array operations.
+"""Find the exact nearest frame: bounding boxes in two levels over frames in kd order.
 
-Source: the bounding boxes of Holden's Motion-Matching demo, laid over a kd order of the normalised features instead
-of over time. Axes are the principal ones: Euclidean distance is kept, and the first few carry most of it.
+Source: the bounding boxes of Holden's Motion-Matching demo, over a kd order of the normalized
+features instead of over time. Axes are the principal ones: they preserve Euclidean distance, and
+the first few carry most of it.
 
-Why nothing is missed although all is float32: the point of a box nearest to the query differs from the query by no
-more, axis by axis, than any frame in the box, and rounding keeps that order. Only the order of summation can differ,
-and `_slack` covers it.
+Float32 misses nothing: axis by axis, the point of a box nearest to the query differs from the query
+by no more than any frame in the box does, and rounding preserves that order. Only the order of
+summation can differ, and `_slack` covers it.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ Ranges = Sequence[tuple[int, int]]
 
 _BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
 _GROUP = _BLOCK * _BLOCK
-_BLOCKS_ONLY = 25_000  # up to so many frames, testing the boxes of all blocks at once is quicker than two levels
-_FIRST_AXES = 12  # principal axes that the first test of all boxes looks at
-_FIRST_BATCH = 16  # boxes opened before the others are tested again against the best cost so far
+_BLOCKS_ONLY = (
+    25_000  # up to this many frames, testing the boxes of all blocks is quicker than two levels
+)
+_FIRST_AXES = 12  # principal axes used by the first test of all boxes
+_FIRST_BATCH = 16  # boxes scanned before the others are tested against the best cost so far
 _LARGEST_BATCH = 512
 _SAMPLE = 20_000  # frames that principal axes are computed from
 _CHUNK = 4_096  # frames whose coordinates are computed at a time, within the cache
@@ -33,10 +36,11 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 class FrameMask(NamedTuple):
-    """A mask made ready by `FrameIndex.prepare_mask`: what is added to the cost of frames and to the bounds of boxes.
+    """A mask made by `FrameIndex.prepare_mask`: what is added to frame costs and box bounds.
 
-    `frames` (B, 16) holds the bias of every frame, or infinity where it is masked; `blocks` (B,) and `groups` (G,)
-    the smallest in each box. `order` is the frame order of the indexes that the mask fits.
+    `frames` (B, 16) holds the bias of every frame, infinity if masked; `blocks` (B,) and `groups`
+    (G,) hold the smallest in each box. `order` is the frame order of the indexes that the mask
+    fits.
     """
 
     frames: Array
@@ -46,21 +50,22 @@ class FrameMask(NamedTuple):
 
 
 class FrameIndex:
-    """Exact nearest neighbours among the frames of a database, by squared Euclidean distance plus bias.
+    """Exact nearest neighbours among frames, by squared Euclidean distance plus bias.
 
-    Between equal costs the lowest frame number wins, so an index, the same under a mask, and the index of a subset
-    agree to the bit. Coordinates, distances and costs are float32: a distance is good to about one part in a million
-    of the frame's distance from the mean. One query at a time: the buffers are the index's own, so it is not for
-    sharing between threads.
+    Of equal costs the lowest frame number wins, so an index, the same index under a mask, and the
+    index of a subset agree to the bit. Coordinates, distances and costs are float32: a distance is
+    accurate to about one millionth of the frame's distance from the mean. Queries share buffers, so
+    an index is not for several threads.
     """
 
     def __init__(
         self, features: Array, candidates: Array | None = None, bias: Array | None = None
     ) -> None:
-        """Index the frames of normalised, weighted `features` (D, N), which are not kept.
+        """Index the frames of normalized, weighted `features` (D, N), which are not stored.
 
-        `candidates` (N,) is False for frames that are never an answer (none by default); `bias` (N,), finite and of
-        any sign, is added to the cost of a frame. ValueError where shapes disagree.
+        `candidates` (N,) is False for frames that are never an answer; by default all may be.
+        `bias` (N,), finite and of any sign, is added to the cost of a frame. Raises ValueError if
+        shapes disagree.
         """
         count = features.shape[1]
         candidates = np.ones(count, bool) if candidates is None else np.asarray(candidates, bool)
@@ -70,9 +75,12 @@ class FrameIndex:
         frames = np.flatnonzero(candidates)
         # boxes are bounded by a sum of squares plus the bias, which must not be negative
         self._offset = float(bias[frames].min(initial=0.0))
-        space = _principal_space(features, frames)
+        space = _compute_principal_space(features, frames)
         self._lay_out(
-            space, space.points(features, frames), frames, bias[frames] - np.float32(self._offset)
+            space,
+            space.project_frames(features, frames),
+            frames,
+            bias[frames] - np.float32(self._offset),
         )
 
     @property
@@ -80,56 +88,65 @@ class FrameIndex:
         """Number of frames that can be an answer."""
         return self._count
 
-    def reweighted(self, features: Array) -> FrameIndex:
-        """An index of the same frames and biases under other weights, soon: `features` (D, N) as for a new index.
+    def reweight(self, features: Array) -> FrameIndex:
+        """Return an index of the same frames and biases under other weights, quickly.
 
-        It keeps the order of frames, so masks prepared for this index serve both. Boxes lie along the features' own
-        axes: searching it is as exact as on a new index, and slower.
+        `features` (D, N) are as for a new index. The order of frames is the same, so masks prepared
+        for this index fit both. Boxes lie along the features' own axes: searching is as exact as on
+        a new index, but slower.
         """
         other = FrameIndex.__new__(FrameIndex)
         other._offset, other._count = self._offset, self._count
-        space, points = _points_along_features(features, self._order)
+        space, points = _project_along_features(features, self._order)
         other._arrange(space, points, self._order, self._bias)
         return other
 
-    def restricted_to(self, mask: Array) -> FrameIndex:
-        """An index of the frames where `mask` (N,) is True: the answers of the prepared mask, sooner."""
+    def restrict(self, mask: Array) -> FrameIndex:
+        """Return an index of the frames where `mask` (N,) is True.
+
+        It gives the answers of the prepared mask, but faster.
+        """
         other = FrameIndex.__new__(FrameIndex)
         other._offset = self._offset
-        kept = np.flatnonzero(mask[self._order])
-        frames, first = np.unique(self._order[kept], return_index=True)
-        kept = kept[first]
+        selected = np.flatnonzero(mask[self._order])
+        frames, first = np.unique(self._order[selected], return_index=True)
+        selected = selected[first]
         points = self._points.reshape(len(self._order), len(self._space.mean))
-        other._lay_out(self._space, points[kept], frames, self._bias[kept])
+        other._lay_out(self._space, points[selected], frames, self._bias[selected])
         return other
 
     def prepare_mask(self, mask: Array) -> FrameMask:
-        """What a query needs to look only at frames where `mask` (N,) is True; prepared once, it serves many."""
-        return self._frame_mask(np.where(mask[self._order], self._bias, np.float32(np.inf)))
+        """Prepare a mask for many queries among the frames where `mask` (N,) is True."""
+        return self._make_mask(np.where(mask[self._order], self._bias, np.float32(np.inf)))
 
-    def nearest(
+    def find_nearest(
         self,
         query: Array,
         *,
         current: int = -1,
         bound: float = math.inf,
         surroundings: int = 0,
-        barred: Ranges = (),
+        excluded: Ranges = (),
         mask: FrameMask | None = None,
     ) -> tuple[int, float]:
-        """The frame of the smallest cost, and that cost; (-1, bound) where none is below `bound`.
+        """Return the frame of the smallest cost and its cost; (-1, bound) if none is below `bound`.
 
-        `query` (D,) is normalised and weighted as the features are. `bound` is the cost of going on as before: only
-        what is better is looked for. Frames less than `surroundings` away from `current`, frames in `barred` ranges
-        [start, stop) and frames outside `mask` are no answer. ValueError where the mask is another index's.
+        `query` (D,) is normalized and weighted as the features are. `bound` is the cost of playing
+        on: only better frames count. Frames less than `surroundings` from `current`, frames in
+        `excluded` ranges [start, stop) and frames outside `mask` are never an answer. Raises
+        ValueError for the mask of another index.
         """
-        mask = self._mask(mask)
-        best = _Best(bound - self._offset, self._slack, _ranges(current, surroundings, barred))
+        mask = self._resolve_mask(mask)
+        best = _Best(
+            bound - self._offset,
+            self._slack,
+            _collect_excluded_ranges(current, surroundings, excluded),
+        )
         if self._count:
             self._search(query, mask, best)
         return (-1, bound) if best.frame < 0 else (best.frame, best.cost + self._offset)
 
-    def k_nearest(
+    def find_k_nearest(
         self,
         query: Array,
         k: int,
@@ -137,22 +154,38 @@ class FrameIndex:
         current: int = -1,
         bound: float = math.inf,
         surroundings: int = 0,
-        barred: Ranges = (),
+        excluded: Ranges = (),
         mask: FrameMask | None = None,
     ) -> tuple[Array, Array]:
-        """Up to `k` frames of the smallest costs, best first, and their costs (both (K,)); else as `nearest`."""
-        mask = self._mask(mask)
-        best = _Best(bound - self._offset, self._slack, _ranges(current, surroundings, barred))
+        """Return up to `k` frames of the smallest costs, best first, and their costs (both (K,)).
+
+        Arguments are those of `find_nearest`.
+        """
+        mask = self._resolve_mask(mask)
+        best = _Best(
+            bound - self._offset,
+            self._slack,
+            _collect_excluded_ranges(current, surroundings, excluded),
+        )
         frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
-        bounds = self._top_bounds(query, mask) if self._count and k > 0 else np.empty(0, np.float32)
+        bounds = (
+            self._compute_top_bounds(query, mask)
+            if self._count and k > 0
+            else np.empty(0, np.float32)
+        )
         ranked = bounds.argsort(kind="stable")
         start, batch = 0, self._boxes_per_group
         while start < len(ranked) and bounds[ranked[start]] <= best.limit:
-            blocks = self._promising_blocks(ranked[start : start + batch], mask, best.limit)
-            found, cost = self._frames.take(blocks, axis=0).ravel(), self._costs(blocks, mask)
-            usable = (cost <= best.limit) & (cost < bound - self._offset) & ~best.bars(found)
+            blocks = self._find_promising_blocks(ranked[start : start + batch], mask, best.limit)
+            numbers, cost = (
+                self._frames.take(blocks, axis=0).ravel(),
+                self._compute_costs(blocks, mask),
+            )
+            usable = (
+                (cost <= best.limit) & (cost < bound - self._offset) & ~best.find_excluded(numbers)
+            )
             # each frame once: fillers repeat some
-            frames, first = np.unique(np.concatenate([frames, found[usable]]), return_index=True)
+            frames, first = np.unique(np.concatenate([frames, numbers[usable]]), return_index=True)
             costs = np.concatenate([costs, cost[usable]])[first]
             leading = costs.argsort(kind="stable")[:k]
             frames, costs = frames[leading], costs[leading]
@@ -164,13 +197,13 @@ class FrameIndex:
     # -- layout
 
     def _lay_out(self, space: _Space, points: Array, frames: Array, bias: Array) -> None:
-        """Put points (n, D), their frames (n,) in ascending order, and biases (n,) into kd order."""
+        """Put points (n, D), their frames (n,), ascending, and biases (n,) into kd order."""
         self._count = len(frames)
         order = kd_order(points, _GROUP, _BLOCK) if len(frames) else np.empty(0, np.intp)
         self._arrange(space, points[order], frames[order], bias[order])
 
     def _arrange(self, space: _Space, points: Array, order: Array, bias: Array) -> None:
-        """Take over points (M, D), frame numbers (M,) and biases (M,) in kd order, and draw the boxes round them."""
+        """Take points (M, D), frames (M,) and biases (M,) in kd order, and draw the boxes."""
         dimensions = points.shape[1]
         blocks = points.reshape(-1, _BLOCK, dimensions)
         low, high = blocks.min(axis=1), blocks.max(axis=1)
@@ -188,11 +221,11 @@ class FrameIndex:
             high = high.reshape(-1, _BLOCK, dimensions).max(axis=1)
         self._top_low = np.ascontiguousarray(low[:, :_FIRST_AXES].T)
         self._top_high = np.ascontiguousarray(high[:, :_FIRST_AXES].T)
-        self._default_mask = self._frame_mask(bias) if bias.any() else None
+        self._default_mask = self._make_mask(bias) if bias.any() else None
         self._make_buffers(dimensions)
 
     def _make_buffers(self, dimensions: int) -> None:
-        """What every query writes to."""
+        """Allocate what every query writes to."""
         self._repeated = np.empty((_BLOCK, dimensions), np.float32)
         self._query_row = self._repeated.reshape(1, -1)
         self._query_column = self._repeated[0, :_FIRST_AXES, None]
@@ -201,12 +234,12 @@ class FrameIndex:
         self._block_numbers = np.arange(len(self._points))
         self._group_blocks = self._block_numbers.reshape(-1, _BLOCK)
 
-    def _frame_mask(self, penalties: Array) -> FrameMask:
+    def _make_mask(self, penalties: Array) -> FrameMask:
         frames = penalties.reshape(-1, _BLOCK)
         blocks = frames.min(axis=1)
         return FrameMask(frames, blocks, blocks.reshape(-1, _BLOCK).min(axis=1), self._order)
 
-    def _mask(self, mask: FrameMask | None) -> FrameMask | None:
+    def _resolve_mask(self, mask: FrameMask | None) -> FrameMask | None:
         if mask is None:
             return self._default_mask
         if mask.order is not self._order:
@@ -216,8 +249,8 @@ class FrameIndex:
     # -- search
 
     def _search(self, query: Array, mask: FrameMask | None, best: _Best) -> None:
-        """Look into the boxes that could hold something better, of many into the most promising ones first."""
-        bounds = self._top_bounds(query, mask)
+        """Scan the boxes that could hold something better, the most promising ones first."""
+        bounds = self._compute_top_bounds(query, mask)
         boxes = (bounds <= best.limit).nonzero()[0]
         if len(boxes) > _FIRST_BATCH:
             group = int(bounds.argmin()) // self._boxes_per_group
@@ -234,9 +267,12 @@ class FrameIndex:
         if len(boxes):
             self._scan_boxes(boxes, mask, best)
 
-    def _top_bounds(self, query: Array, mask: FrameMask | None) -> Array:
-        """What a frame in each box of the top level costs at least (boxes,), seen along the first axes; a buffer."""
-        self._repeated[:] = self._space.point(query)
+    def _compute_top_bounds(self, query: Array, mask: FrameMask | None) -> Array:
+        """Return the least cost of a frame in each top-level box (boxes,), along the first axes.
+
+        The result is a buffer.
+        """
+        self._repeated[:] = self._space.project(query)
         gaps, column = self._gaps, self._query_column
         np.maximum(self._top_low, column, out=gaps)
         np.minimum(gaps, self._top_high, out=gaps)
@@ -248,72 +284,76 @@ class FrameIndex:
         return bounds
 
     def _scan_boxes(self, boxes: Array, mask: FrameMask | None, best: _Best) -> None:
-        """Look into boxes of the top level (n,)."""
-        blocks = self._promising_blocks(boxes, mask, best.limit)
+        """Scan top-level boxes (n,)."""
+        blocks = self._find_promising_blocks(boxes, mask, best.limit)
         if len(blocks):
-            best.offer(self._costs(blocks, mask), blocks, self._frames)
+            best.offer(self._compute_costs(blocks, mask), blocks, self._frames)
 
-    def _promising_blocks(self, boxes: Array, mask: FrameMask | None, limit: float) -> Array:
-        """Blocks in boxes of the top level (n,) that may hold a frame within the limit, judged along all axes."""
+    def _find_promising_blocks(self, boxes: Array, mask: FrameMask | None, limit: float) -> Array:
+        """Return the blocks in top-level boxes (n,) that may hold a frame within the limit.
+
+        All axes count.
+        """
         if not self._two_levels:
             return boxes
         nearest = self._block_low.take(boxes, axis=0)
         np.maximum(nearest, self._query_row, out=nearest)
         np.minimum(nearest, self._block_high.take(boxes, axis=0), out=nearest)
         nearest -= self._query_row
-        bounds = self._squared_lengths(nearest)
+        bounds = self._compute_squared_lengths(nearest)
         if mask is not None:
             bounds += mask.blocks.reshape(-1, _BLOCK).take(boxes, axis=0).ravel()
         return self._group_blocks.take(boxes, axis=0).take((bounds <= limit).nonzero()[0])
 
     def _scan_group(self, group: int, mask: FrameMask | None, best: _Best) -> None:
-        """Look at all frames of a group, which are one piece of memory."""
+        """Scan all frames of a group, which are contiguous in memory."""
         inside = slice(group * _BLOCK, (group + 1) * _BLOCK)
-        costs = self._squared_lengths(self._points[inside] - self._query_row)
+        costs = self._compute_squared_lengths(self._points[inside] - self._query_row)
         if mask is not None:
             costs += mask.frames[inside].ravel()
         best.offer(costs, self._block_numbers[inside], self._frames)
 
-    def _costs(self, blocks: Array, mask: FrameMask | None) -> Array:
-        """Cost of every frame in blocks (n,), as (16 n,)."""
+    def _compute_costs(self, blocks: Array, mask: FrameMask | None) -> Array:
+        """Return the cost (16 n,) of every frame in blocks (n,)."""
         differences = self._points.take(blocks, axis=0)
         differences -= self._query_row
-        costs = self._squared_lengths(differences)
+        costs = self._compute_squared_lengths(differences)
         if mask is not None:
             costs += mask.frames.take(blocks, axis=0).ravel()
         return costs
 
-    def _squared_lengths(self, differences: Array) -> Array:
+    def _compute_squared_lengths(self, differences: Array) -> Array:
         rows = differences.reshape(-1, self._repeated.shape[1])
         return np.einsum("ij,ij->i", rows, rows)
 
 
 class _Best:
-    """The best frame of a search so far, what it costs, and what a box may cost at least to be looked into."""
+    """The best frame of a search so far, its cost, and the bound up to which boxes are scanned."""
 
-    __slots__ = ("_barred", "_slack", "cost", "frame", "limit")
+    __slots__ = ("_excluded", "_slack", "cost", "frame", "limit")
 
-    def __init__(self, bound: float, slack: float, barred: Ranges) -> None:
-        self._slack, self._barred = slack, barred
+    def __init__(self, bound: float, slack: float, excluded: Ranges) -> None:
+        self._slack, self._excluded = slack, excluded
         self.frame = -1
         self.lower(bound)
 
     def lower(self, cost: float) -> None:
         self.cost = cost
-        # finite, so that what is masked by infinity is never looked into
+        # finite, so that frames masked by infinity are never scanned
         self.limit = min(cost * self._slack, _LARGEST)
 
-    def bars(self, frames: Array) -> Array:
-        """Which of `frames` (n,) are no answer."""
-        barred = np.zeros(len(frames), bool)
-        for start, stop in self._barred:
-            barred |= (frames >= start) & (frames < stop)
-        return barred
+    def find_excluded(self, frames: Array) -> Array:
+        """Return which of `frames` (n,) are never an answer."""
+        excluded = np.zeros(len(frames), bool)
+        for start, stop in self._excluded:
+            excluded |= (frames >= start) & (frames < stop)
+        return excluded
 
     def offer(self, costs: Array, blocks: Array, frames: Array) -> None:
-        """Take the best of `costs` (16 n,) in `blocks` (n,), if it is better; `frames` (B, 16) numbers all frames.
+        """Take the best of `costs` (16 n,) in `blocks` (n,) if it is better than the best so far.
 
-        Barred frames are only looked for when one of them would win. Overwrites the costs of those.
+        `frames` (B, 16) numbers the frames of all blocks. Excluded frames are looked for only if
+        one of them would win. Their costs are overwritten.
         """
         while True:
             k = int(costs.argmin())
@@ -322,11 +362,11 @@ class _Best:
                 return
             frame = frames.item(blocks.item(k // _BLOCK), k % _BLOCK)
             after = costs[k + 1 :]
-            if any(start <= frame < stop for start, stop in self._barred) or (
+            if any(start <= frame < stop for start, stop in self._excluded) or (
                 len(after) and after.item(after.argmin()) == cost
             ):
                 among = frames.take(blocks, axis=0).ravel()
-                costs[self.bars(among)] = np.inf
+                costs[self.find_excluded(among)] = np.inf
                 if costs[k] != cost:
                     continue
                 frame = int(among[costs == cost].min())
@@ -336,34 +376,37 @@ class _Best:
             return
 
 
-def _ranges(current: int, surroundings: int, barred: Ranges) -> Ranges:
-    """All barred ranges, the surroundings of the current frame among them."""
+def _collect_excluded_ranges(current: int, surroundings: int, excluded: Ranges) -> Ranges:
+    """Return all excluded ranges, with the surroundings of the current frame."""
     if current < 0 or surroundings <= 0:
-        return barred
-    return [(current - surroundings + 1, current + surroundings), *barred]
+        return excluded
+    return [(current - surroundings + 1, current + surroundings), *excluded]
 
 
 class _Space(NamedTuple):
-    """Coordinates that keep distances: (x - mean) @ axes with mean (D,) and orthonormal axes (D, D), both float64."""
+    """Coordinates that preserve distances: (x - mean) @ axes.
+
+    `mean` (D,) and orthonormal `axes` (D, D) are float64.
+    """
 
     mean: Array
     axes: Array
 
-    def point(self, query: Array) -> Array:
-        """Coordinates (D,) of a query (D,)."""
+    def project(self, query: Array) -> Array:
+        """Return the coordinates (D,) of a query (D,)."""
         return (query - self.mean).dot(self.axes)
 
-    def points(self, features: Array, frames: Array) -> Array:
-        """Coordinates (n, D), float32, of frames (n,) of features (D, N); in pieces that stay in the cache."""
+    def project_frames(self, features: Array, frames: Array) -> Array:
+        """Return coordinates (n, D), float32, of frames (n,) of features (D, N), chunk by chunk."""
         points = np.empty((len(frames), len(features)), np.float32)
         for start in range(0, len(frames), _CHUNK):
-            some = slice(start, start + _CHUNK)
-            points[some] = np.dot(features[:, frames[some]].T - self.mean, self.axes)
+            chunk = slice(start, start + _CHUNK)
+            points[chunk] = np.dot(features[:, frames[chunk]].T - self.mean, self.axes)
         return points
 
 
-def _principal_space(features: Array, frames: Array) -> _Space:
-    """Principal axes of frames (n,) of features (D, N), the one of the widest spread first."""
+def _compute_principal_space(features: Array, frames: Array) -> _Space:
+    """Return the principal axes of frames (n,) of features (D, N), the widest spread first."""
     sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]].astype(np.float64)
     mean = sample.mean(axis=1) if len(frames) else np.zeros(len(features))
     centred = sample - mean[:, None]
@@ -371,8 +414,8 @@ def _principal_space(features: Array, frames: Array) -> _Space:
     return _Space(mean, np.ascontiguousarray(axes[:, ::-1]))
 
 
-def _points_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
-    """The features' own axes, the one of the widest spread first, and the coordinates (n, D) of frames (n,)."""
+def _project_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
+    """Return the features' own axes, the widest spread first, and coordinates (n, D) of frames."""
     sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
     widest_first = (
         sample.var(axis=1, dtype=np.float64).argsort(kind="stable")[::-1]
@@ -381,6 +424,6 @@ def _points_along_features(features: Array, frames: Array) -> tuple[_Space, Arra
     )
     points = np.empty((len(frames), len(features)), np.float32)
     for start in range(0, len(frames), _CHUNK):
-        some = slice(start, start + _CHUNK)
-        points[some] = features.take(frames[some], axis=1)[widest_first].T
+        chunk = slice(start, start + _CHUNK)
+        points[chunk] = features.take(frames[chunk], axis=1)[widest_first].T
     return _Space(np.zeros(len(features)), np.eye(len(features))[:, widest_first]), points

@@ -1,4 +1,5 @@
-"""An order of points in which neighbours in space are neighbours in memory: a balanced kd split without its tree.
+"""Order points so that neighbours in space are neighbours in memory: a balanced kd split without
+its tree.
 
 Source: kd-trees (Bentley 1975; Friedman, Bentley and Finkel 1977), stopped at blocks of equal size.
 """
@@ -9,14 +10,16 @@ import numpy as np
 
 Array = np.ndarray
 
-_SAMPLE = 500  # points looked at to choose the axis of a large split
+_SAMPLE = 500  # points that choose the axis of a large split
 
 
 def kd_order(points: Array, group: int, block: int) -> Array:
-    """Indices (M,) that sort points (N, D) into compact groups, and these into compact blocks.
+    """Return indices (M,) that sort points (N, D) into compact groups, and these into compact
+    blocks.
 
-    `group` is `block` times a power of two. M is N rounded up to whole groups: the last index is repeated to fill the
-    last group before it is split, so that fillers lie with the point they repeat.
+    `group` is `block` times a power of two. M is N rounded up to whole groups: the last index is
+    repeated to fill the last group before it is split, so that the copies stay with the point they
+    repeat.
     """
     order = _split_into_groups(points, group)
     missing = -len(order) % group
@@ -29,7 +32,9 @@ def kd_order(points: Array, group: int, block: int) -> Array:
 
 
 def _split_into_groups(points: Array, group: int) -> Array:
-    """Order (N,) by medians along the widest axis until no part exceeds `group`; all groups but the last are full."""
+    """Order (N,) by medians along the widest axis, down to parts of `group`; all groups but the
+    last are full.
+    """
     columns = np.ascontiguousarray(points.T)
     order = np.arange(len(points))
     parts = [(0, len(order))]
@@ -48,7 +53,9 @@ def _split_into_groups(points: Array, group: int) -> Array:
 
 
 def _halve(points: Array, order: Array, size: int) -> Array:
-    """Split every run of `size` indices at the median of the axis along which its points spread most."""
+    """Split every run of `size` indices at the median of the axis along which its points spread
+    most.
+    """
     runs = points[order].reshape(-1, size, points.shape[1])
     axis = (runs.max(axis=1) - runs.min(axis=1)).argmax(axis=1)
     along = np.take_along_axis(runs, axis[:, None, None], axis=2)[:, :, 0]

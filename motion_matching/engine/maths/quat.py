@@ -1,12 +1,17 @@
-"""Quaternions as arrays `(..., 4)`, components w x y z, unit length, vectorised over all leading dimensions.
+"""Unit quaternions as arrays `(..., 4)`, components w x y z, vectorised over all leading
+dimensions.
 
-Products follow the matrix convention: `mul(a, b)` rotates by `b` first, then by `a`. An angular velocity is a
-scaled angle-axis per second in the parent's frame, `to_scaled_angle_axis(mul_inv(q[t + 1], q[t])) / dt`.
+Products follow the matrix convention: `mul(a, b)` rotates by `b` first, then by `a`. An angular
+velocity is a scaled angle-axis per second in the parent's frame, `to_scaled_angle_axis(mul_inv(q[t
++ 1], q[t])) / dt`. See `component_quat` for a few dozen bones with the component first, and
+`scalar_quat` for single ones.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+from . import euler
 
 Array = np.ndarray
 
@@ -15,7 +20,7 @@ _TINY = 1e-30
 
 
 def mul(a: Array, b: Array) -> Array:
-    """Product `a * b` of `(..., 4)` and `(..., 4)`."""
+    """Return the product `a * b` of `(..., 4)` and `(..., 4)`."""
     aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
     bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
     return np.stack(
@@ -30,17 +35,17 @@ def mul(a: Array, b: Array) -> Array:
 
 
 def inv(q: Array) -> Array:
-    """Inverse of unit quaternions `(..., 4)`."""
+    """Return the inverse of unit quaternions `(..., 4)`."""
     return q * np.array([1, -1, -1, -1], dtype=q.dtype)
 
 
 def mul_inv(a: Array, b: Array) -> Array:
-    """`a * inv(b)`: the rotation that leads from `b` to `a`, in the parent's frame."""
+    """Return `a * inv(b)`: the rotation from `b` to `a`, in the parent's frame."""
     return mul(a, inv(b))
 
 
 def inv_mul(a: Array, b: Array) -> Array:
-    """`inv(a) * b`: `b` seen from the frame of `a`."""
+    """Return `inv(a) * b`: `b` seen from the frame of `a`."""
     return mul(inv(a), b)
 
 
@@ -61,8 +66,13 @@ def normalize(q: Array) -> Array:
     return np.where(length > _TINY, q / np.maximum(length, _TINY), IDENTITY.astype(q.dtype))
 
 
+def normalize_vectors(v: Array) -> Array:
+    """Scale vectors `(..., D)` to unit length; zero vectors stay zero."""
+    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), _TINY)
+
+
 def positive(q: Array) -> Array:
-    """The same rotations with w >= 0: the shorter way round."""
+    """Return the same rotations with w >= 0: the shorter way round."""
     return np.where(q[..., :1] < 0, -q, q)
 
 
@@ -78,13 +88,15 @@ def unroll(q: Array) -> Array:
 
 
 def exp(v: Array) -> Array:
-    """Quaternion `(..., 4)` of half the angle-axis `(..., 3)`, exact near zero."""
+    """Return quaternions `(..., 4)` of half the angle-axis `(..., 3)`, exact near zero."""
     half = np.sqrt(np.sum(v * v, axis=-1, keepdims=True))
     return np.concatenate([np.cos(half), np.sinc(half / np.pi) * v], axis=-1)
 
 
 def log(q: Array) -> Array:
-    """Half angle-axis `(..., 3)` of a unit quaternion; the inverse of `exp` for angles below 2 pi."""
+    """Return half the angle-axis `(..., 3)` of unit quaternions; the inverse of `exp` for angles
+    below 2 pi.
+    """
     length = np.sqrt(np.sum(q[..., 1:] ** 2, axis=-1, keepdims=True))
     angle = np.arctan2(length, q[..., :1])
     # near the identity angle / length tends to 1 / w
@@ -95,45 +107,42 @@ def log(q: Array) -> Array:
 
 
 def from_scaled_angle_axis(v: Array) -> Array:
-    """Quaternion of an axis times its angle in radians, `(..., 3)`."""
+    """Return quaternions `(..., 4)` of axes times angles in radians, `(..., 3)`."""
     return exp(0.5 * v)
 
 
 def to_scaled_angle_axis(q: Array) -> Array:
-    """Axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way round."""
+    """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way
+    round.
+    """
     return 2.0 * log(q)
 
 
 def from_angle_axis(angle: Array, axis: Array) -> Array:
-    """Quaternion of angles `(...)` in radians about unit axes `(..., 3)`."""
+    """Return quaternions `(..., 4)` of angles `(...)` in radians about unit axes `(..., 3)`."""
     half = 0.5 * np.asarray(angle)[..., None]
     return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
 
 
 def from_yaw(angle: Array) -> Array:
-    """Rotation `(..., 4)` by `(...)` radians about the vertical Z axis."""
+    """Return rotations `(..., 4)` by `(...)` radians about the vertical Z axis."""
     half = 0.5 * np.asarray(angle)
     zero = np.zeros_like(half)
     return np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1)
 
 
 def from_euler(angles: Array, order: str) -> Array:
-    """Quaternion of intrinsic rotations `(..., 3)` in radians, in the given order, such as 'zyx'."""
-    result = None
-    for i, axis in enumerate(order.lower()):
-        half = 0.5 * angles[..., i]
-        factor = np.zeros((*half.shape, 4), dtype=angles.dtype)
-        factor[..., 0] = np.cos(half)
-        factor[..., 1 + "xyz".index(axis)] = np.sin(half)
-        result = factor if result is None else mul(result, factor)
-    assert result is not None
-    return result
+    """Return quaternions of intrinsic rotations `(..., 3)` in radians, in an order such as
+    'zyx'.
+    """
+    return np.stack(euler.compose(np.moveaxis(angles, -1, 0), order), axis=-1)
 
 
 def from_matrix(m: Array) -> Array:
-    """Quaternion `(..., 4)` of rotation matrices `(..., 3, 3)`, accurate at every angle."""
+    """Return quaternions `(..., 4)` of rotation matrices `(..., 3, 3)`, accurate at every angle."""
     m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    # the four rows are the quaternion scaled by each of its components in turn; the longest is the most accurate
+    # the four rows are the quaternion scaled by each of its components in turn; the longest is the
+    # most accurate
     candidates = np.stack(
         [
             np.stack(
@@ -180,7 +189,7 @@ def from_matrix(m: Array) -> Array:
 
 
 def to_matrix(q: Array) -> Array:
-    """Rotation matrices `(..., 3, 3)`."""
+    """Return rotation matrices `(..., 3, 3)`."""
     w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
     return np.stack(
         [
@@ -193,9 +202,10 @@ def to_matrix(q: Array) -> Array:
 
 
 def between(a: Array, b: Array) -> Array:
-    """Shortest rotation `(..., 4)` taking direction `a` to direction `b`, `(..., 3)`; opposite vectors turn by pi."""
-    a = a / np.maximum(np.linalg.norm(a, axis=-1, keepdims=True), _TINY)
-    b = b / np.maximum(np.linalg.norm(b, axis=-1, keepdims=True), _TINY)
+    """Return the shortest rotation `(..., 4)` from direction `a` to `b`, `(..., 3)`; opposite
+    vectors turn by pi.
+    """
+    a, b = normalize_vectors(a), normalize_vectors(b)
     w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
     helper = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
     axis = np.where(w > 1e-6, np.cross(a, b), np.cross(a, helper))
@@ -203,18 +213,20 @@ def between(a: Array, b: Array) -> Array:
 
 
 def angle_between(a: Array, b: Array) -> Array:
-    """Angle in radians `(...)` between two rotations."""
+    """Return the angle in radians `(...)` between two rotations."""
     return np.linalg.norm(to_scaled_angle_axis(positive(mul_inv(a, b))), axis=-1)
 
 
 def yaw(q: Array, forward: Array) -> Array:
-    """Heading `(...)` in radians about Z of a bone-local `forward` axis: 0 looks along -Y, as Blender's characters."""
+    """Return the heading `(...)` in radians about Z of a bone-local `forward` axis: 0 faces -Y."""
     direction = mul_vec(q, np.broadcast_to(forward, (*q.shape[:-1], 3)))
     return np.arctan2(direction[..., 0], -direction[..., 1])
 
 
 def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
-    """World rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones; parents come before children."""
+    """Return world rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones; parents come
+    before children.
+    """
     world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)
     for bone, parent in enumerate(parents):
         if parent < 0:
@@ -230,7 +242,7 @@ def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array
 
 
 def ik(world_rotations: Array, world_positions: Array, parents: Array) -> tuple[Array, Array]:
-    """Local rotations and positions of world ones: the inverse of `fk`."""
+    """Return local rotations and positions of world ones: the inverse of `fk`."""
     parents = np.asarray(parents)
     above_rotations = world_rotations[..., parents, :]
     rotations = inv_mul(above_rotations, world_rotations)

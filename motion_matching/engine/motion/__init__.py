@@ -1,1 +1,25 @@
 """Clips and what is made from them: skeletons, simulation bones, contacts, mirror images."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        attachment,
+        bone_names,
+        bvh,
+        bvh_text,
+        clip,
+        contacts,
+        mirror,
+        resampling,
+        rig,
+        rig_shape,
+        settings,
+        simulation_bone,
+        skeleton,
+        smoothing,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

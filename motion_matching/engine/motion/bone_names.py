@@ -1,23 +1,35 @@
-"""What the names of bones say: on which side a bone is, and which part of the body it is.
+"""Read from the names of bones on which side a bone is, and which part of the body it is.
 
-Conventions covered: Mixamo, LAFAN1, Bandai-Namco, CMU (ASF and BVH), Rokoko, Xsens, the Unreal mannequin, Rigify's
-deform bones, MotionBuilder, 3ds Max Biped, DAZ and plain BVH. Namespaces and prefixes do not matter.
+Conventions covered: Mixamo, LAFAN1, Bandai-Namco, CMU (ASF and BVH), Rokoko, Xsens, the Unreal
+mannequin, Rigify's deform bones, MotionBuilder, 3ds Max Biped, DAZ and plain BVH. Namespaces and
+prefixes do not matter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+
+# the roles that are given by hand, of characters with two legs
+ROLES = (
+    "root",
+    "hips",
+    "spine",
+    "head",
+    *(f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin", "foot", "toe")),
+)
 
 _SWAP = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
-# a side spelt out as a word of its own, in snake case, spaced or in camel case, or as a letter between separators
+# a side as a separate word, in snake case, spaced or in camel case, or as a letter between
+# separators
 _CLEAR = re.compile(
     r"(?<![A-Za-z])(?:left|right|LEFT|RIGHT)(?![A-Za-z])"
     r"|(?<![A-Z])(?:Left|Right)(?![a-z])"
     r"|(?<![A-Za-z0-9])[LlRr](?![A-Za-z0-9])"
 )
-# spellings that may be chance ('lowerback' does not start with a side): they count where the counterpart exists
+# spellings that may be chance ('lowerback' does not start with a side): they count if the
+# counterpart exists
 _VAGUE = (
     re.compile(r"(?:(?<=^)|(?<=[:_\-. ]))(?:left|right)", re.IGNORECASE),
     re.compile(r"(?:left|right)$", re.IGNORECASE),
@@ -50,7 +62,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _swapped(match: re.Match[str]) -> str:
+def _swap_word(match: re.Match[str]) -> str:
     word = match.group()
     other = _SWAP[word.lower()]
     if word.isupper():
@@ -59,44 +71,47 @@ def _swapped(match: re.Match[str]) -> str:
 
 
 def swap_sides(text: str) -> str:
-    """The text with every clearly spelt left and right exchanged: 'turn_left' gives 'turn_right'."""
-    return _CLEAR.sub(_swapped, text)
+    """Exchange every clearly spelt left and right: 'turn_left' gives 'turn_right'."""
+    return _CLEAR.sub(_swap_word, text)
 
 
-def _marker(name: str, names: Collection[str]) -> re.Match[str] | None:
-    """Where a name tells its side."""
+def _find_side_marker(name: str, names: Collection[str]) -> re.Match[str] | None:
+    """Find where a name gives its side."""
     clear = _CLEAR.search(name)
     if clear:
         return clear
     for pattern in _VAGUE:
         match = pattern.search(name)
-        if match and name[: match.start()] + _swapped(match) + name[match.end() :] in names:
+        if match and name[: match.start()] + _swap_word(match) + name[match.end() :] in names:
             return match
     return None
 
 
-def counterpart(name: str, names: Collection[str]) -> str | None:
-    """Name of the same bone on the other side: None without a side; it may be missing from `names`."""
-    marker = _marker(name, names)
+def find_counterpart(name: str, names: Collection[str]) -> str | None:
+    """Return the name of the same bone on the other side, which `names` may lack; None for a name
+    without a side.
+    """
+    marker = _find_side_marker(name, names)
     if marker is None:
         return None
     if marker.re is _CLEAR:
         return swap_sides(name)
-    return name[: marker.start()] + _swapped(marker) + name[marker.end() :]
+    return name[: marker.start()] + _swap_word(marker) + name[marker.end() :]
 
 
 def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
-    """Core of a name in plain lower-case letters, and its side 'L', 'R' or ''."""
-    marker = _marker(name, names)
+    """Return the core of a name in plain lower-case letters, and its side 'L', 'R' or ''."""
+    marker = _find_side_marker(name, names)
     side = "" if marker is None else marker.group()[0].upper()
     core = name if marker is None else name[: marker.start()] + " " + name[marker.end() :]
     return re.sub(r"[^a-z]", "", core.split(":")[-1].lower()), side
 
 
-def candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
-    """Bones that could be a part by their name, as (bone, side), the surest first."""
+def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
+    """Return the bones whose names could mean a part, as (bone, side), the surest first."""
     known = set(names)
-    # a control rig holds a chain of every kind; its deform bones are the ones that follow the performance
+    # a control rig holds a chain of every kind; its deform bones are the ones that follow the
+    # performance
     deform = any(name.startswith("DEF-") for name in names)
     ranked = []
     for bone, name in enumerate(names):
@@ -108,3 +123,24 @@ def candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
                 ranked.append((rank, len(core), bone, side))
                 break
     return [(bone, side) for _, _, bone, side in sorted(ranked)]
+
+
+def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:
+    """Return the names, with '.001', '.002' and so on added to repeated ones; `notes` gets a
+    sentence for each.
+    """
+    result: dict[str, None] = {}
+    for name in names:
+        new, number = name, 0
+        while new in result:
+            number += 1
+            new = f"{name}.{number:03d}"
+        if number and notes is not None:
+            notes.append(f"has more than one joint named '{name}': one of them is renamed '{new}'")
+        result[new] = None
+    return tuple(result)
+
+
+def join_quoted(names: Iterable[str]) -> str:
+    """Return the names in quotes, separated by commas."""
+    return ", ".join(f"'{name}'" for name in names)

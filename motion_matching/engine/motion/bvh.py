@@ -1,8 +1,9 @@
-"""Motion capture as BVH text, into a clip and out of one.
+"""Load motion capture from BVH text, and save clips as BVH.
 
-A file has axes and a unit of its own (mostly Y up, facing Z, centimetres). Both are converted here, once: with C the
-rotation from the file's axes to Blender's, an offset o becomes C o, a local rotation q becomes C q C⁻¹ and a local
-position p becomes C p. So rest rotations stay the identity, and the rest pose is the file's, seen in Blender's axes.
+Files have various axes and units (mostly Y up, facing Z, centimetres). Both are converted here,
+once: with C the rotation from the file's axes to Blender's, an offset o becomes C o, a local
+rotation q becomes C q C⁻¹ and a local position p becomes C p. Rest rotations stay the identity, and
+the rest pose is the file's, seen in Blender's axes.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ import numpy as np
 
 from ..errors import MotionDataError, SettingsError
 from ..files import replacing
-from ..maths import quat
+from ..maths import euler, quat
+from .bone_names import make_unique_names
 from .bvh_text import (
     AXES,
     Hierarchy,
     Joint,
-    decoded,
-    largest_character,
+    decode_text,
+    find_largest_character,
     read_bytes,
     read_motion,
-    unique_names,
 )
 from .clip import Clip
 from .skeleton import Skeleton
 
-# metres per unit: what files use, and what else is seen (the last is that of the CMU library's conversions)
+# metres per unit: those that files use, and those that occur (the last in conversions of the CMU
+# library)
 _USUAL_UNITS = {"centimetres": 0.01, "metres": 1.0, "millimetres": 0.001}
 _RARE_UNITS = {
     "decimetres": 0.1,
@@ -38,30 +40,30 @@ _RARE_UNITS = {
     "feet": 0.3048,
     "units of the CMU library": 0.0254 / 0.45,
 }
-_REACH = 2.3  # metres from a toe over the hips to the far hand, of an adult
+_REACH = 2.3  # metres from an adult's toe over the hips to the far hand
 _PLAUSIBLE_REACH = (1.2, 3.6)
 
-_STILL = (
-    1e-6  # metres that a bone may be off its rest position and still do without position channels
-)
+_STILL = 1e-6  # metres that a bone may be off its rest position without needing position channels
 _ROWS_PER_WRITE = 256
 
 
 def load(
     path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
 ) -> Clip:
-    """Read a BVH file into a clip that carries the file's name without its ending.
+    """Read a BVH file into a clip with the file's name without its ending.
 
-    `up` and `forward` are the signed axes of the file ('Y', '-Z') that become Blender's +Z and -Y. `scale` is in
-    metres per unit of the file; None detects it, from the longest chain of bones (see `_detected_scale`).
+    `up` and `forward` are the signed axes of the file ('Y', '-Z') that become Blender's +Z and -Y.
+    `scale` is in metres per unit of the file; None detects it from the longest chain of bones (see
+    `_detect_scale`).
 
-    Rest positions are the OFFSETs. Position channels replace them, each component on its own. Where a file holds
-    several roots, the one with the most joints is read. Joints of equal name get '.001', '.002' and so on. What had
-    to be assumed, a last line cut short included, is in the clip's `warnings`. Raises MotionDataError for a file
-    that cannot be used and SettingsError for axes or a scale that make no sense.
+    Rest positions are the OFFSETs; position channels replace them, component by component. If a
+    file holds several roots, the one with the most joints is read. Joints of equal name get '.001',
+    '.002' and so on. The clip's `warnings` say what had to be assumed, including a truncated last
+    line. Raises MotionDataError for a file that cannot be used and SettingsError for axes or a
+    scale that make no sense.
     """
     path = Path(path)
-    axes = _blender_axes(up, forward)
+    axes = _compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
     data = read_bytes(path)
@@ -71,17 +73,17 @@ def load(
             f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected"
         )
     notes: list[str] = []
-    hierarchy = Hierarchy(path, decoded(data[: motion.start()]))
+    hierarchy = Hierarchy(path, decode_text(data[: motion.start()]))
     values, fps = read_motion(path, data, motion.end(), hierarchy.joints, notes)
-    joints, parents = largest_character(hierarchy.joints, notes)
+    joints, parents = find_largest_character(hierarchy.joints, notes)
     offsets = np.array([joint.offset for joint in joints])
-    positions = _local_positions(joints, axes, values)
+    positions = _compute_local_positions(joints, axes, values)
     if scale is None:
-        scale = _detected_scale(parents, positions, notes)
+        scale = _detect_scale(parents, positions, notes)
     positions *= np.float32(scale)
     to_blender = scale * axes.T
     skeleton = Skeleton(
-        names=unique_names([joint.name for joint in joints], notes),
+        names=make_unique_names([joint.name for joint in joints], notes),
         parents=parents,
         rest_positions=(offsets @ to_blender).astype(np.float32),
         rest_rotations=np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
@@ -95,7 +97,7 @@ def load(
         name=path.stem,
         skeleton=skeleton,
         positions=positions,
-        rotations=quat.unroll(_local_rotations(joints, axes, values)).astype(np.float32),
+        rotations=quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32),
         fps=fps,
         warnings=tuple(f"'{path.name}' {note}" for note in notes),
     )
@@ -110,16 +112,18 @@ def save(
     scale: float = 0.01,
     order: str = "ZXY",
 ) -> None:
-    """Write a clip as BVH: `up`, `forward` and `scale` as in `load`, `order` that of the rotation channels.
+    """Write a clip as BVH; `up`, `forward` and `scale` as in `load`, `order` is that of the
+    rotation channels.
 
-    Roots, and bones that ever leave their rest position, get six channels, the others three and the OFFSET. Joints
-    come depth first. BVH knows no rest rotations: local rotations are written in full over the rest positions, which
-    gives the right motion in the world. Whitespace and braces in names become '_'. Angles do not jump by full turns
-    from frame to frame. The file appears whole or not at all. Raises MotionDataError where it cannot be written and
-    SettingsError for options that make no sense.
+    Roots, and bones that ever leave their rest position, get six channels, the others three. Joints
+    come depth first. BVH has no rest rotations: local rotations are written in full over the rest
+    positions, which gives the same motion in the world. Whitespace and braces in names become '_'.
+    Angles do not jump by full turns from frame to frame. The file is written completely or not at
+    all. Raises MotionDataError if it cannot be written and SettingsError for options that make no
+    sense.
     """
     path = Path(path)
-    axes = _blender_axes(up, forward)
+    axes = _compute_blender_axes(up, forward)
     _check_scale(scale)
     if sorted(order.upper()) != list(AXES):
         raise SettingsError(
@@ -129,40 +133,42 @@ def save(
         np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()
     ):
         raise MotionDataError(
-            f"Cannot write '{path}': clip '{clip.name}' is empty or holds nan; make it anew"
+            f"Cannot write '{path}': clip '{clip.name}' is empty or holds values that are not "
+            "numbers; "
+            "make it again"
         )
     skeleton = clip.skeleton
-    bones, depths = _depth_first(skeleton)
+    bones, depths = _sort_depth_first(skeleton)
     moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
     six = (moved | (skeleton.parents < 0))[bones]
     rows = np.concatenate(
         [
             clip.positions[:, bones] @ axes / scale,
-            _euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order),
+            _to_euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order),
         ],
         axis=-1,
     )
-    written = np.stack([six] * 3 + [np.ones_like(six)] * 3, axis=-1).ravel()
-    rows = rows.reshape(clip.frame_count, -1)[:, written]
-    header = "\n".join(_hierarchy_lines(skeleton, bones, depths, six, axes / scale, order.upper()))
+    used_channels = np.stack([six] * 3 + [np.ones_like(six)] * 3, axis=-1).ravel()
+    rows = rows.reshape(clip.frame_count, -1)[:, used_channels]
+    header = "\n".join(_format_hierarchy(skeleton, bones, depths, six, axes / scale, order.upper()))
     with replacing(path, MotionDataError) as temporary, open(temporary, "wb") as file:
-        for part in _motion_text(header, rows, clip.fps):
+        for part in _format_motion(header, rows, clip.fps):
             file.write(part.encode("utf-8"))
         file.flush()
-        os.fsync(file.fileno())  # a full disk shows here at the latest
+        os.fsync(file.fileno())  # here at the latest a full disk raises
 
 
-def written_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names that bones of these names have in a file that `save` writes."""
-    return unique_names([re.sub(r"[\s{}]+", "_", name) for name in names], [])
+def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that bones get in a file written by `save`."""
+    return make_unique_names([re.sub(r"[\s{}]+", "_", name) for name in names])
 
 
-# --------------------------------------------------------------------------------------------------- axes and units
+# ----------------------------------------------------------------------------------- axes and units
 
 
-def _blender_axes(up: str, forward: str) -> np.ndarray:
-    """The rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
-    z, ahead = _axis(up, "up"), _axis(forward, "forward")
+def _compute_blender_axes(up: str, forward: str) -> np.ndarray:
+    """Return the rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
+    z, ahead = _parse_axis(up, "up"), _parse_axis(forward, "forward")
     if z @ ahead != 0:
         raise SettingsError(
             f"The up axis '{up}' and the forward axis '{forward}' must be perpendicular; change one"
@@ -170,11 +176,11 @@ def _blender_axes(up: str, forward: str) -> np.ndarray:
     return np.stack([np.cross(z, ahead), -ahead, z])
 
 
-def _axis(name: str, role: str) -> np.ndarray:
-    found = re.fullmatch(r"([+-]?)([XYZ])", name.strip().upper())
-    if found is None:
+def _parse_axis(name: str, role: str) -> np.ndarray:
+    match = re.fullmatch(r"([+-]?)([XYZ])", name.strip().upper())
+    if match is None:
         raise SettingsError(f"The {role} axis must be X, Y, Z, -X, -Y or -Z, not '{name}'")
-    return np.eye(3)[AXES.index(found[2])] * (-1 if found[1] == "-" else 1)
+    return np.eye(3)[AXES.index(match[2])] * (-1 if match[1] == "-" else 1)
 
 
 def _check_scale(scale: float) -> None:
@@ -184,13 +190,14 @@ def _check_scale(scale: float) -> None:
         )
 
 
-def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) -> float:
-    """Metres per unit for which the character is as large as a person.
+def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) -> float:
+    """Return the metres per unit for which the character is as large as a person.
 
-    A rest pose may run all bones along one axis, so heights say little: the longest chain of bones between any two
-    joints is measured, which leads from a toe to the far hand. It is about 2.3 m for an adult. Of centimetres, metres
-    and millimetres the one that makes it 1.2 to 3.6 m is taken; otherwise the nearest of all known units, with a
-    warning. Bones that slide, and what leads from a root on the floor to the hips, are no part of a chain.
+    A rest pose may run all bones along one axis, so its height says little. Instead the longest
+    chain of bones between any two joints is measured; it leads from a toe to the far hand and is
+    about 2.3 m long for an adult. Centimetres, metres or millimetres are chosen if they make it 1.2
+    to 3.6 m; otherwise the nearest of all known units, with a warning. Sliding bones, and those
+    from a root on the floor to the hips, are not part of a chain.
     """
     sampled = positions[
         np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)
@@ -205,10 +212,10 @@ def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]
     while len(below := np.flatnonzero(parents == bone)) == 1:
         bone = int(below[0])
         body[bone] = 0.0
-    reach = _longest_chain(parents, body) or _longest_chain(parents, lengths)
+    reach = _measure_longest_chain(parents, body) or _measure_longest_chain(parents, lengths)
     if reach == 0.0:
         notes.append(
-            "has no bones with a length to tell its unit; centimetres are assumed; set the scale if not"
+            "has no bones with a length, so centimetres are assumed; set the scale if that is wrong"
         )
         return _USUAL_UNITS["centimetres"]
     for unit in _USUAL_UNITS.values():
@@ -218,111 +225,97 @@ def _detected_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]
         (_USUAL_UNITS | _RARE_UNITS).items(), key=lambda item: abs(np.log(reach * item[1] / _REACH))
     )
     notes.append(
-        f"has an unusual size: its unit was taken for {name} ({unit:.4g} m); set the scale if it is not"
+        f"has an unusual size; its unit is assumed to be {name} ({unit:.4g} m); set the scale if "
+        "that is wrong"
     )
     return unit
 
 
-def _longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
-    """Length of the longest way between two joints, along bones of these `lengths` (B,) to their parents."""
-    below = np.zeros(len(parents))  # the longest way down from a joint, so far
+def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
+    """Return the length of the longest chain between two joints, for `lengths` (B,) of bones from
+    their parents.
+    """
+    below = np.zeros(len(parents))  # the longest chain found so far down from a joint
     longest = 0.0
     for bone in range(len(parents) - 1, -1, -1):
         longest = max(longest, below[bone])
         if (parent := parents[bone]) >= 0:
-            way = below[bone] + lengths[bone]
-            longest = max(longest, below[parent] + way)
-            below[parent] = max(below[parent], way)
+            length = below[bone] + lengths[bone]
+            longest = max(longest, below[parent] + length)
+            below[parent] = max(below[parent], length)
     return float(longest)
 
 
-# ------------------------------------------------------------------------------------------- channels to local poses
+# -------------------------------------------------------------------------- channels to local poses
 
 
-def _local_positions(joints: list[Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced by channels."""
+def _compute_local_positions(
+    joints: list[Joint], axes: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Return positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced
+    by channels.
+    """
     positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
     positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
     triples = [
         (bone, axis, column)
         for bone, joint in enumerate(joints)
-        for axis, column in joint.columns("position")
+        for axis, column in joint.get_columns("position")
     ]
     if triples:
         bones, source, columns = np.array(triples).T
-        target = np.argmax(np.abs(axes), axis=0)[source]  # axes permute and negate, no more
+        target = np.argmax(np.abs(axes), axis=0)[source]  # axes are only permuted and negated
         positions.reshape(len(values), -1)[:, 3 * bones + target] = (
             values[:, columns] * axes[target, source]
         )
     return positions
 
 
-def _local_rotations(joints: list[Joint], axes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Rotations (F, B, 4), float64, in Blender's axes.
+def _compute_local_rotations(
+    joints: list[Joint], axes: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Return rotations (F, B, 4), float64, in Blender's axes.
 
-    Channels multiply in the file's order, each about an axis that the earlier ones have turned. Turning the axes of
-    single channels turns the product: C a b C⁻¹ = (C a C⁻¹)(C b C⁻¹).
+    Channels multiply in the file's order, each about an axis that the earlier ones have turned.
+    Converting the axes of each channel converts the product: C a b C⁻¹ = (C a C⁻¹)(C b C⁻¹).
     """
     rotations = np.empty((len(values), len(joints), 4))
     rotations[:] = quat.IDENTITY
     groups: dict[tuple[int, ...], list[int]] = {}
     for bone, joint in enumerate(joints):
-        groups.setdefault(tuple(axis for axis, _ in joint.columns("rotation")), []).append(bone)
+        groups.setdefault(tuple(axis for axis, _ in joint.get_columns("rotation")), []).append(bone)
     for order, bones in groups.items():
         columns = np.array(
-            [[column for _, column in joints[bone].columns("rotation")] for bone in bones]
+            [[column for _, column in joints[bone].get_columns("rotation")] for bone in bones]
         )
-        product: list[np.ndarray] = []
-        for i, axis in enumerate(order):
-            target = int(np.argmax(np.abs(axes[:, axis])))
-            half = (0.5 * axes[target, axis] * np.pi / 180) * values[:, columns[:, i]]
-            product = _turned(product, np.cos(half), np.sin(half), target)
-        for component, value in enumerate(product):
+        # axes are only permuted and negated
+        targets = [int(np.argmax(np.abs(axes[:, axis]))) for axis in order]
+        angles = [
+            (axes[target, axis] * np.pi / 180) * values[:, columns[:, i]]
+            for i, (axis, target) in enumerate(zip(order, targets, strict=True))
+        ]
+        for component, value in enumerate(
+            euler.compose(angles, "".join(AXES[target] for target in targets))
+        ):
             rotations[:, bones, component] = value
     return rotations
 
 
-def _turned(
-    q: list[np.ndarray], cosine: np.ndarray, sine: np.ndarray, axis: int
-) -> list[np.ndarray]:
-    """The quaternion, as four arrays, times the rotation about one axis with these sine and cosine of the half angle;
-    an empty list is the identity."""
-    a, b, c = 1 + axis, 1 + (axis + 1) % 3, 1 + (axis + 2) % 3
-    result = [np.zeros_like(cosine)] * 4
-    if not q:
-        result[0], result[a] = cosine, sine
-        return result
-    result[0] = cosine * q[0] - sine * q[a]
-    result[a] = cosine * q[a] + sine * q[0]
-    result[b] = cosine * q[b] + sine * q[c]
-    result[c] = cosine * q[c] - sine * q[b]
-    return result
+# ------------------------------------------------------------------------------------------- saving
 
 
-# ----------------------------------------------------------------------------------------------------------- saving
-
-
-def _euler_degrees(rotations: np.ndarray, axes: np.ndarray, order: str) -> np.ndarray:
-    """Angles (F, B, 3) in the file's axes, in `order`, continuous along time, of rotations (F, B, 4) in Blender's.
-
-    Writing out the product of the three half angles gives the sum and the difference of the outer two as arguments of
-    two complex numbers, and the middle one as the ratio of their lengths; exact up to gimbal lock.
+def _to_euler_degrees(rotations: np.ndarray, axes: np.ndarray, order: str) -> np.ndarray:
+    """Return angles (F, B, 3) in the file's axes and `order`, continuous in time, of rotations (F,
+    B, 4) in Blender's.
     """
-    first, second, third = (AXES.index(axis) for axis in order.upper())
-    handed = 1 if (second - first) % 3 == 1 else -1
-    w, vector = rotations[..., 0], rotations[..., 1:] @ axes
-    x, y, z = vector[..., first], vector[..., second], handed * vector[..., third]
-    half_sum, half_difference = np.arctan2(x + z, w + y), np.arctan2(x - z, w - y)
-    middle = 2 * np.arctan2(np.hypot(w + y, x + z), np.hypot(w - y, x - z)) - np.pi / 2
-    angles = np.stack(
-        [half_sum + half_difference, middle, handed * (half_sum - half_difference)], axis=-1
-    )
+    halves = euler.split(rotations[..., 0], np.moveaxis(rotations[..., 1:] @ axes, -1, 0), order)
+    angles = np.moveaxis(halves.compute_angles(), 0, -1)
     angles -= 2 * np.pi * np.round(angles[:1] / (2 * np.pi))
     return np.degrees(np.unwrap(angles, axis=0))
 
 
-def _depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
-    """Bones in the order in which a file nests them, and how deep."""
+def _sort_depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
+    """Return the bones in the order in which a file nests them, and their depths."""
     bones: list[int] = []
     depths: list[int] = []
     waiting = [(int(root), 0) for root in np.flatnonzero(skeleton.parents < 0)[::-1]]
@@ -330,11 +323,11 @@ def _depth_first(skeleton: Skeleton) -> tuple[np.ndarray, list[int]]:
         bone, depth = waiting.pop()
         bones.append(bone)
         depths.append(depth)
-        waiting += [(child, depth + 1) for child in reversed(skeleton.children(bone))]
+        waiting += [(child, depth + 1) for child in reversed(skeleton.get_children(bone))]
     return np.array(bones), depths
 
 
-def _hierarchy_lines(
+def _format_hierarchy(
     skeleton: Skeleton,
     bones: np.ndarray,
     depths: list[int],
@@ -342,32 +335,33 @@ def _hierarchy_lines(
     to_file: np.ndarray,
     order: str,
 ) -> Iterator[str]:
-    names = written_names(skeleton.names)
+    names = sanitize_names(skeleton.names)
     three = " ".join(f"{axis}rotation" for axis in order)
     yield "HIERARCHY"
-    for place, (bone, depth) in enumerate(zip(bones.tolist(), depths, strict=True)):
+    for index, (bone, depth) in enumerate(zip(bones.tolist(), depths, strict=True)):
         tabs = "\t" * depth
         yield f"{tabs}{'JOINT' if depth else 'ROOT'} {names[bone]}"
         yield f"{tabs}{{"
-        yield f"{tabs}\t{_offset(skeleton.rest_positions[bone] @ to_file)}"
+        yield f"{tabs}\t{_format_offset(skeleton.rest_positions[bone] @ to_file)}"
         yield f"{tabs}\tCHANNELS " + (
-            f"6 Xposition Yposition Zposition {three}" if six[place] else f"3 {three}"
+            f"6 Xposition Yposition Zposition {three}" if six[index] else f"3 {three}"
         )
-        next_depth = depths[place + 1] if place + 1 < len(depths) else 0
+        next_depth = depths[index + 1] if index + 1 < len(depths) else 0
         sites = [site for owner, site in skeleton.end_sites if owner == bone]
         if not sites and next_depth <= depth:
-            sites = [(0.0, 0.0, 0.0)]  # readers expect every chain to end in one
+            sites = [(0.0, 0.0, 0.0)]  # readers expect an end site at every end
         for site in sites:
-            yield f"{tabs}\tEnd Site\n{tabs}\t{{\n{tabs}\t\t{_offset(np.array(site) @ to_file)}\n{tabs}\t}}"
+            offset = _format_offset(np.array(site) @ to_file)
+            yield f"{tabs}\tEnd Site\n{tabs}\t{{\n{tabs}\t\t{offset}\n{tabs}\t}}"
         for closed in range(depth, next_depth - 1, -1):
             yield "\t" * closed + "}"
 
 
-def _offset(vector: np.ndarray) -> str:
+def _format_offset(vector: np.ndarray) -> str:
     return "OFFSET " + " ".join(f"{value:.6f}" for value in vector)
 
 
-def _motion_text(header: str, rows: np.ndarray, fps: float) -> Iterator[str]:
+def _format_motion(header: str, rows: np.ndarray, fps: float) -> Iterator[str]:
     yield f"{header}\nMOTION\nFrames: {len(rows)}\nFrame Time: {1 / fps:.10f}\n"
     row = " ".join(["%.6f"] * rows.shape[1]) + "\n"
     for start in range(0, len(rows), _ROWS_PER_WRITE):

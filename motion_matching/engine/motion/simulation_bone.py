@@ -1,11 +1,12 @@
-"""The simulation bone: an imaginary object on the ground that moves through a clip as a character controller would.
+"""The simulation bone: an imaginary object on the ground that moves through a clip as a character
+controller would.
 
-Its position is an upper spine bone on the ground, its heading the hips' forward direction on the ground, both
-smoothed by a Savitzky-Golay filter, so that the swing of hips and shoulders goes and turns, starts and stops stay
-("Code vs Data Driven Displacement", section "Simulation Bone"). `attachment` makes it bone 0, the root of all others.
+Its position is that of an upper spine bone on the ground, its heading the hips' forward direction
+on the ground. A Savitzky-Golay filter smooths both, which removes the swing of hips and shoulders
+and preserves turns, starts and stops. `attachment` makes it bone 0, the root of all others.
+Headings are yaws as in `maths.planar`; in the character's own frame forward is -Y and left is +X.
 
-On the ground a heading is a yaw in radians: 0 faces -Y, forward is `(sin yaw, -cos yaw)`. The character's own frame
-is the world turned back by the yaw: forward is -Y, its left is +X.
+Source: "Code vs Data Driven Displacement", section "Simulation Bone".
 """
 
 from __future__ import annotations
@@ -15,75 +16,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import RigError, SettingsError
+from ..errors import RigError
 from ..maths import quat
+from ..maths.easing import smoothstep
+from ..maths.planar import rotate, yaw_to_forward
 from .clip import Clip
-from .smoothing import least_within, savitzky_golay, window_frames
+from .settings import SimulationBoneSettings
+from .smoothing import apply_savitzky_golay, compute_window, compute_windowed_minimum
 
-NAME = "Simulation"
-HEADINGS = ("direction", "angle")
-SOURCES = ("spine", "root")
+SIMULATION_BONE_NAME = "Simulation"
 
-# Below the first length a smoothed direction says nothing about the heading, above the second it is trusted alone.
+# Below the first length a smoothed direction is ignored, above the second it alone gives the
+# heading.
 _TRUSTED_DIRECTION = (0.3, 0.9)
-# Cosine of half the tilt beyond which hips count as upside down and have no heading of their own: about 163 degrees.
+# Cosine of half the tilt beyond which hips count as upside down and have no heading: about 163
+# degrees.
 _UPSIDE_DOWN = 0.15
-# Metres per second between which standing becomes moving, for windows that are shorter while standing.
+# Metres per second between which standing becomes moving, for windows that are shorter while
+# standing.
 _STANDS_TO_MOVES = (0.1, 0.4)
-# Radians per second between which the swing of hips becomes a sharp turn, which such windows leave alone as well.
+# Radians per second between which the swing of hips becomes a sharp turn, for such windows too.
 _SWINGS_TO_TURNS = (1.3, 2.1)
-# Seconds at either end of a clip that are looked at to tell whether the character stands there.
+# Seconds at either end of a clip in which the character has to stand.
 _STANDING_SPAN = 0.2
-
-
-@dataclass(frozen=True)
-class SimulationBoneSettings:
-    """How the simulation bone is found; the defaults are the article's.
-
-    Windows are in seconds, orders are those of the filter's polynomials. `heading` smooths the ground direction as a
-    vector ("direction", the article) or as an unwrapped angle ("angle", the notebook). `source` is "spine", or "root"
-    to take an existing root bone as it is, without smoothing. `standing` is the part of both windows that is left where
-    the character stands or nearly so: below 1, long windows take out the sway of steps without blunting starts, stops
-    and turns on the spot. SettingsError for values that make no sense.
-    """
-
-    position_window: float = 0.5
-    position_order: int = 3
-    direction_window: float = 1.0
-    direction_order: int = 3
-    heading: str = "direction"
-    source: str = "spine"
-    standing: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.heading not in HEADINGS:
-            raise SettingsError(
-                f"Simulation bone heading '{self.heading}' is unknown: use {' or '.join(HEADINGS)}."
-            )
-        if self.source not in SOURCES:
-            raise SettingsError(
-                f"Simulation bone source '{self.source}' is unknown: use {' or '.join(SOURCES)}."
-            )
-        if not 0 <= self.standing <= 1:
-            raise SettingsError(
-                f"Simulation bone standing must be a part from 0 to 1 of the windows, not {self.standing}."
-            )
-        for name in ("position", "direction"):
-            window, order = getattr(self, f"{name}_window"), getattr(self, f"{name}_order")
-            if not (np.isfinite(window) and window >= 0):
-                raise SettingsError(
-                    f"Simulation bone {name}_window must be zero or more seconds, not {window}."
-                )
-            if order != int(order) or order < 0:
-                raise SettingsError(
-                    f"Simulation bone {name}_order must be a whole number from 0, not {order}."
-                )
 
 
 PRESETS = {
     "article": SimulationBoneSettings(),
-    # 60 frames of order 4 and 65 frames of order 5 at 30 fps ("Stabilizing Displacement and Orientation with
-    # Savitzky-Golay Filter"); a symmetric filter has an odd number of frames, so 60 becomes 61.
+    # 60 frames of order 4 and 65 frames of order 5 at 30 fps ("Stabilizing Displacement and
+    # Orientation with Savitzky-Golay Filter"); a symmetric filter has an odd number of frames, so
+    # 60 becomes 61.
     "notebook": SimulationBoneSettings(2.0, 4, 65 / 30, 5, heading="angle"),
     # twice the article's windows while moving, less than the article's while standing
     "adaptive": SimulationBoneSettings(1.0, 3, 2.0, 3, standing=0.35),
@@ -92,7 +54,9 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class GroundTrack:
-    """A path on the ground: `positions` (F, 2) metres and unwrapped `yaw` (F,) radians, both float64."""
+    """A path on the ground: `positions` (F, 2) metres and unwrapped `yaw` (F,) radians, both
+    float64.
+    """
 
     positions: np.ndarray
     yaw: np.ndarray
@@ -108,18 +72,18 @@ class GroundTrack:
     def frame_count(self) -> int:
         return len(self.yaw)
 
-    def sliced(self, start: int, stop: int) -> GroundTrack:
-        """Frames start <= f < stop."""
+    def crop(self, start: int, stop: int) -> GroundTrack:
+        """Return the frames start <= f < stop."""
         return GroundTrack(self.positions[start:stop], self.yaw[start:stop])
 
     def mirrored(self) -> GroundTrack:
-        """The track of the clip's mirror image, X -> -X."""
+        """Return the track of the clip's mirror image, X -> -X."""
         return GroundTrack(self.positions * [-1.0, 1.0], -self.yaw)
 
     @property
     def forward(self) -> np.ndarray:
-        """Unit directions (F, 2) on the ground."""
-        return np.stack([np.sin(self.yaw), -np.cos(self.yaw)], axis=-1)
+        """Unit directions (F, 2) on the ground that the headings face."""
+        return yaw_to_forward(self.yaw)
 
 
 # ---------------------------------------------------------------- finding the track
@@ -135,50 +99,52 @@ def find_track(
     root: int | None = None,
     cyclic: bool = False,
 ) -> GroundTrack:
-    """Path of the simulation bone through a clip.
+    """Find the path of the simulation bone through a clip.
 
-    `hips`, `spine` and `root` are bone indices, `forward` (3,) is the hips' forward axis in their own frame; `cyclic` as
-    for `smoothed_track`. RigError where a root bone is asked for and there is none.
+    `hips`, `spine` and `root` are bone indices; `forward` (3,) is the hips' forward axis in their
+    own frame; `cyclic` as in `smooth_track`. Raises RigError if the settings take the root bone and
+    the rig has none.
     """
     if settings.source == "root":
-        return root_track(clip, hips, forward, root)
-    return smoothed_track(raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
+        return compute_root_track(clip, hips, forward, root)
+    return smooth_track(compute_raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
 
 
-def smoothed_track(
+def smooth_track(
     raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False
 ) -> GroundTrack:
-    """A raw track of one clip, smoothed.
+    """Smooth the raw track of one clip.
 
-    A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and turn, and the track
-    continues across the seam.
+    A `cyclic` clip is a loop whose last frame repeats the pose of the first. It may travel and
+    turn; the smoothed track continues across the seam.
     """
     cyclic = cyclic and raw.frame_count > 1
     windows = settings.position_window, settings.direction_window
     longest = None if cyclic else raw.frame_count
-    margin = max(window_frames(seconds, fps, longest) for seconds in windows) // 2
+    margin = max(compute_window(seconds, fps, longest) for seconds in windows) // 2
     adaptive = settings.standing < 1
-    # which of the windows holds is looked up in one as well, and blended: round a loop
+    # round a loop, the choice between long and short windows is itself made and blended over
+    # windows
     margin *= 3 if cyclic and adaptive else 1
-    longer = _played_on(raw, margin) if cyclic else _mirrored_on(raw, margin)
-    track = _filtered(longer, fps, settings, windows, longest)
+    extended = _extend_loop(raw, margin) if cyclic else _extend_by_reflection(raw, margin)
+    track = _filter_track(extended, fps, settings, windows, longest)
     if adaptive:
-        short = _filtered(
-            longer, fps, settings, [settings.standing * seconds for seconds in windows], longest
+        short = _filter_track(
+            extended, fps, settings, [settings.standing * seconds for seconds in windows], longest
         )
-        place, heading = (
-            least_within(part, window_frames(seconds, fps, longest))
-            for part, seconds in zip(_steady(short, fps), windows, strict=True)
+        position, heading = (
+            compute_windowed_minimum(share, compute_window(seconds, fps, longest))
+            for share, seconds in zip(_measure_steadiness(short, fps), windows, strict=True)
         )
         track = GroundTrack(
-            short.positions + place[:, None] * (track.positions - short.positions),
+            short.positions + position[:, None] * (track.positions - short.positions),
             short.yaw + heading * (track.yaw - short.yaw),
         )
-    return track.sliced(margin, margin + raw.frame_count)
+    return track.crop(margin, margin + raw.frame_count)
 
 
-def _steady(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """How far each frame (F,) is one of moving along, and of moving along without a sharp turn, 0 to 1."""
+def _measure_steadiness(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return how much each frame (F,) moves, and how much it moves without a sharp turn, 0 to 1."""
     if track.frame_count < 2:
         return np.zeros(track.frame_count), np.zeros(track.frame_count)
     speed = np.linalg.norm(np.gradient(track.positions, 1.0 / fps, axis=0), axis=1)
@@ -190,60 +156,74 @@ def _steady(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
     return moving, moving * (1.0 - turned)
 
 
-def _filtered(
+def _filter_track(
     track: GroundTrack,
     fps: float,
     settings: SimulationBoneSettings,
     windows: Sequence[float],
     longest: int | None,
 ) -> GroundTrack:
-    """A track smoothed with these windows in seconds for place and direction, its ends excepted."""
-    of_place, of_direction = (window_frames(seconds, fps, longest) for seconds in windows)
-    positions = savitzky_golay(track.positions, of_place, settings.position_order)
-    yaw = savitzky_golay(track.yaw, of_direction, settings.direction_order)
+    """Smooth a track with windows in seconds for position and direction; frames near its ends are
+    unreliable.
+    """
+    position_frames, direction_frames = (
+        compute_window(seconds, fps, longest) for seconds in windows
+    )
+    positions = apply_savitzky_golay(track.positions, position_frames, settings.position_order)
+    yaw = apply_savitzky_golay(track.yaw, direction_frames, settings.direction_order)
     if settings.heading == "direction":
-        yaw = _along(savitzky_golay(track.forward, of_direction, settings.direction_order), yaw)
+        yaw = _blend_yaw(
+            apply_savitzky_golay(track.forward, direction_frames, settings.direction_order), yaw
+        )
     return GroundTrack(positions, yaw)
 
 
-def raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundTrack:
-    """The path before smoothing: the spine bone on the ground and the hips' heading."""
-    _, spine_positions = clip.skeleton.bone_world(spine, clip.rotations, clip.positions)
-    hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
+def compute_raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundTrack:
+    """Return the path before smoothing: the spine bone on the ground and the hips' heading."""
+    _, spine_positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
+    hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
     return GroundTrack(
-        spine_positions[:, :2], _headings(hips_rotations, np.asarray(forward, dtype=np.float64))
+        spine_positions[:, :2],
+        _compute_headings(hips_rotations, np.asarray(forward, dtype=np.float64)),
     )
 
 
-def root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
-    """An existing root bone as it is, looking along that of its axes which the hips follow over the clip."""
+def compute_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
+    """Return the path of an existing root bone; its forward axis is the one that the hips follow
+    over the clip.
+
+    Raises RigError if `root` is None.
+    """
     if root is None:
         raise RigError(
-            f"The simulation bone of clip '{clip.name}' is to be its root bone and the rig names none: "
-            "name it in the rig's roles, or have the simulation bone found, as 'article' does."
+            f"The simulation bone of clip '{clip.name}' should be its root bone, but the rig has "
+            "none; "
+            "name it in the rig's roles, or let the spine and hips give the simulation bone, as "
+            "'article' does."
         )
-    rotations, positions = clip.skeleton.bone_world(root, clip.rotations, clip.positions)
-    hips_rotations, _ = clip.skeleton.bone_world(hips, clip.rotations, clip.positions)
-    looking = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [
+    rotations, positions = clip.skeleton.compute_bone_world(root, clip.rotations, clip.positions)
+    hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
+    facing = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [
         1.0,
         1.0,
         0.0,
     ]
-    mean = quat.inv_mul_vec(rotations, looking).mean(axis=0)
+    mean = quat.inv_mul_vec(rotations, facing).mean(axis=0)
     axis = np.zeros(3)
     axis[np.argmax(np.abs(mean))] = np.sign(mean[np.argmax(np.abs(mean))]) or 1.0
-    return GroundTrack(positions[:, :2], _headings(rotations, axis))
+    return GroundTrack(positions[:, :2], _compute_headings(rotations, axis))
 
 
-def _headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Yaw (F,), unwrapped from within half a turn, of a bone with world `rotations` (F, 4) and its own forward axis.
+def _compute_headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """Return the yaw (F,), unwrapped, of a bone with world `rotations` (F, 4) and a forward axis
+    (3,) in its own frame.
 
-    Of an upright bone it is the direction of the forward axis on the ground. A tilted one is first brought upright by
-    the shortest turn (the twist of a swing-twist decomposition): unlike the forward axis on the ground, that neither
-    vanishes nor flips when the hips bend until forward is vertical and further. Only upside down it is undefined, and
-    there it is interpolated.
+    The yaw of an upright bone is the direction of its forward axis on the ground. A tilted bone is
+    first turned upright the shortest way (the twist of a swing-twist decomposition). Unlike the
+    forward axis on the ground, that neither vanishes nor flips when the hips bend until forward is
+    vertical. It is undefined only upside down; there it is interpolated.
     """
-    left = np.cross(_local_up(rotations, forward), forward)
+    left = np.cross(_find_local_up(rotations, forward), forward)
     up = np.cross(forward, left)
     turned = quat.mul(rotations, quat.from_matrix(np.stack([left, -forward, up], axis=-1)))
     defined = np.hypot(turned[:, 0], turned[:, 3]) > _UPSIDE_DOWN
@@ -254,14 +234,17 @@ def _headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
     return np.interp(np.arange(len(rotations)), np.flatnonzero(defined), yaw)
 
 
-def _local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The bone's own up (3,), at right angles to its forward axis: where the sky is while forward lies level."""
+def _find_local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """Return the bone's own up axis (3,), perpendicular to its forward axis: where the sky is while
+    forward is level.
+    """
     count = len(rotations)
     level = 1.0 - quat.mul_vec(rotations, np.broadcast_to(forward, (count, 3)))[:, 2] ** 2
     skies = quat.inv_mul_vec(rotations, np.broadcast_to([0.0, 0.0, 1.0], (count, 3)))
     up = (level[:, None] * (skies - (skies @ forward)[:, None] * forward)).sum(axis=0)
     if np.linalg.norm(up) < 1e-6 * count:
-        # forward is vertical all along: any axis across it is as good, as long as it is the same in every clip
+        # forward is always vertical: any axis across it will do, as long as it is the same in every
+        # clip
         across = np.eye(3)[np.argmin(np.abs(forward))]
         up = across - (across @ forward) * forward
     return up / np.linalg.norm(up)
@@ -270,25 +253,28 @@ def _local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- smoothing
 
 
-def _mirrored_on(track: GroundTrack, margin: int) -> GroundTrack:
-    """A clip led on by `margin` frames at both ends by its reflection through the end: as it went there, it goes on.
+def _extend_by_reflection(track: GroundTrack, margin: int) -> GroundTrack:
+    """Extend a track by `margin` frames at both ends, by its reflection through each end.
 
-    Against the longer take that a piece was cut from, this halves the errors of speed and heading at the ends of a
-    filter that fits its polynomial to the last window instead, and such a filter's turns shoot over there.
+    Measured against the longer takes that pieces were cut from, speed and heading at the ends have
+    half the error of a filter that fits its polynomial to the last window, whose turns overshoot
+    there.
     """
 
-    def led_on(values: np.ndarray) -> np.ndarray:
+    def extend(values: np.ndarray) -> np.ndarray:
         before, after = values[margin:0:-1], values[-2 : -margin - 2 : -1]
         return np.concatenate([2.0 * values[:1] - before, values, 2.0 * values[-1:] - after])
 
-    return GroundTrack(led_on(track.positions), led_on(track.yaw)) if margin else track
+    return GroundTrack(extend(track.positions), extend(track.yaw)) if margin else track
 
 
-def _played_on(track: GroundTrack, margin: int) -> GroundTrack:
-    """A loop led on by `margin` frames at both ends: each round starts where the last came to, turned as it was.
+def _extend_loop(track: GroundTrack, margin: int) -> GroundTrack:
+    """Extend a loop by `margin` frames at both ends: each round starts where the last one ended,
+    turned as it ended.
 
-    With the ground as the complex plane one round is z -> turn * (z - start) + end, so that the starts of the rounds
-    are a geometric series, summed here in a form that holds for loops that hardly turn as well.
+    With the ground as the complex plane, one round is z -> turn * (z - start) + end. The starts of
+    the rounds are then a geometric series, summed here in a form that is also exact for loops that
+    hardly turn.
     """
     rounds, frames = np.divmod(
         np.arange(-margin, track.frame_count + margin), track.frame_count - 1
@@ -298,57 +284,59 @@ def _played_on(track: GroundTrack, margin: int) -> GroundTrack:
     turn = angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
     steps = rounds * np.sinc(rounds * turn / (2.0 * np.pi)) / np.sinc(turn / (2.0 * np.pi))
     starts = path[0] + steps * np.exp(0.5j * turn * (rounds - 1)) * (path[-1] - path[0])
-    longer = starts + np.exp(1j * turn * rounds) * (path[frames] - path[0])
+    extended = starts + np.exp(1j * turn * rounds) * (path[frames] - path[0])
     return GroundTrack(
-        np.stack([longer.real, longer.imag], axis=-1), track.yaw[frames] + rounds * angle
+        np.stack([extended.real, extended.imag], axis=-1), track.yaw[frames] + rounds * angle
     )
 
 
-def _along(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Yaw (F,) of smoothed `directions` (F, 2), helped by smoothed unwrapped `angles` (F,).
+def _blend_yaw(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Return the yaw (F,) of smoothed `directions` (F, 2), corrected by smoothed unwrapped `angles`
+    (F,).
 
-    A fast turn makes the smoothed direction pass close to zero, where it may go round the wrong way or jump; there
-    the angle leads, which knows the way the character turned. Both are blended by how much of the direction lies
-    along the angle, so that neither a short direction nor one that contradicts the turning has a say.
+    In a fast turn the smoothed direction passes close to zero, where it may go round the wrong way
+    or jump. There the angle decides, because it knows which way the character turned. The two are
+    blended by how much of the direction lies along the angle: a short direction, or one that
+    contradicts the angle, is ignored.
     """
     sin, cos = np.sin(angles), np.cos(angles)
     along = directions[:, 0] * sin - directions[:, 1] * cos
     across = directions[:, 0] * cos + directions[:, 1] * sin
     low, high = _TRUSTED_DIRECTION
-    trust = np.clip((along - low) / (high - low), 0.0, 1.0)
-    return angles + trust * trust * (3.0 - 2.0 * trust) * np.arctan2(across, along)
+    return angles + smoothstep((along - low) / (high - low)) * np.arctan2(across, along)
 
 
-# ---------------------------------------------------------------- looking at it
+# ---------------------------------------------------------------- measuring
 
 
-def speeds(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity (F, 2) in m/s in the character's own frame and yaw rate (F,) in rad/s, by central differences.
+def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocity (F, 2) in m/s in the character's own frame and yaw rate (F,) in rad/s, by
+    central differences.
 
-    The first axis points to the character's left, the second behind it: walking forward is (0, -speed).
+    The first axis points to the character's left, the second behind it: walking forward is (0,
+    -speed).
     """
     if track.frame_count < 2:
         return np.zeros((track.frame_count, 2)), np.zeros(track.frame_count)
     velocity = np.gradient(track.positions, 1.0 / fps, axis=0)
-    cos, sin = np.cos(track.yaw), np.sin(track.yaw)
-    left = cos * velocity[:, 0] + sin * velocity[:, 1]
-    back = cos * velocity[:, 1] - sin * velocity[:, 0]
-    return np.stack([left, back], axis=-1), np.gradient(track.yaw, 1.0 / fps)
+    return rotate(velocity, -track.yaw), np.gradient(track.yaw, 1.0 / fps)
 
 
-def standing_report(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tuple[str, ...]:
-    """A sentence where the clip does not both start and end standing, that is slower than `speed` m/s.
+def report_moving_ends(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tuple[str, ...]:
+    """Return one sentence if the clip does not start and end standing, which is slower than `speed`
+    m/s.
 
-    The filter knows nothing beyond a clip's ends, so the track is least certain there if the character moves (section
-    "Simulation Bone"). Loops that were smoothed as such need no report.
+    The filter knows nothing beyond a clip's ends, so the track is least certain there if the
+    character moves. Loops that were smoothed as loops need no report.
     """
     span = max(2, round(_STANDING_SPAN * clip.fps) + 1)
-    ground_speed = np.linalg.norm(speeds(track, clip.fps)[0], axis=-1)
+    ground_speed = np.linalg.norm(compute_local_velocity(track, clip.fps)[0], axis=-1)
     ends = {"starts": float(ground_speed[:span].mean()), "ends": float(ground_speed[-span:].mean())}
     moving = [f"{verb} at {value:.1f} m/s" for verb, value in ends.items() if value >= speed]
     if not moving:
         return ()
     return (
-        f"Clip '{clip.name}' {' and '.join(moving)}: its simulation bone is least certain there, so prefer takes "
-        "that start and end standing, mark a loop as one, or give the track yourself.",
+        f"Clip '{clip.name}' {' and '.join(moving)}; its simulation bone is least certain there, "
+        "so prefer takes "
+        "that start and end standing, mark the clip as a loop, or draw its path by hand.",
     )

@@ -13,8 +13,9 @@ from ..maths import quat
 class Skeleton:
     """Bones in an order where parents come before children, in Blender's axes (Z up), metres.
 
-    `parents` (B,) holds -1 for roots; `rest_positions` (B, 3) and `rest_rotations` (B, 4) are local to the parent.
-    `end_sites` are tips of chains: pairs of bone index and offset (3,) in that bone's frame.
+    `parents` (B,) holds -1 for roots; `rest_positions` (B, 3) and `rest_rotations` (B, 4) are local
+    to the parent. `end_sites` are tips of chains: pairs of bone index and offset (3,) in that
+    bone's frame.
     """
 
     names: tuple[str, ...]
@@ -37,39 +38,62 @@ class Skeleton:
         return len(self.names)
 
     def index(self, name: str) -> int:
-        """Index of the bone with that name; ValueError where there is none."""
+        """Return the index of the bone with that name; ValueError if there is none."""
         return self.names.index(name)
 
-    def children(self, bone: int) -> list[int]:
+    def get_children(self, bone: int) -> list[int]:
+        """Return the bones whose parent is this bone."""
         return [int(i) for i in np.flatnonzero(self.parents == bone)]
 
-    def ancestors(self, bone: int) -> list[int]:
-        """Bones above, from the parent up to the root."""
+    def get_ancestors(self, bone: int) -> list[int]:
+        """Return the bones above, from the parent up to the root."""
         chain = []
         while (bone := int(self.parents[bone])) >= 0:
             chain.append(bone)
         return chain
 
-    def bone_world(
+    def compute_bone_world(
         self, bone: int, rotations: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """World rotations (..., 4) and positions (..., 3) of one bone of poses (..., B, 4) and (..., B, 3), in float64.
+        """Return world rotations (..., 4) and positions (..., 3) of one bone, in float64.
 
-        Only the chain above the bone is walked.
+        `rotations` (..., B, 4) and `positions` (..., B, 3) are local poses; only the chain above
+        the bone is computed.
         """
         rotation, position = (
             rotations[..., bone, :].astype(np.float64),
             positions[..., bone, :].astype(np.float64),
         )
-        for above in self.ancestors(bone):
+        for above in self.get_ancestors(bone):
             above_rotation = rotations[..., above, :].astype(np.float64)
             position = positions[..., above, :] + quat.mul_vec(above_rotation, position)
             rotation = quat.mul(above_rotation, rotation)
         return quat.normalize(rotation), position
 
-    def rest_world(self) -> tuple[np.ndarray, np.ndarray]:
-        """World rotations (B, 4) and positions (B, 3) of the rest pose."""
+    def compute_rest_bone_world(self, bone: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the world rotation (4,) and position (3,) of one bone of the rest pose, in
+        float64.
+        """
+        return self.compute_bone_world(bone, self.rest_rotations, self.rest_positions)
+
+    def compute_bone_position(
+        self, bone: int, rotations: np.ndarray, positions: np.ndarray, root: int = -1
+    ) -> np.ndarray:
+        """Return positions (..., 3), float64, of one bone of poses (..., B, 4) and (..., B, 3).
+
+        They are in the frame of the bone `root` above it, or in the world.
+        """
+        position = positions[..., bone, :].astype(np.float64)
+        for above in self.get_ancestors(bone):
+            if above == root:
+                break
+            position = positions[..., above, :] + quat.mul_vec(rotations[..., above, :], position)
+        return position
+
+    def compute_rest_world(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return world rotations (B, 4) and positions (B, 3) of the rest pose."""
         return quat.fk(self.rest_rotations, self.rest_positions, self.parents)
 
-    def renamed(self, names: tuple[str, ...]) -> Skeleton:
+    def with_names(self, names: tuple[str, ...]) -> Skeleton:
+        """Return the skeleton with other names (B) for its bones."""
         return replace(self, names=names)

@@ -1,4 +1,4 @@
-"""What every input offers to a session."""
+"""The interface of inputs to a session."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ...engine.control.performer import Placement
 
 
 class Start(NamedTuple):
-    """Where an input wants the character to begin, and with which changes of its settings."""
+    """Where an input starts the character, and the changes of its settings."""
 
-    place: Placement
+    placement: Placement
     settings: Mapping[str, Any] = {}
 
 
 class Situation(NamedTuple):
-    """What an input may look at: where the character and the simulation object are, and where the view looks.
+    """What an input knows at a tick: the character, the simulation object and the view.
 
-    `tick` counts from the session's start, `dt` is the length of one in seconds. `view_heading` is the heading in
-    radians, as in an intent, of somebody who looks into the 3D view.
+    `tick` counts from the session's start, `dt` is its length in seconds. `view_heading` is the
+    heading in radians in which the 3D view looks.
     """
 
     tick: int
@@ -31,44 +31,44 @@ class Situation(NamedTuple):
 
 
 class Input:
-    """A source of intents. A session opens it, asks it at every tick, and closes it."""
+    """A source of intents. A session opens it, calls it at every tick, and closes it."""
 
     @property
     def start(self) -> Start | None:
-        """Where to begin; None: where the armature stands."""
+        """Where to start; None: where the armature stands."""
         return None
 
     @property
     def lead_in(self) -> int:
-        """Ticks that are played through before the character is seen."""
+        """The number of ticks played before the character is shown."""
         return 0
 
     @property
     def is_finished(self) -> bool:
-        """Whether there is nothing more to come."""
+        """Whether the input has ended."""
         return False
 
     def open(self) -> None:
-        """Get hold of a device."""
+        """Open the device."""
 
     def close(self) -> None:
-        """Let go of it; may be called twice."""
+        """Close the device; may be called twice."""
 
     def poll(self) -> None:
-        """Look at the device, once before the ticks of a frame."""
+        """Read the device, once before the ticks of a picture."""
 
-    def settings_at(self, tick: int) -> Mapping[str, Any]:
-        """Changes of the performer's settings that come with a tick."""
+    def get_settings_at(self, tick: int) -> Mapping[str, Any]:
+        """Return the changes of the performer's settings at a tick."""
         return {}
 
-    def intent(self, situation: Situation) -> Intent:
-        """The wish of this tick."""
+    def get_intent(self, situation: Situation) -> Intent:
+        """Return the intent of this tick."""
         raise NotImplementedError
 
     def take_commands(self) -> list[str]:
-        """What was asked of the session since the last call, such as 'record'."""
+        """Return the requests to the session since the last call, such as 'record'."""
         return []
 
     def take_messages(self) -> list[str]:
-        """Sentences for the user since the last call."""
+        """Return the messages for the user since the last call."""
         return []

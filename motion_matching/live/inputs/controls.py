@@ -1,4 +1,4 @@
-"""What sticks and keys ask for, as seen in the view, and the intent that it makes in the world."""
+"""The state of sticks and keys, relative to the view, and the intent that it makes in the world."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import math
 from typing import NamedTuple
 
 from ...engine.control.intent import Intent
-from ...engine.control.trajectory import turned
+from ...engine.maths.planar import rotate_xy
 
 Vector = tuple[float, float]
 
-PUSH_SPEED = 2.0  # m/s that a push gives unless told otherwise
+PUSH_SPEED = 2.0  # default speed of a push in m/s
 
 
 class Controls(NamedTuple):
-    """What is held at a tick: `move` and `face` are (to the left, ahead) as seen in the view, of length 1 at most.
+    """The controls at a tick: `move` and `face` are (left, ahead) as seen in the view, at most of
+    length 1.
 
-    `face` is zero where no direction is asked for. `strafe` keeps facing where the view looks. `push` asks once.
+    `face` is zero without a desired facing. `strafe` faces where the view looks. `push` is set for
+    one tick.
     """
 
     move: Vector = (0.0, 0.0)
@@ -25,8 +27,10 @@ class Controls(NamedTuple):
     strafe: bool = False
     push: bool = False
 
-    def intent(self, view_heading: float, push_speed: float = PUSH_SPEED) -> Intent:
-        """The wish of these controls in a view that looks along a heading, a push giving so many m/s."""
+    def to_intent(self, view_heading: float, push_speed: float = PUSH_SPEED) -> Intent:
+        """Return the intent of these controls in a view with a heading in radians; a push gives
+        `push_speed` m/s.
+        """
         facing = None
         if self.face != (0.0, 0.0):
             facing = view_heading + math.atan2(*self.face)
@@ -35,10 +39,10 @@ class Controls(NamedTuple):
         push = None
         if self.push:
             length = math.hypot(*self.move)
-            way = (self.move[0] / length, self.move[1] / length) if length else (0.0, 1.0)
-            push = _in_world((push_speed * way[0], push_speed * way[1]), view_heading)
+            x, y = (self.move[0] / length, self.move[1] / length) if length else (0.0, 1.0)
+            push = _to_world((push_speed * x, push_speed * y), view_heading)
         return Intent(
-            _in_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push
+            _to_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push
         )
 
 
@@ -57,7 +61,7 @@ class Switch:
             self.is_on = False
 
 
-def _in_world(seen: Vector, heading: float) -> Vector:
-    """A vector (to the left, ahead) in the world: at heading 0, left is +X and ahead is -Y."""
-    x, y = turned(seen[0], -seen[1], heading)
-    return x + 0.0, y + 0.0  # no negative zeros, which a recording would keep
+def _to_world(seen: Vector, heading: float) -> Vector:
+    """Return a vector (left, ahead) in the world: at heading 0, left is +X and ahead is -Y."""
+    x, y = rotate_xy(seen[0], -seen[1], heading)
+    return x + 0.0, y + 0.0  # no negative zeros, which a recording would save

@@ -1,6 +1,6 @@
-"""Gamepads through SDL2: joysticks and controllers only, without video, without signal handlers.
+"""Gamepads through SDL2, without its video and signal handlers.
 
-The library is loaded when a gamepad is opened, and not before. The pad that was touched last steers; pads come and go.
+The library is loaded when a gamepad is opened. The pad touched last steers; pads can come and go.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ BUTTONS: Mapping[str, str] = {
 }
 _SWITCHED = ("run", "strafe")
 _FULL = 32767.0
-_REACH = 0.95  # of its way that a stick surely reaches in every direction
+_REACH = 0.95  # share of its range that a stick reaches in every direction
 _HINTS = {
     b"SDL_NO_SIGNAL_HANDLERS": b"1",  # Ctrl-C stays Blender's
-    b"SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": b"1",  # there is no window of SDL's that could have the focus
-    b"SDL_JOYSTICK_THREAD": b"1",  # nor a loop of messages, which Windows would need
+    b"SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": b"1",  # SDL has no window that could have the focus
+    b"SDL_JOYSTICK_THREAD": b"1",  # nor a message loop, which Windows would need
 }
 
 
-def response(x: float, y: float, dead_zone: float, curve: float) -> Vector:
-    """A stick's deflection with a radial dead zone: nothing inside, then up to 1 as a power, in the same direction."""
+def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector:
+    """Return a stick's deflection with a radial dead zone, and beyond it a power curve up to length
+    1.
+    """
     length = math.hypot(x, y)
     if length <= dead_zone:
         return 0.0, 0.0
@@ -43,9 +45,10 @@ def response(x: float, y: float, dead_zone: float, curve: float) -> Vector:
 
 @dataclass(frozen=True)
 class PadSettings:
-    """How a pad answers. Above 1, `curve` gives finer control of slow movement.
+    """The response of a pad. A `curve` above 1 gives finer control of slow movement.
 
-    `buttons` by action, as SDL names them; `hold` names those of 'run' and 'strafe' that count while held.
+    `buttons` are SDL's names by action; `hold` names those of 'run' and 'strafe' that count only
+    while held. Raises SettingsError for values out of range and for unknown actions.
     """
 
     dead_zone: float = 0.15
@@ -64,14 +67,15 @@ class PadSettings:
             )
         if unknown := sorted(set(self.buttons) - set(BUTTONS)):
             raise SettingsError(
-                f"There is no action '{unknown[0]}' to bind buttons to; known are {', '.join(BUTTONS)}."
+                f"There is no action '{unknown[0]}' to bind buttons to; known are "
+                f"{', '.join(BUTTONS)}."
             )
 
 
 class Gamepad:
-    """Controls from the gamepads that are connected; none, where there is no pad or no library.
+    """The controls of the connected gamepads; neutral if there is no pad or no library.
 
-    `messages` says in one line what changed: a pad that came or went, or why there is none.
+    Messages report a pad that was connected or disconnected, or why there is none.
     """
 
     def __init__(self, settings: PadSettings | None = None) -> None:
@@ -88,12 +92,14 @@ class Gamepad:
         self._messages: list[str] = []
 
     def open(self) -> None:
-        """Load SDL and find the pads. SettingsError for a button that SDL does not know; its absence is a message."""
+        """Load SDL and find the pads. Raises SettingsError for an unknown button; if SDL is
+        missing, a message says so.
+        """
         if self._sdl is not None:
             return
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it tells where its library lies
+                warnings.simplefilter("ignore")  # it warns where its library is
                 import sdl2
         except ImportError:
             self._messages.append(
@@ -104,17 +110,19 @@ class Gamepad:
             self._codes[action] = sdl2.SDL_GameControllerGetButtonFromString(button.encode())
             if self._codes[action] == sdl2.SDL_CONTROLLER_BUTTON_INVALID:
                 raise SettingsError(
-                    f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such as 'a', "
+                    f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such "
+                    "as 'a', "
                     "'leftshoulder' or 'start'."
                 )
         for hint, value in _HINTS.items():
             sdl2.SDL_SetHint(hint, value)
         if sdl2.SDL_InitSubSystem(sdl2.SDL_INIT_JOYSTICK | sdl2.SDL_INIT_GAMECONTROLLER) != 0:
             self._messages.append(
-                f"No gamepad: SDL2 does not start ({sdl2.SDL_GetError().decode()}). The keyboard steers."
+                f"No gamepad: SDL2 does not start ({sdl2.SDL_GetError().decode()}). The keyboard "
+                "steers."
             )
             return
-        # states are asked for; events that nobody takes would pile up
+        # states are polled; events that nobody reads would pile up
         sdl2.SDL_JoystickEventState(sdl2.SDL_IGNORE)
         sdl2.SDL_GameControllerEventState(sdl2.SDL_IGNORE)
         self._sdl = sdl2
@@ -123,32 +131,32 @@ class Gamepad:
             self._messages.append("No gamepad is connected. The keyboard steers until one is.")
 
     def close(self) -> None:
-        """Let go of all pads; may be called twice."""
+        """Close all pads; may be called twice."""
         sdl, self._sdl = self._sdl, None
         if sdl is None:
             return
         for pad in self._pads.values():
             sdl.SDL_GameControllerClose(pad)
         self._pads, self._steering = {}, None
-        self._let_go()
+        self._release_all()
         sdl.SDL_QuitSubSystem(sdl.SDL_INIT_JOYSTICK | sdl.SDL_INIT_GAMECONTROLLER)
 
     def poll(self) -> None:
-        """Look at the pads."""
+        """Read the pads."""
         if self._sdl is None:
             return
         self._sdl.SDL_GameControllerUpdate()
         self._look_for_pads()
         for instance in self._pads:
             if instance != self._steering and self._is_touched(instance):
-                self._let_go()
+                self._release_all()
                 self._steering = instance
         if self._steering is not None:
             self._sticks = self._read_sticks(self._steering)
             self._read_buttons(self._pads[self._steering])
 
-    def controls(self) -> Controls:
-        """What is asked for now; a push is reported once."""
+    def read_controls(self) -> Controls:
+        """Return the controls of now; a push is reported once."""
         (x, y), (face_x, face_y) = self._sticks
         push, self._push = self._push, False
         return Controls(
@@ -171,21 +179,21 @@ class Gamepad:
         sdl = self._sdl
         for instance, pad in list(self._pads.items()):
             if not sdl.SDL_GameControllerGetAttached(pad):
-                self._messages.append(f"The gamepad '{self._name(pad)}' was disconnected.")
+                self._messages.append(f"The gamepad '{self._get_name(pad)}' was disconnected.")
                 sdl.SDL_GameControllerClose(pad)
                 del self._pads[instance]
                 if self._steering == instance:
                     self._steering = None
-                    self._let_go()
+                    self._release_all()
         for number in range(sdl.SDL_NumJoysticks()):
             instance = sdl.SDL_JoystickGetDeviceInstanceID(number)
             if instance in self._pads or not sdl.SDL_IsGameController(number):
                 continue
             if pad := sdl.SDL_GameControllerOpen(number):
                 self._pads[instance] = pad
-                self._messages.append(f"The gamepad '{self._name(pad)}' is connected.")
+                self._messages.append(f"The gamepad '{self._get_name(pad)}' is connected.")
 
-    def _name(self, pad: Any) -> str:
+    def _get_name(self, pad: Any) -> str:
         return (self._sdl.SDL_GameControllerName(pad) or b"unknown").decode(errors="replace")
 
     def _is_touched(self, instance: int) -> bool:
@@ -196,15 +204,15 @@ class Gamepad:
         return buttons or self._read_sticks(instance) != ((0.0, 0.0), (0.0, 0.0))
 
     def _read_sticks(self, instance: int) -> tuple[Vector, Vector]:
-        """Both sticks, to the right and down, as the response has them."""
+        """Return both sticks (right, down) after the response curve."""
         pad, read, settings = (
             self._pads[instance],
             self._sdl.SDL_GameControllerGetAxis,
             self._settings,
         )
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
-        move = response(x, y, settings.dead_zone, settings.curve)
-        return move, response(face_x, face_y, settings.dead_zone, settings.curve)
+        move = apply_response(x, y, settings.dead_zone, settings.curve)
+        return move, apply_response(face_x, face_y, settings.dead_zone, settings.curve)
 
     def _read_buttons(self, pad: Any) -> None:
         for action, code in self._codes.items():
@@ -225,8 +233,8 @@ class Gamepad:
         else:
             self._commands.append(action)
 
-    def _let_go(self) -> None:
-        """Nobody holds a stick or a button."""
+    def _release_all(self) -> None:
+        """Release all sticks and buttons."""
         self._sticks = ((0.0, 0.0), (0.0, 0.0))
         self._down.clear()
         for switch in self._switches.values():

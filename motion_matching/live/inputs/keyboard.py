@@ -1,4 +1,4 @@
-"""The keyboard: keys by Blender's names, several at once, none stuck."""
+"""The keyboard: keys by Blender's names, several at a time."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "tag": ("C",),
     "record": ("SPACE",),
 }
-_PRESSED = ("PRESS", "DOUBLE_CLICK")  # a second press that follows quickly comes as a double click
+_PRESSED = ("PRESS", "DOUBLE_CLICK")  # a quick second press arrives as a double click
 _HALF = 0.5**0.5
 
 
 class Keyboard:
-    """Controls from the keys that are down.
+    """The controls of the keys that are down.
 
-    `keys` names the keys of each action, as Blender's events do; what it leaves out keeps its keys. `hold` names those
-    of 'run' and 'strafe' that count while held rather than toggle. SettingsError for unknown actions and for a key
-    that is to do two things.
+    `keys` gives the keys of each action by the names of Blender's events; other actions have their
+    default keys. `hold` names those of 'run' and 'strafe' that count while held instead of
+    toggling. Raises SettingsError for unknown actions and for a key with two actions.
     """
 
     def __init__(
@@ -38,12 +38,14 @@ class Keyboard:
         for action, names in keys.items():
             if action not in KEYS:
                 raise SettingsError(
-                    f"There is no action '{action}' to bind keys to; known ones are {', '.join(KEYS)}."
+                    f"There is no action '{action}' to bind keys to; known ones are "
+                    f"{', '.join(KEYS)}."
                 )
             for name in names:
                 if other := self._actions.get(name):
                     raise SettingsError(
-                        f"The key {name} is to do both '{other}' and '{action}'; choose another for one."
+                        f"The key {name} is used for both '{other}' and '{action}'; choose "
+                        "another for one."
                     )
                 self._actions[name] = action
         self._switches = {action: Switch(action in hold) for action in ("run", "strafe")}
@@ -54,9 +56,9 @@ class Keyboard:
     def handle(
         self, key: str, value: str, *, is_repeat: bool = False, is_modified: bool = False
     ) -> bool:
-        """Take in an event: the type and value that Blender gives it. True where the key is one of these.
+        """Process an event by Blender's type and value; return whether it was used.
 
-        A press with Ctrl, Alt or the system's key down (`is_modified`) is a shortcut and left alone.
+        A press with Ctrl, Alt or the system key (`is_modified`) is a shortcut and is ignored.
         """
         action = self._actions.get(key)
         if action is None:
@@ -65,35 +67,35 @@ class Keyboard:
             if key not in self._down:
                 return False
             self._down.discard(key)
-            if action in self._switches and not self._holds(action):
+            if action in self._switches and not self._is_held(action):
                 self._switches[action].release()
             return True
         if value not in _PRESSED or is_modified:
             return False
-        was_down = self._holds(action)
+        was_down = self._is_held(action)
         self._down.add(key)
         if not (is_repeat or was_down):
             self._press(action)
         return True
 
     def push(self) -> None:
-        """Push, as by its key."""
+        """Push, as with the key for it."""
         self._push = True
 
     def uses(self, key: str) -> bool:
-        """Whether a key is one of these."""
+        """Return whether a key has an action."""
         return key in self._actions
 
     def release_all(self) -> None:
-        """Let go of every key, as when the window loses the focus and their releases go elsewhere."""
+        """Release every key, as when the window loses the focus and misses their releases."""
         self._down.clear()
         for switch in self._switches.values():
             switch.release()
 
-    def controls(self) -> Controls:
-        """What is asked for now; a push is reported once."""
-        left = float(self._holds("left")) - float(self._holds("right"))
-        ahead = float(self._holds("ahead")) - float(self._holds("back"))
+    def read_controls(self) -> Controls:
+        """Return the controls of now; a push is reported once."""
+        left = float(self._is_held("left")) - float(self._is_held("right"))
+        ahead = float(self._is_held("ahead")) - float(self._is_held("back"))
         if left and ahead:
             left, ahead = _HALF * left, _HALF * ahead
         push, self._push = self._push, False
@@ -108,7 +110,7 @@ class Keyboard:
         commands, self._commands = self._commands, []
         return commands
 
-    def _holds(self, action: str) -> bool:
+    def _is_held(self, action: str) -> bool:
         return any(self._actions[key] == action for key in self._down)
 
     def _press(self, action: str) -> None:

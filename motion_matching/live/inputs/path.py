@@ -1,4 +1,4 @@
-"""Following a path: it gives the future trajectory itself, with a profile of speeds."""
+"""Follow a path: it gives the future trajectory itself, with a speed profile."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from ...engine.errors import SettingsError
 from .base import Input, Situation, Start
 
 _STEP = 0.02  # metres between the samples of a path
-_SMOOTHED = (
-    0.5  # metres over which headings are averaged, so that corners are turned rather than snapped
-)
+_SMOOTHED = 0.5  # metres over which headings are averaged, so that corners are rounded
 _SHORTEST = 0.1  # metres
-_SAMPLES, _SPACING = 17, 0.1  # of the future, seconds
-_SLOWEST = 0.05  # m/s, with which a path begins
+_SAMPLES, _SPACING = 17, 0.1  # number of samples of the future, and the seconds between them
+_SLOWEST = 0.05  # m/s with which a path starts
 
 
-class Path(Input):
-    """Leads along points (N, 2) on the ground at `speed` m/s, from rest to rest, or round and round if `cyclic`.
+class PathInput(Input):
+    """Follows points (N, 2) on the ground at `speed` m/s, from rest to rest, or in laps if
+    `cyclic`.
 
-    `factors` (N,) multiply the speed along the way. It grows and falls by no more than `acceleration` m/s², and is
-    held back in bends so that the acceleration to the side stays below `sideways` m/s². SettingsError for a path that
-    is too short, and for a speed that is not above zero.
+    `factors` (N,) multiply the speed along the path. It changes by at most `acceleration` m/s², and
+    is limited in bends so that the lateral acceleration stays below `sideways` m/s². Raises
+    SettingsError for a path that is too short and a speed that is not above zero.
     """
 
     def __init__(
@@ -50,10 +49,11 @@ class Path(Input):
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         if len(points) < 2 or along[-1] < _SHORTEST:
             raise SettingsError(
-                f"The path is shorter than {_SHORTEST} m; give it two points or more that lie apart."
+                f"The path is shorter than {_SHORTEST} m; give it two or more points further apart."
             )
         self._gait = gait
-        # the first lap begins at rest, the second is what all later ones are like, and the third is what it runs into
+        # the first lap starts at rest, the second is repeated, and the third gives the second its
+        # future
         laps = 3 if cyclic else 1
         count = max(round(along[-1] / _STEP), 2)
         self._along = np.linspace(0.0, laps * along[-1], laps * count + 1)
@@ -61,7 +61,7 @@ class Path(Input):
         self._points = np.column_stack(
             [np.interp(inside, along, column) for column in points.T[:2]]
         )
-        self._yaws = _headings(self._points, cyclic)
+        self._yaws = _compute_headings(self._points, cyclic)
         window = min(max(round(_SMOOTHED / _STEP), 1), len(self._yaws))
         bends = np.abs(
             np.convolve(np.gradient(self._yaws, self._along), np.full(window, 1.0 / window), "same")
@@ -70,33 +70,33 @@ class Path(Input):
         limits = np.maximum(
             np.minimum(limits, np.sqrt(sideways / np.maximum(bends, 1e-9))), _SLOWEST
         )
-        speeds = _profile(limits, self._along, acceleration, cyclic)
+        speeds = _compute_speed_profile(limits, self._along, acceleration, cyclic)
         gaps = np.diff(self._along) / (0.5 * (speeds[1:] + speeds[:-1]))
         self._times = np.concatenate([[0.0], np.cumsum(gaps)])
-        self._lap = count if cyclic else 0  # samples of a lap
+        self._lap = count if cyclic else 0  # number of samples of a lap
         self._now = 0.0
 
     @property
     def start(self) -> Start:
-        x, y, yaw = self._at(np.zeros(1))[0].tolist()
+        x, y, yaw = self._sample(np.zeros(1))[0].tolist()
         return Start(Placement(x, y, yaw))
 
     @property
     def is_finished(self) -> bool:
         return not self._lap and self._now > self._times[-1] + 1.0
 
-    def intent(self, situation: Situation) -> Intent:
+    def get_intent(self, situation: Situation) -> Intent:
         self._now = situation.tick * situation.dt
         ahead = _SPACING * np.arange(_SAMPLES)
-        places = self._at(self._now + ahead).tolist()
-        positions = tuple((x, y) for x, y, _ in places)
+        samples = self._sample(self._now + ahead).tolist()
+        positions = tuple((x, y) for x, y, _ in samples)
         return Intent(
-            path=FuturePath(tuple(ahead.tolist()), positions, tuple(yaw for *_, yaw in places)),
+            path=FuturePath(tuple(ahead.tolist()), positions, tuple(yaw for *_, yaw in samples)),
             gait=self._gait,
         )
 
-    def _at(self, times: np.ndarray) -> np.ndarray:
-        """Place and heading (K, 3) at times (K,) from the start."""
+    def _sample(self, times: np.ndarray) -> np.ndarray:
+        """Return positions and headings (K, 3) at times (K,) from the start."""
         turns = 0.0
         if self._lap:
             begin, end = self._times[self._lap], self._times[2 * self._lap]
@@ -110,8 +110,10 @@ class Path(Input):
         return np.column_stack([x, y, yaw + turns])
 
 
-def _headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
-    """Headings (N,) of evenly spaced points (N, 2), averaged over a stretch of the way, without whole turns."""
+def _compute_headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
+    """Return headings (N,) of evenly spaced points (N, 2), smoothed along the path and
+    unwrapped.
+    """
     steps = np.diff(points, axis=0)
     reach = min(max(round(0.5 * _SMOOTHED / _STEP), 1), len(steps) - 1)
     steps = np.pad(steps, ((reach, reach), (0, 0)), mode="wrap" if cyclic else "edge")
@@ -122,16 +124,18 @@ def _headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
     return yaws[: len(points)]
 
 
-def _profile(
+def _compute_speed_profile(
     limits: np.ndarray, along: np.ndarray, acceleration: float, cyclic: bool
 ) -> np.ndarray:
-    """Speeds (N,) under the limits (N,) that change by no more than the acceleration, from rest, and to rest at an end."""
+    """Return speeds (N,) within limits (N,) and an acceleration, from rest and, unless cyclic, to
+    rest.
+    """
     squares = limits**2
-    grown = 2.0 * acceleration * along
+    gain = 2.0 * acceleration * along
     squares[0] = _SLOWEST**2
     if not cyclic:
         squares[-1] = _SLOWEST**2
-    # v² may rise by 2 a ds a step: a running minimum of v² - 2 a s, once in each direction
-    squares = np.minimum.accumulate(squares - grown) + grown
-    squares = (np.minimum.accumulate((squares + grown)[::-1])[::-1]) - grown
+    # v² may change by 2 a ds per step: a running minimum of v² - 2 a s, once in each direction
+    squares = np.minimum.accumulate(squares - gain) + gain
+    squares = (np.minimum.accumulate((squares + gain)[::-1])[::-1]) - gain
     return np.sqrt(np.maximum(squares, _SLOWEST**2))

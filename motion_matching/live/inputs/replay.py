@@ -1,4 +1,4 @@
-"""A recorded performance as an input: the same wishes again, live."""
+"""A recorded performance as an input: the same intents again, live."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from ...engine.control.performer import Placement
 from .base import Input, Situation, Start
 
 
-class Replay(Input):
-    """The intents and settings of a performance, at `fps` ticks per second; after its end nothing is wanted.
+class ReplayInput(Input):
+    """The intents and settings of a performance, at `fps` ticks per second; after its end, empty
+    intents.
 
-    Its first `lead_in` ticks lead to where it is to be seen. SettingsError where it is too short at that rate.
+    Its first `lead_in` ticks are not shown. Raises SettingsError if it is too short at that rate.
     """
 
     def __init__(self, performance: Performance, fps: float, lead_in: int = 0) -> None:
-        self._performance = performance.at_rate(fps)
+        self._performance = performance.resample(fps)
         self._lead_in = round(lead_in * fps / performance.fps)
         self._tick = 0
 
@@ -35,14 +36,14 @@ class Replay(Input):
     def is_finished(self) -> bool:
         return self._tick >= len(self._performance.intents)
 
-    def settings_at(self, tick: int) -> Mapping[str, Any]:
+    def get_settings_at(self, tick: int) -> Mapping[str, Any]:
         changes: dict[str, Any] = {}
         for at, change in self._performance.changes:
             if at == tick:
                 changes.update(change)
         return changes
 
-    def intent(self, situation: Situation) -> Intent:
+    def get_intent(self, situation: Situation) -> Intent:
         self._tick = situation.tick + 1
         intents = self._performance.intents
         return intents[situation.tick] if situation.tick < len(intents) else Intent()

@@ -1,4 +1,4 @@
-"""Keyboard and gamepad together: whoever holds a stick or a key steers."""
+"""Keyboard and gamepad together: any stick or key that is held steers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .gamepad import Gamepad
 from .keyboard import Keyboard
 
 
-class Steering(Input):
-    """Intents from the keyboard, and from a gamepad if there is one to be; both relative to the view.
+class SteeringInput(Input):
+    """Intents from the keyboard, and from a gamepad if one is given; both relative to the view.
 
-    `push_speed` tells at each push how many m/s it gives.
+    `push_speed` is called at each push and returns its speed in m/s.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Steering(Input):
         if self.gamepad:
             self.gamepad.poll()
 
-    def intent(self, situation: Situation) -> Intent:
-        controls = self.keyboard.controls()
+    def get_intent(self, situation: Situation) -> Intent:
+        controls = self.keyboard.read_controls()
         if self.gamepad:
-            controls = _together(self.gamepad.controls(), controls)
-        return controls.intent(
+            controls = _merge(self.gamepad.read_controls(), controls)
+        return controls.to_intent(
             situation.view_heading, self._push_speed() if controls.push else PUSH_SPEED
         )
 
@@ -57,8 +57,8 @@ class Steering(Input):
         return self.gamepad.take_messages() if self.gamepad else []
 
 
-def _together(pad: Controls, keys: Controls) -> Controls:
-    """The pad's stick where it is held, else the keys; of switches, either one."""
+def _merge(pad: Controls, keys: Controls) -> Controls:
+    """Merge controls: the pad's stick if it is held, else the keys; switches of either."""
     return Controls(
         pad.move if pad.move != (0.0, 0.0) else keys.move,
         pad.face,

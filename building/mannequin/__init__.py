@@ -1,0 +1,1 @@
+"""The mannequin's sculptor: it writes the file that the package ships."""

@@ -1,0 +1,103 @@
+"""Write the tables of settings in the manual from the settings themselves.
+
+`python -m building.tables` replaces what stands between `<!-- table: ClassName -->` and
+`<!-- end of table -->` in the pages of `docs`; with `--check` it only says which pages are out of
+date. The table of a class whose settings are not described in the code is left as it was written.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MODULES = {  # of the settings that have a table
+    "AutoTagSettings": "database.thresholds",
+    "BuildSettings": "database.build",
+    "ContactSettings": "motion.contacts",
+    "PerformerSettings": "control.settings",
+    "SimulationBoneSettings": "motion.simulation_bone",
+    "TrainingSettings": "field.quality",
+}
+_TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_DEGREES = {"rad": "°", "rad/s": "°/s"}
+
+
+def make_table(settings: type) -> str:
+    """Return a Markdown table with a row for each described setting of a dataclass; nothing without
+    any.
+    """
+    described = [
+        (f, f.metadata["description"]) for f in fields(settings) if "description" in f.metadata
+    ]
+    if not described:
+        return ""
+    rows = [
+        f"| `{f.name}` | *{d.label}* | {format_default(f.default, d.unit)} | {_escape(d.help)} |"
+        for f, d in described
+    ]
+    return "\n".join(["| setting | panel | default | what it does |", "|---|---|---|---|", *rows])
+
+
+def format_default(value: Any, unit: str) -> str:
+    """Return a default as a reader expects it: angles in degrees, numbers with their unit."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if is_dataclass(value):
+        return f"{', '.join(f'{number:.4g}' for number in vars(value).values())} {unit}".rstrip()
+    if not isinstance(value, (int, float)):
+        return f"`{value}`"
+    if unit in _DEGREES:
+        return f"{math.degrees(value):.4g}{_DEGREES[unit]}"
+    return f"{value:.4g} {unit}" if unit not in ("", "share") else f"{value:.4g}"
+
+
+def fill_tables(text: str) -> str:
+    """Return a page with its tables written anew."""
+
+    def fill(match: re.Match[str]) -> str:
+        begin, name, end = match.groups()
+        table = make_table(_find_settings(name)) if name in MODULES else ""
+        return f"{begin}\n{table}\n\n{end}" if table else match[0]
+
+    return _TABLE.sub(fill, text)
+
+
+def _find_settings(name: str) -> type:
+    settings: type = getattr(
+        importlib.import_module(f"motion_matching.engine.{MODULES[name]}"), name
+    )
+    return settings
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main(arguments: list[str]) -> int:
+    """Write all pages anew, or with `--check` return 1 if one is out of date."""
+    stale = 0
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        filled = fill_tables(text)
+        if filled != text:
+            stale = 1
+            print(
+                f"docs/{page.name}: its tables are out of date"
+                if arguments
+                else f"docs/{page.name}: tables written"
+            )
+            if not arguments:
+                page.write_text(filled, encoding="utf-8")
+    return stale if arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

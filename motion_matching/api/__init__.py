@@ -1,0 +1,57 @@
+"""Motion matching for scripts: load motion, build a database, perform takes, measure and write
+them.
+
+Everything named here is stable: names, parameters and shapes change only with a new major version.
+In a checkout, `from motion_matching import api`; inside Blender, see `examples/find_api.py`.
+Blender is needed only by `read_actions`, `write_action` and `write_blend`, and to read .blend, FBX
+and glTF files.
+
+Axes and units are Blender's: Z up, the ground is XY, a heading of 0 faces -Y; metres, seconds,
+radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingError`; each message
+says what is wrong and what to do.
+"""
+
+from ..engine.control.ground import Box
+from ..engine.control.intent import Intent
+from ..engine.control.performance import Performance
+from ..engine.control.settings import PerformerSettings, Speeds
+from ..engine.control.take import Take
+from ..engine.database.build import BuildSettings
+from ..engine.database.database import Database
+from ..engine.database.features import Feature, Schema
+from ..engine.database.features import load_schema as load_features
+from ..engine.database.sources import Source
+from ..engine.database.tags import TagRange
+from ..engine.database.thresholds import AutoTagSettings
+from ..engine.errors import (
+    DatabaseError,
+    MotionDataError,
+    MotionMatchingError,
+    RigError,
+    SettingsError,
+)
+from ..engine.field.field_controller import FieldController
+from ..engine.insight.frame_inspector import FrameInspection
+from ..engine.insight.inspection import Inspection
+from ..engine.motion.clip import Clip
+from ..engine.motion.contacts import ContactSettings
+from ..engine.motion.simulation_bone import SimulationBoneSettings
+from ..engine.motion.skeleton import Skeleton
+from ..engine.takes.takes import summarize
+from .blender import write_action, write_blend
+from .databases import build, open, save
+from .fields import open_field, save_field, train
+from .insight import describe_frame, inspect, inspect_frame
+from .motion import load, make_demo_clips, read_actions, write_bvh
+from .takes import make_performance, measure, perform
+
+__all__ = (
+    "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
+    "DatabaseError", "Feature", "FieldController", "FrameInspection", "Inspection", "Intent",
+    "MotionDataError", "MotionMatchingError", "Performance", "PerformerSettings", "RigError",
+    "Schema", "SettingsError", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
+    "TagRange", "Take", "build", "describe_frame", "inspect", "inspect_frame", "load",
+    "load_features", "make_demo_clips", "make_performance", "measure", "open", "open_field",
+    "perform", "read_actions", "save", "save_field", "summarize", "train", "write_action",
+    "write_blend", "write_bvh",
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""Takes as actions and files of Blender."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import scene
+from ..engine.control.take import Take
+from ..engine.database.database import Database
+from ..engine.errors import SettingsError
+from ..engine.motion.clip import Clip
+from ..engine.takes import baking
+from .motion import check_blender
+
+if TYPE_CHECKING:
+    import bpy
+
+
+def write_action(
+    motion: Take | Clip,
+    armature: bpy.types.Object,
+    database: Database | None = None,
+    *,
+    name: str = "",
+    frame_start: int = 1,
+    root: str | None = None,
+    root_bone: str = "",
+    fewer_keys: float = 0.0,
+    track: str | None = None,
+) -> bpy.types.Action:
+    """Write a take or a clip as a new action onto an armature object of the open Blender file.
+
+    Parameters
+    ----------
+    motion : Take or Clip
+        The motion. Its bones are those of the armature with the same names.
+    armature : bpy.types.Object
+        The armature object.
+    database : Database, optional
+        The database of a take: it tells which bone the hips are, and when feet stand, which becomes
+        markers.
+    name : str
+        Name of the action; by default that of the motion.
+    frame_start : int
+        The frame of the scene on which the motion starts.
+    root : str, optional
+        What carries the character over the ground: ``"object"``, ``"bone"``, ``"hips"`` or
+        ``"in-place"``. By default what the armature has for it.
+    root_bone : str
+        The bone for ``root="bone"``, if it cannot be found.
+    fewer_keys : float
+        How far in metres a bone may be from its place in exchange for fewer keys.
+    track : str, optional
+        A new NLA track to put the action onto; by default it becomes the active action.
+
+    Returns
+    -------
+    bpy.types.Action
+        Other actions stay as they are.
+
+    Raises
+    ------
+    RigError
+        If the armature does not fit the motion.
+    SettingsError
+        If `root` is another word, or this Python has no Blender.
+
+    Examples
+    --------
+    >>> action = api.write_action(take, bpy.context.object, database)  # doctest: +SKIP
+    """
+    check_blender("write_action")
+    clip = motion.to_clip() if isinstance(motion, Take) else motion
+    action = scene.writing.bake.bake(
+        clip,
+        armature,
+        name=name or clip.name,
+        frame_start=frame_start,
+        root=_find_root(root),
+        root_bone=root_bone,
+        hips=database.role_names["hips"] if database else None,
+        fewer_keys=fewer_keys,
+        track=track,
+    )
+    if database and isinstance(motion, Take):
+        ranges, legs = baking.find_contact_ranges(motion, database), database.roles.leg_names
+        scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)(
+            action, frame_start
+        )
+    return action
+
+
+def write_blend(
+    take: Take,
+    path: str | Path,
+    database: Database,
+    *,
+    onto: str | Path | None = None,
+    armature: str | None = None,
+    frame_start: int | None = None,
+    root: str | None = None,
+    root_bone: str = "",
+    fewer_keys: float = 0.0,
+    track: str | None = None,
+) -> None:
+    """Write a take as a Blender file: with a body on a small stage, or as a copy of another file.
+
+    Parameters
+    ----------
+    take : Take
+        The take.
+    path : path
+        The .blend file to write.
+    database : Database
+        The database of the take.
+    onto : path, optional
+        A Blender file whose copy gets the take; it stays as it is.
+    armature : str, optional
+        The armature object in that file; by default its only one.
+    frame_start : int, optional
+        The frame on which the take starts in a copy; by default where its scene starts.
+    root, root_bone, fewer_keys, track : str, str, float, str, optional
+        As for `write_action`.
+
+    Raises
+    ------
+    MotionMatchingError
+        If a file cannot be read or written, or the armature does not fit.
+
+    Notes
+    -----
+    The file that is open gives way, so this works in the background only.
+
+    Examples
+    --------
+    >>> api.write_blend(take, "take.blend", database)  # doctest: +SKIP
+    """
+    check_blender("write_blend")
+    scene.staging.take_file.write_take(
+        take,
+        baking.find_contact_ranges(take, database),
+        database,
+        Path(path),
+        onto=Path(onto) if onto else None,
+        armature=armature,
+        frame_start=frame_start,
+        root=_find_root(root),
+        root_bone=root_bone,
+        fewer_keys=fewer_keys,
+        track=track,
+    )
+
+
+def _find_root(word: str | None) -> Any:
+    """Return what carries the character over the ground."""
+    targets = {target.value: target for target in scene.rig.root_target.RootTarget}
+    if word is not None and word not in targets:
+        raise SettingsError(f"The root cannot be '{word}'; use one of {', '.join(targets)}.")
+    return targets[word] if word else None

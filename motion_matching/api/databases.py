@@ -1,0 +1,124 @@
+"""Databases: build, open and save them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ..engine.database import build as building
+from ..engine.database import database as databases
+from ..engine.database.build import BuildSettings
+from ..engine.database.database import Database
+from ..engine.errors import DatabaseError
+from .motion import Motion, list_sources
+
+Progress = Callable[[str, float], None]
+
+
+def build(
+    sources: Motion | Iterable[Motion],
+    settings: BuildSettings | None = None,
+    *,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Database:
+    """Build a database.
+
+    Parameters
+    ----------
+    sources : path, Clip, Source, or iterable of them
+        Paths as for `load`; a `Source` says which part of a clip or file is used, and how.
+    settings : BuildSettings, optional
+        How it is built: mirrored or not, its frame rate, features, simulation bone, contacts and
+        tags.
+    skip_broken : bool
+        Whether to leave out sources that cannot be read or have another skeleton than most.
+    progress : callable, optional
+        Called with the name of a stage and the share done; it may raise to cancel.
+
+    Returns
+    -------
+    Database
+        N frames: ``poses`` (N, 7, B) hold positions and quaternions local to the parent, bone 0 is
+        the simulation bone in the world; ``track`` (N, 3) is its x, y and yaw; ``features`` (D, N)
+        are raw.
+
+    Raises
+    ------
+    MotionDataError, RigError, SettingsError, DatabaseError
+        If a source cannot be used, skeletons differ, or nothing is left to build from.
+
+    Warns
+    -----
+    UserWarning
+        For each source that was left out, and for all that may make the database worse.
+
+    Examples
+    --------
+    >>> database = api.build("clips", api.BuildSettings(mirror=True))
+    >>> database.poses.shape[1:]
+    (7, 23)
+    """
+    listed = list_sources(sources)
+    database, report = building.build(
+        listed, settings or BuildSettings(), progress, skip_broken=skip_broken
+    )
+    for sentence in (
+        *(f"Left out {name}: {reason}." for name, reason in report.skipped),
+        *report.warnings,
+    ):
+        warnings.warn(sentence, stacklevel=2)
+    return database
+
+
+def open(path: str | Path) -> Database:
+    """Open a saved database. Its arrays are mapped into memory, read-only.
+
+    Parameters
+    ----------
+    path : path
+        An .npz file made by `save`, or by ``motion_matching build``.
+
+    Returns
+    -------
+    Database
+
+    Raises
+    ------
+    DatabaseError
+        If the file is no database.
+
+    Examples
+    --------
+    >>> database = api.open("walk.npz")
+    >>> f"{database.fps:g} frames per second"
+    '30 frames per second'
+    """
+    if Path(path).is_dir() or Path(path).suffix.lower() == ".bvh":
+        raise DatabaseError(
+            f"{path} is not a database; make one with api.build('{path}') and api.save."
+        )
+    return databases.load(path)
+
+
+def save(database: Database, path: str | Path) -> None:
+    """Save a database as an .npz file.
+
+    Parameters
+    ----------
+    database : Database
+        The database.
+    path : path
+        The file to write.
+
+    Raises
+    ------
+    DatabaseError
+        If the file cannot be written; nothing is left of it then.
+
+    Examples
+    --------
+    >>> api.save(database, "walk.npz")
+    """
+    databases.save(database, path)

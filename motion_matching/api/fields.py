@@ -1,0 +1,144 @@
+"""Motion fields: train, open and save them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..engine.database.database import Database
+from ..engine.errors import SettingsError
+from ..engine.field import value_function as value_functions
+from ..engine.field.field_controller import METRICS, FieldController
+from ..engine.field.quality import QUALITIES, TrainingSettings
+from ..engine.field.tasks import make_tasks
+from ..engine.field.training import Training
+from ..engine.takes import takes
+from .databases import Progress
+
+
+def train(
+    database: Database,
+    *,
+    tasks: Sequence[str] = ("direction", "speed"),
+    tags: Sequence[str] = (),
+    quality: str = "normal",
+    metric: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    directions: int | None = None,
+    progress: Progress | None = None,
+) -> FieldController:
+    """Train a motion field.
+
+    Parameters
+    ----------
+    database : Database
+        The motion.
+    tasks : sequence of str
+        What can be requested: ``("direction",)`` or ``("direction", "speed")``.
+    tags : sequence of str
+        Tags that can be requested too.
+    quality : str
+        ``"draft"``, ``"quick"``, ``"normal"``, ``"fine"`` or ``"full"``.
+    metric : str
+        How states are compared, ``"default"`` or ``"notebook"``.
+    settings : mapping, optional
+        What to change of the quality: ``states``, ``neighbours``, ``drift``, ``discount``,
+        ``sweeps``, ``residual``.
+    directions : int, optional
+        Number of headings all around, odd; by default that of the quality.
+    progress : callable, optional
+        Called with the name of a stage and the share done; it may raise to cancel.
+
+    Returns
+    -------
+    FieldController
+        Give it to `perform` or `save_field`. ``field.function.values`` has the shape (N, speeds,
+        tags + 1, directions), ``field.function.residuals`` (sweeps, 3).
+
+    Raises
+    ------
+    SettingsError
+        If a name or a value is not known, or no trained state carries a tag.
+
+    Examples
+    --------
+    >>> field = api.train(database, quality="draft", settings={"states": 60, "sweeps": 5})
+    >>> len(field.function.residuals)
+    5
+    """
+    for name, value, known in (("quality", quality, QUALITIES), ("metric", metric, METRICS)):
+        if value not in known:
+            raise SettingsError(f"There is no {name} '{value}'; use one of {', '.join(known)}.")
+    default, count = QUALITIES[quality]
+    fastest = takes.make_default_settings(database).run.forward
+    states = METRICS[metric](database)
+    requests = make_tasks(tasks, fastest, directions=directions or count, tags=tags)
+    training = Training(database, states, requests, _change(default, settings or {}), progress)
+    return FieldController(states, training.run(progress))
+
+
+def open_field(path: str | Path, database: Database) -> FieldController:
+    """Open a trained motion field.
+
+    Parameters
+    ----------
+    path : path
+        An .npz file made by `save_field`, or by ``motion_matching train``.
+    database : Database
+        The database that it was trained with.
+
+    Returns
+    -------
+    FieldController
+
+    Raises
+    ------
+    SettingsError
+        If the file is no motion field.
+    DatabaseError
+        If it was trained with other data.
+
+    Examples
+    --------
+    >>> field = api.open_field("field.npz", database)
+    >>> take = api.perform(database, seconds=1, controller=field)
+    """
+    return FieldController.load(path, database)
+
+
+def save_field(field: FieldController, path: str | Path) -> None:
+    """Save a trained motion field as an .npz file.
+
+    Parameters
+    ----------
+    field : FieldController
+        What `train` returned.
+    path : path
+        The file to write.
+
+    Raises
+    ------
+    SettingsError
+        If the file cannot be written, or the field is not trained.
+
+    Examples
+    --------
+    >>> api.save_field(field, "field.npz")
+    """
+    if field.function is None:
+        raise SettingsError(
+            "The motion field is not trained, so there is nothing to save; train it first."
+        )
+    value_functions.save(field.function, path)
+
+
+def _change(settings: TrainingSettings, changes: Mapping[str, Any]) -> TrainingSettings:
+    """Return settings with changes. SettingsError for unknown names."""
+    if unknown := sorted(set(changes) - set(vars(settings))):
+        raise SettingsError(
+            f"There is no setting '{unknown[0]}' of a training; use one of "
+            f"{', '.join(vars(settings))}."
+        )
+    return replace(settings, **changes)

@@ -1,0 +1,139 @@
+"""Insight: what a database holds, and a frame as the search sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..engine.control.performance import Performance
+from ..engine.database.database import Database
+from ..engine.errors import SettingsError
+from ..engine.insight import frame_inspector, inspection
+from ..engine.insight.frame_inspector import FrameInspection
+from ..engine.insight.inspection import Inspection
+from ..engine.takes import takes
+from .takes import find_performance
+
+
+def inspect(
+    database: Database,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    performance: str | Path | Performance | None = None,
+) -> Inspection:
+    """Inspect what a database holds, and what it covers of what its controller asks for.
+
+    Parameters
+    ----------
+    database : Database
+        The database.
+    settings : mapping, optional
+        Settings of the controller to change, as for `perform`.
+    performance : str, path or Performance, optional
+        What leads the controller; by default all scripts.
+
+    Returns
+    -------
+    Inspection
+        ``text`` for people, ``data`` as JSON data.
+
+    Raises
+    ------
+    SettingsError
+        If settings or performance cannot be used.
+
+    Examples
+    --------
+    >>> inspection = api.inspect(database)
+    >>> sorted(inspection.data["coverage"])[:2]
+    ['averaged_over', 'frames']
+    """
+    default = takes.make_default_settings(database)
+    led = None if performance is None else find_performance(database, default, performance)
+    return inspection.inspect(database, default, settings or {}, led)
+
+
+def inspect_frame(
+    database: Database,
+    frame: int | str,
+    *,
+    velocity: tuple[float, float] | None = None,
+    tags: Iterable[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    count: int = 8,
+) -> FrameInspection:
+    """Inspect a frame as the search sees it: its features, what playing on costs, and the best
+    other frames.
+
+    Parameters
+    ----------
+    database : Database
+        The database.
+    frame : int or str
+        A frame of the database, or ``"CLIP:FRAME"`` or ``"CLIP:FRAME:mirrored"``.
+    velocity : tuple of float, optional
+        Desired velocity in m/s forward and to the left, seen from the character; by default the
+        clip goes on.
+    tags : iterable of str
+        Search only frames that carry all of these tags.
+    settings : mapping, optional
+        Settings of the controller to change, as for `perform`.
+    count : int
+        How many other frames to return.
+
+    Returns
+    -------
+    FrameInspection
+        ``features`` with ``values`` (times, axes), the cost of ``continuing`` and of the
+        ``candidates`` by feature, and the frame that is ``chosen``. `describe_frame` makes a text
+        of it.
+
+    Raises
+    ------
+    SettingsError
+        If there is no such frame or setting.
+    DatabaseError
+        If no frame carries a tag.
+
+    Examples
+    --------
+    >>> seen = api.inspect_frame(database, 100, velocity=(2.0, 0.0))
+    >>> len(seen.candidates)
+    8
+    """
+    chosen = takes.make_default_settings(database).with_changes(settings or {})
+    index = frame_inspector.find_frame(database, frame) if isinstance(frame, str) else int(frame)
+    if not 0 <= index < database.frame_count:
+        raise SettingsError(
+            f"The database has no frame {index}; give one from 0 to {database.frame_count - 1}."
+        )
+    ahead = None
+    if velocity is not None:
+        ahead = frame_inspector.predict_trajectory(database, chosen, index, velocity)
+    return frame_inspector.inspect_frame(
+        database, chosen, index, ahead, tags=frozenset(tags), count=count
+    )
+
+
+def describe_frame(inspection: FrameInspection, database: Database) -> str:
+    """Describe an inspected frame for people.
+
+    Parameters
+    ----------
+    inspection : FrameInspection
+        What `inspect_frame` returned.
+    database : Database
+        The database.
+
+    Returns
+    -------
+    str
+        Several lines.
+
+    Examples
+    --------
+    >>> print(api.describe_frame(seen, database).splitlines()[1])
+    tags: none
+    """
+    return frame_inspector.describe(inspection, database)

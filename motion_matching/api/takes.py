@@ -1,0 +1,212 @@
+"""Takes: make performances, perform them, measure what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..engine.control import scripts
+from ..engine.control.ground import Box
+from ..engine.control.performance import Performance
+from ..engine.control.settings import PerformerSettings
+from ..engine.control.take import Take
+from ..engine.database.database import Database
+from ..engine.errors import SettingsError
+from ..engine.field.field_controller import METRICS, FieldController
+from ..engine.matching.method import MotionMatching
+from ..engine.takes import baking, takes
+from .databases import Progress
+
+
+def make_performance(
+    velocities: np.ndarray,
+    *,
+    facings: np.ndarray | None = None,
+    gaits: np.ndarray | float = 0.0,
+    fps: float = 30.0,
+    position: tuple[float, float] = (0.0, 0.0),
+    facing: float = 0.0,
+    name: str = "performance",
+) -> Performance:
+    """Make a performance from arrays, to be given to `perform`.
+
+    Parameters
+    ----------
+    velocities : array_like (T, 2)
+        Desired velocity on the ground in the world at each tick, m/s.
+    facings : array_like (T,), optional
+        Desired headings in radians; NaN faces the movement, as does leaving them out.
+    gaits : array_like (T,) or float
+        From 0 (walk) to 1 (run).
+    fps : float
+        Ticks per second. A database with another rate resamples them.
+    position : tuple of float
+        Where the character starts, in metres.
+    facing : float
+        The heading in which it starts.
+    name : str
+        The name of the take.
+
+    Returns
+    -------
+    Performance
+
+    Raises
+    ------
+    SettingsError
+        If an array has another shape, or numbers that are not finite.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0.0, 2.0 * np.pi, 300)
+    >>> circle = api.make_performance(1.5 * np.column_stack([np.sin(angle), -np.cos(angle)]))
+    >>> circle.seconds
+    10.0
+    """
+    made = scripts.build_from_arrays(name, fps, velocities, facings, gaits)
+    return replace(made, position=position, facing=facing)
+
+
+def perform(
+    database: Database,
+    script: str | Path | Performance = "figure_eight",
+    *,
+    seconds: float = 30.0,
+    gait: str = "walk",
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    tags: Iterable[str] = (),
+    obstacles: Sequence[Box] | None = None,
+    controller: str | FieldController = "matching",
+    feet: str | None = None,
+    progress: Progress | None = None,
+) -> Take:
+    """Perform a take: the same that ``motion_matching take`` makes, to the byte.
+
+    Parameters
+    ----------
+    database : Database
+        What the character plays.
+    script : str, path or Performance
+        ``"figure_eight"``, ``"square"``, ``"stop_and_go"``, ``"flips"``, ``"strafe_circle"``,
+        ``"random"``, a .json file with a recorded performance, or what `make_performance` returns.
+    seconds, gait, seed : float, str, int
+        Length of a script, ``"walk"`` or ``"run"``, and the seed of ``"random"``.
+    settings : mapping, optional
+        Settings of the controller to change, by name, such as ``{"velocity_halflife": 0.2}``.
+        `weights` has a number for each feature of the database.
+    tags : iterable of str
+        Play only frames that carry all of these tags.
+    obstacles : sequence of Box, optional
+        What stands in the way, in place of what the performance has.
+    controller : str or FieldController
+        ``"matching"``; ``"field"`` for a motion field without training; or one made by `train` or
+        `open_field`.
+    feet : str, optional
+        ``"baked"`` plants them knowing the contacts ahead, ``"live"`` leaves them as a live session
+        locks them, and ``"off"`` leaves them as the motion has them. By default baked, and off with
+        the setting ``foot_lock`` off.
+    progress : callable, optional
+        Called with the name of a stage and the share done; it may raise to cancel.
+
+    Returns
+    -------
+    Take
+        T ticks: ``poses`` (T, 7, B), ``character`` and ``simulation`` (T, 3) as x, y, yaw,
+        ``frames`` (T,) of the database, ``jumped`` (T,), ``contacts`` (T, L); see `Take` for all of
+        them.
+
+    Raises
+    ------
+    SettingsError
+        If there is no such script or setting, or a value is out of its limits.
+    DatabaseError
+        If no frame carries the tags.
+
+    Examples
+    --------
+    >>> take = api.perform(database, "square", seconds=5, settings={"velocity_halflife": 0.2})
+    >>> take.poses.shape
+    (150, 7, 23)
+    """
+    field = _find_field(database, controller)
+    trained = field.settings if field else {}
+    default = takes.make_default_settings(database).with_changes(trained)
+    changes = {
+        name: np.asarray(value).tolist() if isinstance(value, np.ndarray) else value
+        for name, value in (settings or {}).items()
+    }
+    chosen = default.with_changes(changes)
+    performance = find_performance(database, chosen, script, gait, seconds, seed)
+    performance = replace(performance, settings={**performance.settings, **trained, **changes})
+    performance = takes.request_tags(performance, frozenset(tags), database, chosen)
+    if obstacles is not None:
+        performance = replace(performance, obstacles=tuple(obstacles))
+    if field:
+        field.check(performance)
+        performance = field.adapt_performance(performance)
+    report = (lambda part: progress("Performing", part)) if progress else None
+    live = takes.perform(database, chosen, performance, report, controller=field or MotionMatching)
+    return baking.place_feet(live, database, feet)[0]
+
+
+def measure(take: Take, database: Database, *, live: Take | None = None) -> dict[str, Any]:
+    """Measure a take beside its sources.
+
+    Parameters
+    ----------
+    take : Take
+        The take.
+    database : Database
+        The database that it plays.
+    live : Take, optional
+        The same take with ``feet="live"``, to compare what its feet do.
+
+    Returns
+    -------
+    dict
+        JSON data. ``"take"`` and ``"sources"`` hold the measures, such as ``foot_slide_mann`` and
+        ``achieved_speed`` in m/s; others are ``"clips"``, ``"jumps"`` and ``"settings"``.
+        `summarize` makes a text of it.
+
+    Examples
+    --------
+    >>> report = api.measure(take, database)
+    >>> 0.0 <= report["take"]["foot_slide_mann"] < 0.1
+    True
+    >>> print(api.summarize(report).splitlines()[0])
+    square walk: 5.0 s at 30 fps, ...
+    """
+    return takes.report(take, database, live=live)
+
+
+def find_performance(
+    database: Database,
+    settings: PerformerSettings,
+    script: str | Path | Performance,
+    gait: str = "walk",
+    seconds: float = 30.0,
+    seed: int = 0,
+) -> Performance:
+    """Return the performance of a script, a file, or itself."""
+    if isinstance(script, Performance):
+        return script
+    return takes.prepare_performance(
+        database, settings, str(script), gait=gait, seconds=seconds, seed=seed
+    )
+
+
+def _find_field(database: Database, controller: str | FieldController) -> FieldController | None:
+    """Return the motion field of a controller; None for motion matching."""
+    if isinstance(controller, FieldController):
+        return controller
+    if controller not in ("matching", "field"):
+        raise SettingsError(
+            f"There is no controller '{controller}'; use matching, field, or what api.train "
+            "returns."
+        )
+    return FieldController(METRICS["default"](database)) if controller == "field" else None

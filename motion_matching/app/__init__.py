@@ -1,0 +1,39 @@
+"""What the add-on does, without a panel."""
+
+from typing import TYPE_CHECKING
+
+from ..engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        build,
+        callbacks,
+        characters,
+        comparing,
+        content,
+        databases,
+        features,
+        handlers,
+        insight,
+        inspector,
+        items,
+        learning_curves,
+        library,
+        live,
+        preferences,
+        recordings,
+        rig_status,
+        runtime,
+        settings,
+        source_files,
+        sources,
+        status,
+        steps,
+        tag_colors,
+        takes,
+        training,
+        typed,
+        values,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,210 @@
+"""Load or build the database of a character, and read the motion of its sources for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..engine.database import build as engine_build
+from ..engine.database.sources import Source
+from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
+from ..engine.motion import bvh
+from ..scene.blender import evaluation
+from ..scene.reading import hand_path, sampling
+from . import status
+from .characters import get_armature, get_bone_choice
+from .content import Content, content_steps
+from .library import get_file_digests, get_library
+from .settings import get_build_settings
+from .source_files import find_file
+from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
+from .steps import ReportProgress, Steps, map_steps, run_in_background_steps, scale_progress_steps
+from .typed import settings_of
+
+if TYPE_CHECKING:
+    from ..engine.database.database import Database
+    from ..scene.reading.sampling import SampledClip
+
+_MAX_NOTES = 4
+
+
+def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
+    """Return the database of an armature's settings: the stored one, or a new one if there is none
+    or `again` is set.
+
+    Errors are those of sampling, building and saving, and of files that change meanwhile. Nothing
+    is changed before the end.
+    """
+    uid, databases = obj.session_uid, get_library()
+    content = yield from content_steps(uid)
+    obj, key = get_armature(uid), content.key
+    if databases.has(key) and not again:
+        database = databases.load(key)
+        _store_content(obj, content)
+        status.set_built(obj, key, database)
+        return database
+    settings = get_build_settings(obj)
+    problems = [
+        (source.name, find_source_problem(source))
+        for source in settings_of(obj).sources
+        if source.enabled
+    ]
+    broken = [(name, problem) for name, problem in problems if problem]
+    sources = [source for source, _ in (yield from read_sources_steps(uid, broken))]
+    digests = get_file_digests()
+    files = {source.file: digests.compute(source.file) for source in sources if source.file}
+    if (yield from content_steps(uid)).key != key:
+        raise SettingsError(
+            "The sources or the settings changed while the sources were read; build again."
+        )
+
+    def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
+        result = engine_build.build(sources, settings, report, skip_broken=True)
+        for file, digest in files.items():  # which were loaded only now
+            if digests.compute(file) != digest:
+                raise SettingsError(
+                    f"{file} changed while the database was built from it; build again."
+                )
+        return result
+
+    built, build_report = yield from run_in_background_steps(build, "Building")
+
+    def save(report: ReportProgress) -> Database:
+        stored = databases.store(key, built)
+        status.cache_database(key, stored)
+        return stored
+
+    database = yield from run_in_background_steps(save, "Saving")
+    obj = get_armature(uid)
+    _store_content(obj, content)
+    settings_of(obj).built_notes = _format_notes(
+        [*broken, *build_report.skipped], build_report.warnings
+    )
+    yield from status.refresh_steps(
+        uid
+    )  # it may be stale already: what changed after the reading is not in it
+    return database
+
+
+def _store_content(obj: bpy.types.Object, content: Content) -> None:
+    """Note on an armature what its database is made of."""
+    settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
+
+
+def read_sources_steps(
+    uid: int, broken: list[tuple[str, str]] | None = None
+) -> Steps[list[tuple[Source, int]]]:
+    """Read the actions among the sources of an armature as clips, one between two yields.
+
+    Returns each source with the frame of the timeline where its clip counts zero. What cannot be
+    read is added to `broken` by name, with the reason. Its error is raised instead where there is
+    no such list, where nothing else is left, and where the armature changed meanwhile;
+    RigChangedError also where something that it follows was moved.
+    """
+    indices, before = (
+        get_enabled_indices(get_armature(uid)),
+        evaluation.read_followed_transforms(get_armature(uid)),
+    )
+    result: list[tuple[Source, int]] = []
+    for number, index in enumerate(indices):
+        name = get_source(uid, index)[1].name
+        yield f"Reading {name}", number / len(indices)
+        try:
+            sampled = yield from scale_progress_steps(
+                _sample_steps(uid, index, f"Reading {name}"), number, len(indices)
+            )
+        except MotionMatchingError as error:
+            if (
+                broken is None
+                or isinstance(error, RigChangedError)
+                or (index == indices[-1] and not result)
+            ):
+                raise
+            broken.append((name, str(error)))
+        else:
+            result.append(read_source(*get_source(uid, index), sampled=sampled))
+    obj = get_armature(uid)
+    after = evaluation.read_followed_transforms(obj)
+    moved = [name for name in before | after if before.get(name) != after.get(name)]
+    if moved:
+        raise RigChangedError(
+            f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were "
+            "read; "
+            "start again."
+        )
+    return result
+
+
+def _sample_steps(uid: int, index: int, stage: str) -> Steps[SampledClip | None]:
+    """Sample the action of a source, in pieces; None for a file."""
+    obj, source = get_source(uid, index)
+    if source.kind != "ACTION":
+        return None
+    steps = sampling.sample_steps(
+        obj, source.action, bones=get_bone_choice(obj), frames=_get_limits(source)
+    )
+    finish = yield from map_steps(steps, lambda _: (stage, 0.0))
+    return (yield from run_in_background_steps(lambda report: finish(), stage))
+
+
+def _get_limits(source: Any) -> tuple[int, int] | None:
+    """Return the first and the last frame that a source is limited to, or None for all."""
+    return (source.frame_start, source.frame_end) if source.use_range else None
+
+
+def read_source(
+    obj: bpy.types.Object, source: Any, by_hand: bool = True, sampled: SampledClip | None = None
+) -> tuple[Source, int]:
+    """Return a source of an armature as the engine takes it, and the frame of the timeline where
+    its clip counts zero.
+
+    It has the path that was edited by hand, unless `by_hand` is False. An action may have been
+    `sampled` before.
+    """
+    result = Source(
+        file=find_file(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop
+    )
+    first, limits = 0, _get_limits(source)
+    if source.kind == "ACTION":
+        sampled = (
+            sampled
+            or sampling.sample(obj, [source.action], bones=get_bone_choice(obj), frames=limits)[0]
+        )
+        result, first = (
+            replace(result, clip=sampled.clip, loop=source.loop or sampled.cyclic),
+            sampled.first,
+        )
+    elif limits:
+        result = replace(result, start=limits[0], stop=limits[1] + 1)
+    if by_hand and source.use_path:
+        result = _add_hand_path(result, obj, source, first)
+    return replace(result, tags=build_tag_ranges(source, first)), first
+
+
+def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: int) -> Source:
+    """Return a source with the path that was edited by hand; a file is read to know how many frames
+    it has.
+    """
+    axes = get_build_settings(obj).get_axes()
+    if result.clip is None:
+        result = replace(result, file=None, clip=bvh.load(result.file or "", **axes))
+    start = result.start or 0
+    return replace(
+        result,
+        track=hand_path.read_path(source.path, obj, first + start, result.load(axes).frame_count),
+    )
+
+
+def _format_notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -> str:
+    """Return what a user should know about a build, a sentence on each line."""
+    notes = [f"Left out '{name}': {reason.rstrip('.')}." for name, reason in skipped]
+    notes += [f"{warning.rstrip('.')}." for warning in warnings]
+    more = (
+        [f"There are {len(notes) - _MAX_NOTES} more notes like these."]
+        if len(notes) > _MAX_NOTES
+        else []
+    )
+    return "\n".join(notes[:_MAX_NOTES] + more)

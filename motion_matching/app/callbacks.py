@@ -1,0 +1,78 @@
+"""What Blender calls back, added once and taken back: timers that run once, timers of windows,
+handlers, and redraws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+import bpy
+
+from .runtime import runtime
+
+Handlers = Iterable[tuple[Any, Callable[..., None]]]  # Blender's lists, and what is on each
+
+
+def schedule(call: Callable[[], Any], seconds: float = 0.0) -> None:
+    """Call something between two redraws, unless it is scheduled already. Without windows, do
+    nothing.
+    """
+    if not bpy.app.background and not bpy.app.timers.is_registered(call):
+        bpy.app.timers.register(call, first_interval=seconds)
+        runtime.scheduled.add(call)
+
+
+def unschedule(call: Callable[[], Any]) -> None:
+    """Cancel what is scheduled."""
+    if bpy.app.timers.is_registered(call):
+        bpy.app.timers.unregister(call)
+
+
+def unschedule_all() -> None:
+    """Cancel all that is scheduled."""
+    while runtime.scheduled:
+        unschedule(runtime.scheduled.pop())
+
+
+def start_timer(window: bpy.types.Window, seconds: float) -> Callable[[], None]:
+    """Send timer events to a window's operators. Return what ends that, also once the window is
+    closed.
+    """
+    timer = bpy.context.window_manager.event_timer_add(seconds, window=window)
+    timers = runtime.window_timers
+    timers.append(timer)
+
+    def end() -> None:
+        timers.remove(timer)
+        with suppress(ReferenceError):  # its window is gone
+            bpy.context.window_manager.event_timer_remove(timer)
+
+    return end
+
+
+def add_handlers(handlers: Handlers) -> None:
+    """Put handlers on their lists."""
+    for listed, handler in handlers:
+        listed.append(handler)
+
+
+def remove_handlers(handlers: Handlers) -> None:
+    """Take handlers off their lists, where they still are."""
+    for listed, handler in handlers:
+        if handler in listed:
+            listed.remove(handler)
+
+
+def redraw(kind: str = "UI", editor: str = "VIEW_3D") -> None:
+    """Redraw a kind of region in all 3D views, or in all editors of another type.
+
+    The sidebars, which are the default, cost much less than the views ("WINDOW").
+    """
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == editor:
+                for region in area.regions:
+                    if region.type == kind:
+                        region.tag_redraw()

@@ -1,0 +1,67 @@
+"""The armature objects that are characters: which one is active, and where it stands."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import bpy
+
+from .. import engine, scene  # whose modules load on use: panels need this one
+from ..engine.errors import SettingsError
+from .typed import settings_of
+
+if TYPE_CHECKING:
+    from ..ui.properties import MotionMatchingSettings
+
+
+def get_active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """Return the active armature object, or the one that belongs to the active object."""
+    return resolve_armature(context.object)
+
+
+def get_active_settings(context: bpy.types.Context) -> MotionMatchingSettings:
+    """Return the settings of the active armature, of which there has to be one."""
+    return settings_of(get_active_armature(context))
+
+
+def resolve_armature(obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    """Return an armature object itself, the one that deforms a mesh, or the one whose path an empty
+    is.
+    """
+    if obj is None or obj.type == "ARMATURE":
+        return obj
+    performer = settings_of(obj).performer if obj.type == "EMPTY" else None
+    return performer if performer and performer.users_scene else obj.find_armature()
+
+
+def get_armature(uid: int) -> bpy.types.Object:
+    """Return the armature object of a session_uid. SettingsError where it is gone."""
+    for obj in bpy.data.objects:
+        if obj.session_uid == uid and obj.type == "ARMATURE":
+            return obj
+    raise SettingsError("The armature is not there any more; start again with another one.")
+
+
+def get_bone_choice(obj: bpy.types.Object) -> str | None:
+    """Return which bones make up the skeleton, as sampling takes it: None to have them found."""
+    choice = settings_of(obj).bones
+    return None if choice == "AUTO" else choice.lower()
+
+
+def get_placement(obj: bpy.types.Object) -> engine.control.performer.Placement:
+    """Return where an armature stands and what it faces: its turn about Z, however it is tilted."""
+    matrix = obj.matrix_world
+    turn = matrix.to_quaternion()
+    return engine.control.performer.Placement(
+        matrix[0][3], matrix[1][3], 2.0 * math.atan2(turn.z, turn.w)
+    )
+
+
+def get_root_target(obj: bpy.types.Object) -> tuple[scene.rig.root_target.RootTarget | None, str]:
+    """Return what carries a character over the ground, None to have it found, and the bone that
+    does where it is one.
+    """
+    targets, settings = scene.rig.root_target.RootTarget, settings_of(obj)
+    root = None if settings.root == "AUTO" else targets[settings.root]
+    return root, settings.root_bone if root is targets.BONE else ""

@@ -1,0 +1,153 @@
+"""What the database of a character is made of: its key, and what has changed since another one was
+built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..scene.reading import library
+from ..scene.reading.hand_path import compute_fingerprint
+from .characters import get_armature
+from .library import get_file_digests
+from .settings import get_build_settings
+from .source_files import find_file
+from .sources import get_enabled_indices, get_source
+from .steps import Steps, run_to_end
+from .typed import settings_of
+from .values import to_plain_value
+
+_MAX_NAMES = 3
+_OTHER_LABELS = {"schema": "Features", "fps": "the scene's frame rate", "rig": "the armature"}
+
+
+class Content(NamedTuple):
+    """What a database is made of: its key, its settings (JSON data), and digests of its rig and, by
+    name, its sources.
+    """
+
+    key: str
+    settings: Mapping[str, Any]
+    sources: Mapping[str, str]
+    rig: str
+
+    def to_text(self) -> str:
+        """Return a text that is enough to describe changes."""
+        settings = {name: _digest(value) for name, value in self.settings.items()}
+        sources = {name: _digest(digest) for name, digest in self.sources.items()}
+        return json.dumps({"settings": settings | {"rig": _digest(self.rig)}, "sources": sources})
+
+
+def compute_key(obj: bpy.types.Object) -> str:
+    """Return the key of the database that an armature object's settings describe. Errors are those
+    of building.
+    """
+    return run_to_end(content_steps(obj.session_uid)).key
+
+
+def content_steps(uid: int) -> Steps[Content]:
+    """Find what that database is made of; between two yields, one source or a part of it is looked
+    at.
+    """
+    obj = get_armature(uid)
+    settings, sources = settings_of(obj), settings_of(obj).sources
+    with_files = any(source.kind == "FILE" for source in sources)
+    content = get_build_settings(obj).get_content(with_files=with_files) | {"bones": settings.bones}
+    builder = library.DatabaseKeyBuilder(content, get_file_digests())
+    indices, names = get_enabled_indices(obj), []
+    has_actions = any(sources[index].kind == "ACTION" for index in indices)
+    for number, index in enumerate(indices, 1):
+        obj, source = get_source(uid, index)  # references from before a yield may be invalid
+        names.append(source.name)
+        action = source.action if source.kind == "ACTION" else None
+        part = library.SourceContent(
+            action, find_file(source), _collect_source_settings(source, obj)
+        )
+        for _ in builder.add_steps(part, obj):
+            yield "Looking at sources", (number - 1) / len(indices)
+        yield "Looking at sources", number / len(indices)
+    if has_actions:
+        builder.add_rig(get_armature(uid))
+    return Content(
+        builder.key,
+        content,
+        dict(zip(names, builder.source_digests, strict=True)),
+        builder.rig_digest,
+    )
+
+
+def _collect_source_settings(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
+    """Return what of a source's settings makes a difference to the database."""
+    use = {name: getattr(source, name) for name in ("kind", "mirror", "loop", "gait", "tags")}
+    limits = [source.frame_start, source.frame_end] if source.use_range else None
+    if source.tag_ranges:
+        use["tag_ranges"] = [
+            [
+                tag.kind,
+                tag.label if tag.kind == "FREE" else "",
+                tag.frame_start,
+                tag.frame_end,
+                to_plain_value(tag.bias),
+            ]
+            for tag in source.tag_ranges
+        ]
+    if source.use_path:
+        use["path"] = compute_fingerprint(source.path, obj)
+    return use | {"range": limits, "speed": round(source.speed, 6)}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(
+        json.dumps(value, sort_keys=True, default=str).encode(), digest_size=4
+    ).hexdigest()
+
+
+def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
+    """Describe what has changed about an armature's database between two texts of contents.
+
+    Return nothing where one of them is no such text.
+    """
+    try:
+        old, new = (
+            {kind: dict(json.loads(text)[kind]) for kind in ("settings", "sources")}
+            for text in (before, now)
+        )
+    except (ValueError, TypeError, KeyError):  # from a file before this was stored
+        return ""
+    settings = settings_of(obj)
+    shown = {
+        source.name: source.action.name if source.action else source.name
+        for source in settings.sources
+    }
+    labels = {prop.identifier: prop.name for prop in settings.bl_rna.properties} | _OTHER_LABELS
+    quoted = {name: f"'{shown.get(name, name)}'" for name in old["sources"] | new["sources"]}
+    changed = [quoted[name] for name in _find_differences(old["sources"], new["sources"])]
+    changed += sorted(
+        labels.get(name, name) for name in _find_differences(old["settings"], new["settings"])
+    )
+    lists = (
+        ("changed", changed),
+        ("new", [quoted[name] for name in new["sources"] if name not in old["sources"]]),
+        ("left out", [quoted[name] for name in old["sources"] if name not in new["sources"]]),
+    )
+    (first, names), *others = [(word, _format_names(names)) for word, names in lists if names] or [
+        ("", "")
+    ]
+    rest = "".join(f"; {word}: {more}" for word, more in others)
+    return f"{first.capitalize()} since the build: {names}{rest}" if names else ""
+
+
+def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """Return the names that both have with different values."""
+    return [name for name in new if name in old and old[name] != new[name]]
+
+
+def _format_names(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - _MAX_NAMES
+    return ", ".join(every[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,67 @@
+"""The databases of a character that have names: each lists the sources that it is built from, and
+one of them is shown.
+
+The others store which sources are switched on for them, with what is known of their last build.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import items
+from .runtime import runtime
+
+_BUILD_PROPERTIES = ("built_key", "built_of", "built_notes")
+
+
+def add(settings: Any, label: str) -> None:
+    """Show a new database of the sources that are switched on now."""
+    _save_shown(settings)
+    database = items.add(settings.databases, label)
+    database.label = database.name
+    settings.database_shown = settings.database_index = len(settings.databases) - 1
+    _save_shown(settings)
+
+
+def remove(settings: Any) -> None:
+    """Remove the database that is shown, and show the one after it; sources stay, and so does what
+    was built.
+
+    SettingsError where it comes with a linked file.
+    """
+    index = settings.database_index
+    items.remove(settings.databases, index, f"The database '{settings.databases[index].label}'")
+    settings.database_shown = -1  # its sources are not stored any more
+    settings.database_index = max(0, min(index, len(settings.databases) - 1))
+
+
+def switch_database(settings: Any, context: Any) -> None:
+    """Switch on the sources that a newly chosen database lists, and all others off."""
+    if settings.database_index == settings.database_shown or not 0 <= settings.database_index < len(
+        settings.databases
+    ):
+        return
+    _save_shown(settings)
+    database = settings.databases[settings.database_index]
+    names = set(json.loads(database.sources or "[]"))
+    for source in settings.sources:
+        if source.enabled != (source.name in names):
+            source.enabled = not source.enabled
+    for name in _BUILD_PROPERTIES:
+        setattr(settings, name, getattr(database, name))
+    settings.training.trained_key = database.trained_key
+    settings.database_shown = settings.database_index
+    runtime.changed("database")
+
+
+def _save_shown(settings: Any) -> None:
+    """Note in the database that is shown what it is built from, if there is one."""
+    if 0 <= settings.database_shown < len(settings.databases):
+        database = settings.databases[settings.database_shown]
+        database.sources = json.dumps(
+            [source.name for source in settings.sources if source.enabled]
+        )
+        for name in _BUILD_PROPERTIES:
+            setattr(database, name, getattr(settings, name))
+        database.trained_key = settings.training.trained_key

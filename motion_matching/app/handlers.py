@@ -1,0 +1,112 @@
+"""The handlers that Blender calls: undo, files, saving, and changes of data and of the frame.
+
+They are there from `register` to `unregister`, and say in one place who follows what. A handler
+that took itself off its list would have Blender skip the next one. Modules that they call are
+loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from .. import app
+from . import callbacks
+from .runtime import runtime
+
+_STARTUP_DELAY = 1.0  # seconds after which recordings that were cut off are looked for
+
+
+@persistent
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    # to Blender, every pose that a session shows is a change of the armature; the one that it
+    # restores counts
+    if runtime.live is None and runtime.statuses.by_uid:
+        app.status.check_update(depsgraph)
+
+
+@persistent
+def _after_frame_change(scene: bpy.types.Scene, *_: Any) -> None:
+    if runtime.inspector and runtime.trail is None:
+        app.inspector.follow_frame()
+    if runtime.live:
+        runtime.live.handle_frame_change(scene)
+
+
+@persistent
+def _before_undo(*_: Any) -> None:
+    if runtime.live:
+        app.live.endings.end_by_undo()
+
+
+@persistent
+def _after_undo(*_: Any) -> None:
+    _forget_data()
+    app.live.endings.clean_up()
+    app.live.endings.recover_takes()
+
+
+@persistent
+def _before_load(*_: Any) -> None:
+    if runtime.inspector:
+        app.inspector.close()
+    if runtime.live:
+        app.live.host.end(
+            "Another file was opened, and the live session has ended.", leaves_recording=True
+        )
+
+
+@persistent
+def _after_load(*_: Any) -> None:
+    _forget_data()
+    runtime.coverage_reports.clear()
+    runtime.pose_maps.clear()
+    app.live.endings.clean_up()  # Blender saves files on its own while live
+    app.recordings.refresh()
+
+
+@persistent
+def _before_save(path: str = "", *_: Any) -> None:
+    app.source_files.store_relative_paths(path)
+    app.live.endings.prepare_saving()
+
+
+def _forget_data() -> None:
+    """After undo, redo and loading, other data may have the known names."""
+    statuses = runtime.statuses
+    statuses.refresh = None
+    statuses.change_count += 1
+    for known in (statuses.by_uid, statuses.stale, statuses.watched):
+        known.clear()
+
+
+def _get_handlers() -> callbacks.Handlers:
+    on = bpy.app.handlers
+    return (
+        (on.depsgraph_update_post, _after_update),
+        (on.frame_change_post, _after_frame_change),
+        (on.undo_pre, _before_undo),
+        (on.redo_pre, _before_undo),
+        (on.undo_post, _after_undo),
+        (on.redo_post, _after_undo),
+        (on.load_pre, _before_load),
+        (on.load_post, _after_load),
+        (on.save_pre, _before_save),
+    )
+
+
+def _refresh_recordings() -> None:
+    app.recordings.refresh()
+
+
+def start() -> None:
+    """Follow what happens in Blender."""
+    callbacks.add_handlers(_get_handlers())
+    callbacks.schedule(_refresh_recordings, _STARTUP_DELAY)
+
+
+def stop() -> None:
+    """Follow nothing any more."""
+    callbacks.remove_handlers(_get_handlers())

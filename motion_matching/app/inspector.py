@@ -1,0 +1,370 @@
+"""The frame inspector: what the search sees at the current frame of a source or of a take.
+
+What is drawn follows each frame. Costs are computed when the frame rests, as that looks at every
+frame of the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+
+from ..engine.errors import MotionMatchingError, SettingsError
+from ..engine.insight import feature_strokes, frame_inspector
+from ..engine.insight.watching import watch
+from ..engine.matching.method import MotionMatching
+from ..scene.blender import actions
+from ..scene.blender.actions import get_scene_fps
+from ..scene.blender.handle import Handle
+from . import callbacks, status
+from .build import load_or_build_steps
+from .characters import get_armature
+from .items import get_active
+from .runtime import runtime
+from .settings import add_obstacles, get_performer_settings
+from .source_files import find_file
+from .sources import check_source, find_source_problem, get_active_source
+from .steps import ReportProgress, Steps, run_in_background_steps
+from .takes import TakePart, read_parts
+from .training import ChosenMethod
+from .typed import settings_of
+
+if TYPE_CHECKING:
+    from ..engine.control.method import Goal
+    from ..engine.control.settings import PerformerSettings
+    from ..engine.control.trajectory import TrajectoryPoint
+    from ..engine.database.database import Database
+    from ..engine.insight.feature_strokes import Stroke
+    from ..engine.insight.frame_inspector import FrameInspection
+    from ..engine.insight.watching import Choice, WatchedTake
+
+_REST_DELAY = 0.15  # seconds that the frame stays before costs are weighed
+
+
+class InspectedFrame(NamedTuple):
+    """A frame of the database, and where it is seen (x, y, z, yaw).
+
+    Of a take also the goal there with its settings, and what a motion field chose from.
+    """
+
+    frame: int
+    position: tuple[float, float, float, float]
+    goal: tuple[Goal, PerformerSettings] | None = None
+    choice: Choice | None = None
+
+
+@dataclass
+class Inspector:
+    """What is inspected: the data of an armature with a `key`, in its `edition`, and the parts of a
+    take performed again.
+
+    `inspected` and `strokes` are of the current frame; `goal_strokes`, `inspection` and `lines` of
+    the one that rested last. `problem` says why there is nothing to see.
+    """
+
+    armature: Handle
+    key: str
+    edition: int
+    database: Database
+    method: MotionMatching
+    take: Handle | None = None
+    parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
+    inspected: InspectedFrame | None = None
+    strokes: tuple[Stroke, ...] = ()
+    goal_strokes: tuple[Stroke, ...] = ()
+    inspection: FrameInspection | None = None
+    lines: tuple[str, ...] = field(default=())
+    problem: str = ""
+    namesakes: tuple[tuple[Any, ...], list[int]] = (
+        (),
+        [],
+    )  # indices of the sources with one clip, and what they depend on
+
+
+# ---------------------------------------------------------------- beginning and end
+
+
+def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
+    """Begin to inspect the chosen source or the active take of an armature.
+
+    Errors are those of building and of reading the take.
+    """
+    uid, kind = obj.session_uid, settings_of(obj).insight.inspect
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
+    take: Handle | None = None
+    parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
+    if kind == "take":
+        action = get_active(settings_of(obj).takes, settings_of(obj).take_index).action
+        take = Handle.from_block(action, "actions")
+        recorded = [
+            part._replace(performance=add_obstacles(obj, part.performance))
+            for part in read_parts(action)
+        ]
+        methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
+        parts = yield from run_in_background_steps(
+            lambda report: _watch_parts(database, settings, recorded, methods, report),
+            "Performing Again",
+        )
+    method = yield from run_in_background_steps(
+        lambda _: MotionMatching(database, settings), "Preparing"
+    )
+    armature = Handle.from_block(get_armature(uid), "objects")
+    inspector = runtime.inspector = Inspector(
+        armature, key, status.get_edition(key), database, method, take, parts
+    )
+    refresh()
+    return inspector
+
+
+def _watch_parts(
+    database: Database,
+    settings: PerformerSettings,
+    parts: Sequence[TakePart],
+    methods: Sequence[ChosenMethod],
+    report: ReportProgress,
+) -> tuple[tuple[TakePart, WatchedTake], ...]:
+    result = []
+    for number, part in enumerate(parts):
+
+        def report_part(done: float, before: int = number) -> None:
+            report("Performing Again", (before + done) / len(parts))
+
+        field = methods[number].load_field(database, or_greedy=True)
+        performance = field.adapt_performance(part.performance) if field else part.performance
+        watched = watch(
+            database, settings, performance, report_part, controller=field or MotionMatching
+        )
+        result.append(
+            (part, watched.crop(round(part.lead_in * database.fps / part.performance.fps)))
+        )
+    return tuple(result)
+
+
+def close() -> None:
+    """Inspect no more; may be called twice."""
+    runtime.inspector = None
+    callbacks.unschedule(_update_after_rest)
+    callbacks.redraw("WINDOW")
+    callbacks.redraw()
+
+
+# ---------------------------------------------------------------- the current frame
+
+
+def refresh() -> None:
+    """Inspect the current frame in full."""
+    if (seen := _find_current()) is not None:
+        _update_frame(seen)
+        _show_costs(seen)
+
+
+def _find_current() -> Inspector | None:
+    """Return the inspector; close it where its armature is gone."""
+    if runtime.inspector is not None and runtime.inspector.armature.find() is None:
+        close()
+    return runtime.inspector
+
+
+def _update_frame(seen: Inspector) -> None:
+    """Find the current frame and what is drawn of it."""
+    try:
+        inspected = _locate(seen)
+    except MotionMatchingError as error:
+        seen.inspected, seen.strokes, seen.goal_strokes, seen.inspection, seen.lines = (
+            None,
+            (),
+            (),
+            None,
+            (),
+        )
+        seen.problem = str(error)
+        return
+    seen.inspected, seen.problem = inspected, ""
+    seen.strokes, seen.goal_strokes = (
+        feature_strokes.make_strokes(seen.database, inspected.frame),
+        (),
+    )
+
+
+def _locate(seen: Inspector) -> InspectedFrame:
+    """Return what is inspected at the current frame. SettingsError where that is nothing."""
+    obj, frame = seen.armature.find(), bpy.context.scene.frame_current
+    return (
+        _locate_in_source(seen, obj, frame)
+        if seen.take is None
+        else _locate_in_take(seen, obj, frame)
+    )
+
+
+def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
+    settings, database = settings_of(obj), seen.database
+    if settings.insight.inspect != "source":
+        raise SettingsError("A source was inspected; inspect again for the take.")
+    source = get_active_source(obj)
+    if source is None:
+        raise SettingsError("No source is chosen; choose one in the panel Database.")
+    if not source.enabled:
+        raise SettingsError(
+            f"The source '{source.name}' is switched off; switch it on, build, and inspect again."
+        )
+    check_source(obj, source)
+    clip = _get_clip_name(source)
+    number = max(scene_frame - _get_first_frame(obj, source), 0)
+    frame = frame_inspector.find_frame(
+        database, f"{clip}:{number}", _find_namesake_index(seen, settings, clip)
+    )
+    x, y, yaw = database.track[frame].tolist()
+    return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
+
+
+def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
+    """Return the index of the chosen source among those of the database whose clips have its name.
+
+    SettingsError where the list has another number of them than the database.
+    """
+    state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
+    # at every frame this would go through all sources, and see whether their files are there
+    if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
+        seen.namesakes = (
+            state,
+            [
+                index
+                for index, source in enumerate(settings.sources)
+                if source.enabled
+                and _get_clip_name(source) == clip
+                and not find_source_problem(source)
+            ],
+        )
+    of_clip = seen.namesakes[1]
+    count = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
+    if count and count != len(of_clip):
+        raise SettingsError(
+            f"The database has {count} clips '{clip}' and the list of sources {len(of_clip)}; "
+            "inspect "
+            "again, or remove those that the build left out."
+        )
+    return of_clip.index(settings.source_index)
+
+
+def _get_clip_name(source: Any) -> str:
+    """Return the name of a source's clip; nothing where it has lost its action."""
+    if source.kind == "FILE":
+        return find_file(source).stem
+    return source.action.name if source.action else ""
+
+
+def _get_first_frame(obj: bpy.types.Object, source: Any) -> int:
+    """Return the frame of the timeline that is the first of a source's clip."""
+    if source.kind == "FILE":
+        return 0
+    if source.use_range:
+        return source.frame_start
+    curves = actions.get_active_curves(source.action, actions.find_slot(source.action, obj))
+    return actions.compute_frame_range(source.action, curves)[0]
+
+
+def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
+    settings, action = settings_of(obj), seen.take.find() if seen.take else None
+    chosen = get_active(settings.takes, settings.take_index)
+    if (
+        action is None
+        or settings.insight.inspect != "take"
+        or chosen is None
+        or chosen.action != action
+    ):
+        raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
+    rate = get_scene_fps(bpy.context.scene)
+    for part, watched in reversed(seen.parts):
+        take = watched.take
+        tick = round((scene_frame - part.frame) * take.fps / rate)
+        if 0 <= tick < take.frame_count:
+            x, y, yaw = take.character[tick].tolist()
+            position = x, y, float(take.poses[tick, 2, 0]), yaw
+            goal, choice = watched.get_goal_after(tick), watched.get_choice_after(tick)
+            return InspectedFrame(int(take.frames[tick]), position, goal, choice)
+    raise SettingsError(
+        f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
+    )
+
+
+def _show_costs(seen: Inspector) -> None:
+    """Compute what the search makes of the current frame, and show it."""
+    if seen.inspected is not None:
+        _update_costs(seen, seen.inspected)
+    callbacks.redraw("WINDOW")
+    callbacks.redraw()
+
+
+def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
+    speed, turn = frame_inspector.measure_motion(seen.database, inspected.frame)
+    if inspected.choice is not None:
+        seen.inspection, seen.lines = None, (f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",)
+        return
+    try:
+        trajectory, tags, settings = _get_goal(seen, inspected)
+        seen.inspection = frame_inspector.inspect_frame(
+            seen.database,
+            settings,
+            inspected.frame,
+            trajectory,
+            tags=tags,
+            count=5,
+            method=seen.method,
+        )
+    except MotionMatchingError as error:
+        seen.inspection, seen.problem = None, str(error)
+        return
+    seen.goal_strokes = (
+        feature_strokes.make_goal_strokes(trajectory) if trajectory is not None else ()
+    )
+    entered = (
+        f"Barred: {seen.inspection.exclusion}" if seen.inspection.exclusion else "May be entered"
+    )
+    bias = f", bias {seen.inspection.bias:+g}" if seen.inspection.bias else ""
+    seen.lines = (
+        f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",
+        f"Tags: {', '.join(seen.inspection.tags) or 'none'}{bias}",
+        entered,
+    )
+
+
+def _get_goal(
+    seen: Inspector, inspected: InspectedFrame
+) -> tuple[Sequence[TrajectoryPoint] | None, frozenset[str], PerformerSettings]:
+    """Return what is searched for at a frame: the goal of the take, or for a source that of the
+    panel, if it has one.
+    """
+    if inspected.goal is not None:
+        goal, settings = inspected.goal
+        return goal.trajectory, goal.tags, settings
+    obj = seen.armature.find()
+    settings, shown = get_performer_settings(obj, seen.database), settings_of(obj).insight
+    if not shown.use_wish:
+        return None, frozenset(), settings
+    ahead, left = shown.wish
+    return (
+        frame_inspector.predict_trajectory(seen.database, settings, inspected.frame, (ahead, left)),
+        frozenset(),
+        settings,
+    )
+
+
+# ---------------------------------------------------------------- when
+
+
+def follow_frame() -> None:
+    """Show what is drawn of a new current frame, and its costs once it rests."""
+    if not bpy.app.is_job_running("RENDER") and (seen := _find_current()) is not None:
+        _update_frame(seen)
+        callbacks.unschedule(_update_after_rest)
+        callbacks.schedule(_update_after_rest, _REST_DELAY)
+
+
+def _update_after_rest() -> None:
+    if (seen := _find_current()) is not None:
+        _show_costs(seen)

@@ -1,0 +1,64 @@
+"""Items of lists that a library override may hold some of.
+
+Blender finds those of the linked file again by their names: a name is given once, to one item of a
+list, and stays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..engine.errors import SettingsError
+
+if TYPE_CHECKING:
+    from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
+
+Item = TypeVar("Item")
+
+
+def add(items: Items[Item], name: str) -> Item:
+    """Add an item of that name to the end of a list. A name that another item has gets a number."""
+    named: Any = items
+    taken = {item.name for item in named}
+    number, free = 0, name
+    while free in taken:
+        number += 1
+        free = f"{name}.{number:03d}"
+    item = named.add()
+    item.name = free
+    new: Item = item
+    return new
+
+
+def move(items: Items[Any], index: int, to: int, what: str) -> None:
+    """Move an item of a list. SettingsError if it comes with a linked file: Blender keeps those in
+    their order.
+    """
+    try:
+        items.move(index, to)
+    except TypeError:
+        raise SettingsError(
+            f"{what} comes from the linked file, and can be moved only there."
+        ) from None
+
+
+def remove(items: Items[Any], index: int, what: str) -> None:
+    """Remove an item of a list. SettingsError if it comes with a linked file: Blender does not
+    remove those.
+    """
+    try:
+        items.remove(index)
+    except TypeError:
+        raise SettingsError(
+            f"{what} comes from the linked file, and can be removed only there."
+        ) from None
+
+
+def get_active(items: Items[Item], index: int) -> Item | None:
+    """Return the active item of a list, or None."""
+    return items[index] if 0 <= index < len(items) else None
+
+
+def has_active(items: Items[Item], index: int) -> bool:
+    """Tell whether there is one: to get it, Blender goes through all those before it."""
+    return 0 <= index < len(items)

@@ -1,0 +1,27 @@
+"""The library of databases on the disk, with the limit of the preferences, and digests of the files
+of sources.
+"""
+
+from __future__ import annotations
+
+from ..scene.reading import library
+from . import preferences
+from .runtime import runtime
+
+_GIGABYTE = 1024**3
+
+
+def get_library() -> library.Library:
+    """Return the library of databases. DatabaseError where it has no folder."""
+    folder, chosen = library.get_folder(), preferences.get_preferences()
+    if runtime.library is None or runtime.library.folder != folder:
+        runtime.library = library.Library(folder)
+    runtime.library.limit = round(chosen.limit * _GIGABYTE) if chosen else library.DEFAULT_LIMIT
+    return runtime.library
+
+
+def get_file_digests() -> library.FileDigests:
+    """Return the digests of source files, by what they hold."""
+    if runtime.file_digests is None:
+        runtime.file_digests = library.FileDigests()
+    return runtime.file_digests

@@ -1,0 +1,50 @@
+"""Warnings of a live session: speeds that the clips do not have, and ticks that take too long."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...engine.database import statistics
+
+if TYPE_CHECKING:
+    from ...engine.control.performer import Frame
+    from ...engine.database.database import Database
+
+
+class Alerts:
+    """Warnings of a session on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._fastest = statistics.measure_top_speeds(database)
+
+    def check(
+        self, frame: Frame, matches_data: bool, slowest: float, budget: float
+    ) -> tuple[str, ...]:
+        """Return the warnings at a tick: `slowest` and `budget` are seconds that a tick took lately
+        and may take.
+
+        `matches_data` says whether full speeds are those of the data already.
+        """
+        warnings = []
+        missing = self._find_missing_speed(frame)
+        if missing:
+            warnings.append(
+                f"{missing}: {'add such clips' if matches_data else 'Match Speeds to Data'}"
+            )
+        if slowest > budget:
+            warnings.append(
+                f"A tick took {1000.0 * slowest:.1f} ms, and may take {1000.0 * budget:.3g}"
+            )
+        return tuple(warnings)
+
+    def _find_missing_speed(self, frame: Frame) -> str:
+        """Say which desired speed the data lacks; nothing where it has it."""
+        x, y = frame.desired_velocity
+        speed, c, s = math.hypot(x, y), math.cos(frame.desired_yaw), math.sin(frame.desired_yaw)
+        direction = statistics.classify_direction(c * x + s * y, c * y - s * x)
+        fastest = getattr(self._fastest, direction)
+        if statistics.is_in_data(speed, fastest):
+            return ""
+        where = "to the side" if direction == "side" else direction
+        return f"The clips go {fastest:.1f} m/s {where}, not {speed:.1f}"

@@ -1,0 +1,98 @@
+"""Changes while a session runs: what ends it, and what waits until it is started again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from .. import features
+from ..settings import get_controller_state
+from ..training import get_training_request
+from ..typed import settings_of
+
+if TYPE_CHECKING:
+    from ...engine.database.database import Database
+    from ...live.session import Session
+
+
+class ChangeDetector:
+    """Compares an armature, its settings and the scene with those that a session began with."""
+
+    def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
+        self.plays_features = True  # whether the features that are set are those that it plays with
+        self._database = database
+        self._scene, self._data, self._bones = (
+            bpy.context.scene.session_uid,
+            obj.data.session_uid,
+            obj.pose.bones.keys(),
+        )
+        self._tuning_state = _get_tuning_state(obj)
+        self._method, self._plays_method = get_training_request(obj), True
+
+    def is_own_scene(self, scene: bpy.types.Scene) -> bool:
+        """Return whether a scene is the session's own."""
+        return scene.session_uid == self._scene
+
+    def describe_armature_change(self, obj: bpy.types.Object, session: Session) -> str:
+        """Return why the session must end (the armature changed), or an empty string."""
+        if obj.data.session_uid != self._data:
+            return f"The live session has ended, because armature '{obj.name}' has got other bones."
+        names = obj.pose.bones.keys()
+        if names != self._bones and len(names) == len(self._bones):
+            renamed = dict(zip(self._bones, names, strict=True))
+            session.writer.rename_bones(renamed)
+            before, now = next((before, now) for before, now in renamed.items() if before != now)
+            return f"The live session has ended, because bone '{before}' was renamed to '{now}'."
+        return ""
+
+    def detect_tuning_change(self, obj: bpy.types.Object) -> bool:
+        """Return whether settings that take effect at once were changed since the last call."""
+        before, self._tuning_state = self._tuning_state, _get_tuning_state(obj)
+        return self._tuning_state != before
+
+    def describe_feature_change(self, obj: bpy.types.Object) -> str:
+        """Return what to report, once, where other features are set than the session plays with."""
+        did = self.plays_features
+        self.plays_features = not self._database or features.is_built_with(
+            settings_of(obj).features, self._database.schema
+        )
+        return (
+            ""
+            if self.plays_features or not did
+            else (
+                "Features were added, removed or changed: the session goes on with those that it "
+                "began with, and the others "
+                "count once it is started again."
+            )
+        )
+
+    def describe_method_change(self, obj: bpy.types.Object) -> str:
+        """Return what to report, once, where another method or training is chosen than the session
+        plays by.
+        """
+        did = self._plays_method
+        self._plays_method = self._database is None or get_training_request(obj) == self._method
+        return (
+            ""
+            if self._plays_method or not did
+            else (
+                "Another method or training was chosen: the session goes on with the one that it "
+                "began with, and the other "
+                "counts once it is started again."
+            )
+        )
+
+
+def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """Return all that `get_performer_settings` reads, to see cheaply whether it has changed."""
+    settings = settings_of(obj)
+    chosen = settings.features
+    return (
+        get_controller_state(settings.controller),
+        chosen.responsiveness,
+        chosen.continuity,
+        tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in chosen.items),
+        chosen.normalization,
+        chosen.beyond_range,
+    )

@@ -1,0 +1,99 @@
+"""Where a live character is seen: where it is, or on the spot, while the ground passes by
+below it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...engine.control.ground import Wall
+    from ...engine.control.performer import Frame, Placement
+    from ...live.session import Session
+
+_REACH = 4.0  # metres of ground around the character
+_GRID = 1.0  # metres between its lines
+_MAX_WALLS = 32
+
+
+class DisplayTransform(NamedTuple):
+    """Turns all that is drawn by `yaw`, then moves it by x and y, to where the character is
+    seen.
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    def transform_point(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point of the ground is seen."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return c * x - s * y + self.x, s * x + c * y + self.y
+
+    def transform_placement(self, placement: Placement) -> Placement:
+        """Return where a character with a placement is seen."""
+        x, y = self.transform_point(placement.x, placement.y)
+        return placement._replace(x=x, y=y, yaw=placement.yaw + self.yaw)
+
+
+def compute_display_transform(session: Session, character: Placement) -> DisplayTransform:
+    """Return how a session shows a character with a placement."""
+    if not session.writer.travels:
+        x, y, yaw = session.writer.start
+        turn = yaw - character.yaw
+        c, s = math.cos(turn), math.sin(turn)
+        return DisplayTransform(
+            x - c * character.x + s * character.y, y - s * character.x - c * character.y, turn
+        )
+    if session.spot is None:
+        return DisplayTransform()
+    return DisplayTransform(session.spot[0] - character.x, session.spot[1] - character.y)
+
+
+def transform_frame(frame: Frame, transform: DisplayTransform) -> Frame:
+    """Return a tick with character and simulation object where they are seen."""
+    return frame._replace(
+        character=transform.transform_placement(frame.character),
+        simulation_object=transform.transform_placement(frame.simulation_object),
+    )
+
+
+def build_ground_lines(
+    character: Placement, transform: DisplayTransform, walls: Sequence[Wall]
+) -> list[list[tuple[float, float]]]:
+    """Return lines on the ground around a character, where they are seen: a grid of metres in two
+    windings, and walls.
+    """
+    lines = []
+    for turned in (False, True):
+        across, along = (character.y, character.x) if turned else (character.x, character.y)
+        winding: list[tuple[float, float]] = []
+        low = _REACH
+        for k in range(
+            math.ceil((across - _REACH) / _GRID), math.floor((across + _REACH) / _GRID) + 1
+        ):
+            ends = [(k * _GRID, along - low), (k * _GRID, along + low)]
+            winding += [(b, a) if turned else (a, b) for a, b in ends]
+            low = -low
+        lines.append([transform.transform_point(*point) for point in winding])
+    return lines + [
+        [transform.transform_point(*end) for end in wall]
+        for wall in _find_near_walls(walls, character)
+    ]
+
+
+def _find_near_walls(walls: Sequence[Wall], character: Placement) -> list[list[list[float]]]:
+    """Return the walls around a character, or the nearest of them where there are many."""
+    if not walls:
+        return []
+    ends = np.array(walls)
+    start, way = ends[:, 0], ends[:, 1] - ends[:, 0]
+    length = np.maximum(np.einsum("wc,wc->w", way, way), 1e-12)
+    along = np.clip(np.einsum("wc,wc->w", character[:2] - start, way) / length, 0.0, 1.0)
+    away = np.linalg.norm(start + along[:, None] * way - character[:2], axis=1)
+    nearest = np.argsort(away)[:_MAX_WALLS]
+    return ends[nearest[away[nearest] < _REACH]].tolist()

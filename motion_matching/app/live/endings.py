@@ -1,0 +1,104 @@
+"""What ends a live session from outside: undo, files and saving; `handlers` calls it.
+
+Undo, and files that Blender saved automatically, also bring back what the extension had put into
+the file for a while.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import bpy
+
+from ... import (
+    app,
+    live,
+    scene,
+)  # whose modules load on use: Blender calls this at every undo, with a session or not
+from ...engine.errors import MotionMatchingError
+from .. import callbacks
+from ..runtime import runtime
+from ..typed import settings_of
+from ..values import make_groups
+
+
+def end_by_undo() -> None:
+    """End the session before an undo, which its takes outlive as recovery files."""
+    session = runtime.live
+    left = app.live.host.end("Undo has ended the live session.", leaves_recording=True)
+    if session:
+        session.may_push = False
+    runtime.recovery_paths.extend(left)
+
+
+def recover_takes() -> None:
+    """Write the takes again whose session an undo has ended."""
+    if not runtime.recovery_paths:
+        return
+    saved, words = [], []
+    while runtime.recovery_paths:
+        try:
+            saved += _recover_unless_present(runtime.recovery_paths.pop(0))
+        except MotionMatchingError as error:
+            words.append(str(error))
+    if saved:
+        names = " and ".join(f"'{name}'" for name in saved)
+        words.insert(0, f"{names} {'was' if len(saved) == 1 else 'were'} kept.")
+        callbacks.schedule(_push_undo_step)
+    runtime.end_message = " ".join(["Undo has ended the live session.", *words])
+
+
+def _recover_unless_present(path: Path) -> list[str]:
+    """Return the name of the take that a recovery file is made into, none where the undone state
+    has it already.
+    """
+    recording = scene.writing.recording
+    ticks = live.recovery.read(path).ticks
+    same = (float(ticks.frames[0]), ticks.lead_in, ticks.performance)
+    takes = filter(recording.has_performance, bpy.data.actions)
+    parts = (part for action in takes for part in recording.read_recorded_parts(action))
+    if any((part["frame"], part["lead_in"], part["performance"]) == same for part in parts):
+        path.unlink(missing_ok=True)
+        app.recordings.refresh()
+        return []
+    return [app.recordings.recover(path).name]
+
+
+def clean_up() -> None:
+    """Remove what undo or a file has brought back: evaluation copies, and poses of a session."""
+    scene.blender.evaluation.remove_evaluation_copies()
+    if runtime.live is None:
+        scene.writing.pose_recovery.restore_abandoned_poses()
+
+
+def prepare_saving() -> None:
+    """End the session, as a file is saved without one."""
+    if runtime.live:
+        app.live.host.end("The file was saved, and the live session has ended.")
+    for obj in bpy.data.objects:
+        if obj.type == "ARMATURE" and obj.library is None:
+            make_groups(settings_of(obj))
+
+
+def _push_undo_step() -> None:
+    bpy.ops.ed.undo_push(message="Live Take")
+
+
+def _is_quitting() -> bool:
+    """Return whether all extensions are being disabled, which is the only sign that Blender
+    quits.
+    """
+    frame = sys._getframe()
+    while frame and frame.f_code.co_name != "disable_all":
+        frame = frame.f_back
+    return frame is not None
+
+
+def stop() -> None:
+    """End the session because the extension is disabled."""
+    if runtime.live:
+        app.live.host.end(
+            "The extension was disabled, and the live session has ended.",
+            leaves_recording=_is_quitting(),
+        )

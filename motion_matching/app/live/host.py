@@ -1,0 +1,481 @@
+"""The live session of this Blender, one at most: it is started, ticked and ended here, whatever
+ends it.
+
+No Blender data is held from tick to tick; a session finds its armature by a handle.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ...engine.control.performance import Performance
+from ...engine.control.performer import Performer, Placement
+from ...engine.errors import MotionMatchingError, SettingsError
+from ...engine.field.field_controller import get_field_controller
+from ...live.session import Session
+from ...scene.blender.handle import Handle
+from ...scene.writing import pose_recovery
+from ...scene.writing.pose_writer import PoseWriter
+from .. import callbacks, preferences, recordings
+from ..build import load_or_build_steps
+from ..characters import get_armature, get_root_target
+from ..insight import map_database_steps
+from ..runtime import runtime
+from ..settings import add_obstacles, get_performer_settings
+from ..steps import Steps, run_in_background_steps
+from ..takes import list_take
+from ..training import ChosenMethod
+from ..typed import settings_of
+from . import display_transform, tag_requests, timeline
+from .alerts import Alerts
+from .changes import ChangeDetector
+from .recorded_takes import LiveTakes
+from .tick_rate import TickRate
+from .trail import Trail
+
+if TYPE_CHECKING:
+    from ...engine.control.ground import Ground, Wall
+    from ...engine.control.method import Method
+    from ...engine.control.settings import PerformerSettings
+    from ...engine.database.database import Database
+    from ...engine.field.field_controller import FieldController
+    from ...engine.field.method import Decision
+    from ...live.inputs.base import Input
+    from ...live.inputs.keyboard import Keyboard
+
+    Source = Input | Callable[[Ground], Input]
+
+_LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
+
+
+class LiveSession:
+    """A running session, its recordings, and how it ends. `start` makes one; `end` is the only way
+    out.
+
+    `messages` are sentences for the user that are not reported yet, `ending` is the last one, None
+    while it runs.
+    """
+
+    take_name = "Live Take"
+
+    def __init__(
+        self,
+        obj: bpy.types.Object,
+        session: Session,
+        keyboard: Keyboard,
+        database: Database | None,
+        walls: tuple[Wall, ...] = (),
+    ) -> None:
+        """Prepare a session of an armature with its settings."""
+        self.database, self.keyboard, self.session = database, keyboard, session
+        self.field: FieldController | None = None  # that it plays by, if it does
+        self.armature = Handle.from_block(obj, "objects")
+        self.pace = TickRate()
+        self.warnings: tuple[str, ...] = ()  # of the last tick
+        self._alerts = Alerts(database) if database else None
+        self._tag_request = tag_requests.TagRequest(database) if database else None
+        self.messages: list[str] = []
+        self.ending: str | None = None
+        self.may_push = True  # whether an undo step may be made of how it ended
+        self._stack = ExitStack()
+        self._changes, self._last_look = ChangeDetector(obj, database), 0.0
+        self._built_key = settings_of(obj).built_key
+        start = session.writer.start
+        self.position: tuple[float, float] = start[:2]  # where the character is seen
+        self.display_transform = display_transform.DisplayTransform()
+        self._walls, self._character = walls, Placement(*start)
+        self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
+        self._follower = timeline.TimelineFollower()
+        self._recordings = LiveTakes(
+            self.take_name, session, self.armature, self._follower, self._list_take
+        )
+        self._has_new_weights = False
+        self._end_reason = ""  # why it has to end
+        self._commands: list[str] = []  # what the input has asked for
+
+    def begin(self, now: float) -> None:
+        """Start the session. Errors leave all as it was."""
+        self.session.start(now)
+        self._last_look = now
+        self._update_spot()
+
+    def on_end(self, callback: Callable[[], None]) -> None:
+        """Have something called when the session ends, before what was added earlier."""
+        self._stack.callback(callback)
+
+    # ------------------------------------------------------------ each tick
+
+    def tick(self, now: float, view_heading: float) -> None:
+        """Make the ticks that are due. An error ends the session, and is its last message."""
+        self._now, self._heading = now, view_heading
+        self._run_guarded(self._tick)
+        if self._end_reason:
+            end(self._end_reason)
+
+    def handle_frame_change(self, scene: bpy.types.Scene) -> None:
+        """Show the pose again after the frame has changed, or that of the tick that is due there.
+
+        All else waits for the next tick of the clock: nothing ends within a change of frame.
+        """
+        if self._changes.is_own_scene(scene) and not self._end_reason:
+            self._run_guarded(
+                self._follow_timeline if self._follower.is_on else self.session.show_again
+            )
+
+    def _run_guarded(self, call: Callable[[], None]) -> None:
+        """Call something, and note why the session has to end where that fails."""
+        try:
+            call()
+        except MotionMatchingError as error:
+            self._end_reason = _format_error(error)
+        except Exception:
+            traceback.print_exc()
+            self._end_reason = "An error ended the live session; the console has its details."
+
+    def _tick(self) -> None:
+        self._end_reason = self._end_reason or self._find_problem()
+        if self._end_reason:
+            return
+        self._sync_time()
+        if self._follower.is_on:
+            self.session.flush()  # here rather than while frames change, for keys show themselves
+        else:
+            self._advance(self._now)
+        if "record" in self._commands:
+            self.toggle_recording()
+        if self._tag_request and "tag" in self._commands:
+            self._tag_request.request_next(settings_of(self.armature.find()).play)
+        self._commands.clear()
+        if self._has_new_weights or self._now > self._last_look + _LOOK_INTERVAL:
+            self._has_new_weights, self._last_look = False, self._now
+            self._apply_changed_settings()
+
+    def _advance(self, now: float) -> None:
+        """Make the ticks that are due at a time of the clock or of the timeline."""
+        began = time.perf_counter()
+        if self._tag_request and (
+            obj := self.armature.find()
+        ):  # else the session itself reports that it is gone
+            end_guard = self.session.performer.settings.end_guard
+            self.session.tags = self._tag_request.resolve(settings_of(obj).play.tags, end_guard)
+        report = self.session.tick(now, self._heading, in_frame_change=self._follower.is_on)
+        self.pace.add_ticks(self._now, report.ticks, time.perf_counter() - began)
+        self.messages += report.messages
+        self._commands += report.commands
+        self._character = report.frame.character
+        self.display_transform = display_transform.compute_display_transform(
+            self.session, self._character
+        )
+        frame = display_transform.transform_frame(report.frame, self.display_transform)
+        self.position = frame.character[:2]
+        if self.database:
+            trail = runtime.trail = runtime.trail or Trail(
+                self.armature.uid, self._built_key, frame.character
+            )
+            trail.placement = frame.character
+            trail.frames.append(frame.frame)
+            trail.neighbour_frames = self.decision.frames.tolist() if self.decision else ()
+        obj = self.armature.find()
+        if self._alerts and self._tag_request:
+            self.warnings = (
+                self._tag_request.warnings
+                + self._describe_untrained_tags()
+                + self._alerts.check(
+                    report.frame,
+                    settings_of(obj).controller.speeds_from_data,
+                    self.pace.slowest,
+                    preferences.get_tick_budget(),
+                )
+            )
+        runtime.tick(self, frame)
+        if report.is_finished:
+            self._end_reason = "The input has no more to give."
+
+    @property
+    def decision(self) -> Decision | None:
+        """Return the last choice of the field, where it plays by one."""
+        method: Any = self.session.performer.method
+        return method.decision if self.field else None
+
+    def _describe_untrained_tags(self) -> tuple[str, ...]:
+        """Return a warning for requested tags that the field was not trained for."""
+        unknown = self.field.find_untrained_tags(self.session.tags) if self.field else ()
+        return (
+            (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",)
+            if unknown
+            else ()
+        )
+
+    def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
+        return get_performer_settings(obj, self.database)
+
+    # ------------------------------------------------------------ where it is seen
+
+    @property
+    def view_follows(self) -> bool:
+        """Return whether the view moves along with the character."""
+        obj = self.armature.find()
+        return obj is not None and settings_of(obj).play.view == "follow"
+
+    def get_moving_ground(self) -> list[list[tuple[float, float]]]:
+        """Return lines of the ground as they pass by, where the character stays in its place."""
+        if self.session.writer.travels and self.session.spot is None:
+            return []
+        return display_transform.build_ground_lines(
+            self._character, self.display_transform, self._walls
+        )
+
+    def _update_spot(self) -> None:
+        """Keep the character on the spot where it is, or let it travel, as the panel says."""
+        stays = settings_of(self.armature.find()).play.view == "spot"
+        if stays != (self.session.spot is not None):
+            self.session.spot = self.position if stays else None
+
+    # ------------------------------------------------------------ the timeline
+
+    def _follow_timeline(self) -> None:
+        """Make the ticks that are due at the current frame; where the timeline has leapt, a
+        recording waits for its end.
+        """
+        now = self._follower.follow(bpy.context.scene)
+        if not self._follower.has_leapt:
+            self._advance(now)
+        elif self.session.is_recording:
+            self.session.show_again()
+        else:
+            self.session.switch_clock(self._follower.begin(bpy.context.scene), with_timeline=True)
+            self.session.show_again()
+
+    def _sync_time(self) -> None:
+        """Follow the timeline while it plays, where that is chosen, and the clock otherwise.
+
+        A recording stays with what it began with, and ends where that does.
+        """
+        obj, follower = self.armature.find(), self._follower
+        is_wanted = obj is not None and settings_of(obj).play.timeline and timeline.is_playing()
+        if self.session.is_recording:
+            if follower.is_on and (follower.has_leapt or not is_wanted):
+                self.messages.append(
+                    "The timeline has leapt, which ends the recording."
+                    if follower.has_leapt
+                    else "The timeline has stopped, which ends the recording."
+                )
+                self.toggle_recording()
+            return
+        if is_wanted and not follower.is_on:
+            self.session.switch_clock(follower.begin(bpy.context.scene), with_timeline=True)
+        elif follower.is_on and not is_wanted:
+            follower.is_on = False
+            self.session.switch_clock(self._now, with_timeline=False)
+
+    def _find_problem(self) -> str:
+        """Return why the session must end, or an empty string."""
+        if not self._changes.is_own_scene(bpy.context.scene):
+            return "The live session has ended, because another scene was chosen."
+        return self._find_armature_change()
+
+    def _find_armature_change(self) -> str:
+        """Return why the session must end (the armature changed), or an empty string."""
+        obj = self.armature.find()
+        if obj is None or obj.type != "ARMATURE":
+            return ""  # the session itself reports that it is gone
+        return self._changes.describe_armature_change(obj, self.session)
+
+    def note_weights(self) -> None:
+        """Apply weights that were changed at the next tick, instead of at the next look at the
+        settings.
+        """
+        self._has_new_weights = True
+
+    def _apply_changed_settings(self) -> None:
+        """Apply settings that were changed."""
+        self._update_spot()
+        obj = self.armature.find()
+        if self._changes.detect_tuning_change(obj):
+            try:
+                self._add_message(self._changes.describe_feature_change(obj))
+                self.session.apply(self._get_settings(obj))
+            except SettingsError as refusal:
+                self._add_message(_format_error(refusal))
+        self._add_message(self._changes.describe_method_change(obj))
+        callbacks.redraw()
+
+    @property
+    def plays_features(self) -> bool:
+        """Return whether the features that are set are those that the session plays with."""
+        return self._changes.plays_features
+
+    # ------------------------------------------------------------ recording
+
+    def toggle_recording(self) -> None:
+        """Begin a recording, or end it as a take; errors become messages."""
+        try:
+            self._add_message(
+                self._recordings.end() if self.session.is_recording else self._recordings.begin()
+            )
+        except MotionMatchingError as error:
+            self._add_message(_format_error(error))
+        callbacks.redraw()
+
+    @property
+    def takes(self) -> list[str]:
+        """Return the names of the takes that were recorded."""
+        return self._recordings.names
+
+    def _add_message(self, words: str) -> None:
+        if words:
+            self.messages.append(words)
+
+    def _list_take(self, action: bpy.types.Action) -> None:
+        list_take(self.armature.find(), action)
+
+    # ------------------------------------------------------------ the end
+
+    def finish(self, reason: str, leaves_recording: bool) -> list[Path]:
+        """End the session, which `end` has taken off; return the recovery files that are left."""
+        words: list[str] = [reason] if reason else []
+        left: list[Path] = []
+        reported = len(self.messages)
+        try:
+            if leaves_recording:
+                left = self.session.leave_recording()
+                words += ["What was recorded can be recovered."] if left else []
+            elif self.session.is_recording:
+                self._add_message(self._recordings.end())
+        except MotionMatchingError as error:
+            words.append(_format_error(error))
+        except Exception:
+            traceback.print_exc()
+            words.append("The recording could not be saved; the console has the details.")
+        words += self.messages[reported:]
+        del self.messages[reported:]
+        try:
+            words += self.session.stop()
+            pose_recovery.restore_abandoned_poses()
+        except Exception:
+            traceback.print_exc()
+            words.append("The pose could not be restored; the console has the details.")
+        self._follower.stop()
+        self._update_position()
+        runtime.trail = None
+        self._stack.close()
+        runtime.changed("live")
+        self.ending = " ".join(words)
+        recordings.refresh()
+        callbacks.redraw()
+        return left
+
+    def _update_position(self) -> None:
+        """Note where the character is after its pose was restored, or as it plays its take."""
+        obj = self.armature.find()
+        hips = (
+            obj.pose.bones.get(self.database.role_names["hips"])
+            if self.database and obj and obj.pose
+            else None
+        )
+        if hips:
+            self.position = tuple((obj.matrix_world @ hips.head)[:2])
+
+
+def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
+    """Return what a session plays: the database, which is built if need be, and the chosen
+    method.
+    """
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    shown = settings_of(get_armature(uid))
+    if shown.play.show_map:
+        yield from map_database_steps(uid, shown.built_key, database)
+    obj = get_armature(uid)
+    settings, chosen = get_performer_settings(obj, database), ChosenMethod.from_object(obj)
+    method = yield from run_in_background_steps(
+        lambda _: chosen.load_controller(database)(database, settings), "Preparing"
+    )
+    return database, method, settings
+
+
+def start(
+    obj: bpy.types.Object,
+    database: Database,
+    method: Method,
+    settings: PerformerSettings,
+    keyboard: Keyboard,
+    source: Source,
+    now: float,
+) -> LiveSession:
+    """Begin a session on an armature that an input steers, or an input that is made for its ground.
+
+    A session that runs is ended before. Errors leave all as it was.
+    """
+    return begin(obj, lambda: _create_live(obj, database, method, settings, keyboard, source), now)
+
+
+def begin(obj: bpy.types.Object, make: Callable[[], LiveSession], now: float) -> LiveSession:
+    """Begin a session of an armature that is made when the one that runs has ended. Errors leave
+    all as it was.
+    """
+    end()
+    preferences.apply_layer_defaults(settings_of(obj).play)
+    live = make()
+    live.begin(now)
+    runtime.live, runtime.end_message, runtime.trail = live, "", None
+    runtime.changed("live")
+    return live
+
+
+def _create_live(
+    obj: bpy.types.Object,
+    database: Database,
+    method: Method,
+    settings: PerformerSettings,
+    keyboard: Keyboard,
+    source: Source,
+) -> LiveSession:
+    """Return a session that poses an armature."""
+    root, root_bone = get_root_target(obj)
+    place = add_obstacles(obj, Performance("", method.fps, ()))
+    writer = PoseWriter(
+        obj,
+        database.skeleton,
+        root=root,
+        root_bone=root_bone,
+        hips=database.role_names["hips"],
+        collection=settings_of(obj).play.collection,
+    )
+    steering = source(place.ground) if callable(source) else source
+    session = Session(
+        Performer(method, settings, place.ground), steering, writer, walls=place.walls
+    )
+    live = LiveSession(obj, session, keyboard, database, place.walls)
+    live.field = get_field_controller(method)
+    if live.field:
+        session.adapt_intent = live.field.adapt_intent
+        session.method_name = live.field.name
+    return live
+
+
+def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:
+    """End the session, if one runs: a recording becomes a take, and the pose and the action of
+    before are restored.
+
+    With `leaves_recording`, as where the file is closed, a recording and the takes before stay in
+    recovery files, whose paths are returned.
+    """
+    live, runtime.live = runtime.live, None
+    if live is None:
+        return []
+    left = live.finish(reason, leaves_recording)
+    runtime.end_message = (live.ending or "") if reason else ""
+    return left
+
+
+def _format_error(error: Exception) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}"

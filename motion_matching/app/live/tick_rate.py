@@ -1,0 +1,29 @@
+"""How fast a live session ticks."""
+
+from __future__ import annotations
+
+
+class TickRate:
+    """Ticks per second, the seconds of an average tick, and those of the slowest, over the last
+    second.
+    """
+
+    def __init__(self) -> None:
+        self.rate, self.seconds, self.slowest = 0.0, 0.0, 0.0
+        self._since: float | None = None
+        self._ticks, self._spent, self._slowest = 0, 0.0, 0.0
+
+    def add_ticks(self, now: float, ticks: int, seconds: float) -> None:
+        """Count ticks that were made for one redraw, and the seconds that they took together."""
+        if self._since is None:
+            self._since = now
+        self._ticks, self._spent = self._ticks + ticks, self._spent + seconds
+        if ticks:
+            self._slowest = max(self._slowest, seconds / ticks)
+        if now - self._since >= 1.0:
+            self.rate, self.seconds = (
+                self._ticks / (now - self._since),
+                self._spent / max(self._ticks, 1),
+            )
+            self.slowest, self._since = self._slowest, now
+            self._ticks, self._spent, self._slowest = 0, 0.0, 0.0

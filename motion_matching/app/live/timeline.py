@@ -1,0 +1,72 @@
+"""The timeline beside a live session: whether it plays and where it is, and playing it for a
+recording.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import bpy
+
+from ...scene.blender.actions import get_scene_fps
+
+LEAP = 2.0  # seconds: playback that drops frames does not leave out as many at once
+
+
+def is_playing() -> bool:
+    """Return whether any window plays the timeline."""
+    return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+
+
+def get_seconds(scene: bpy.types.Scene) -> float:
+    """Return the time of the current frame in seconds; frame zero is at 0."""
+    return scene.frame_float / get_scene_fps(scene)
+
+
+def get_end_frame(scene: bpy.types.Scene) -> int:
+    """Return the last frame that is played."""
+    return scene.frame_preview_end if scene.use_preview_range else scene.frame_end
+
+
+class TimelineFollower:
+    """Whether a session follows the timeline, where that was last, and whether a recording plays
+    it.
+
+    Where the timeline goes back, or further on than playback does, it `has_leapt`, until it is
+    followed anew.
+    """
+
+    def __init__(self) -> None:
+        self.is_on = self.has_leapt = self._has_started_playback = False
+        self._seconds = 0.0
+
+    def begin(self, scene: bpy.types.Scene) -> float:
+        """Follow the timeline from its current frame on; return that frame's time in seconds."""
+        self.is_on, self.has_leapt, self._seconds = True, False, get_seconds(scene)
+        return self._seconds
+
+    def follow(self, scene: bpy.types.Scene) -> float:
+        """Return the current time of the timeline in seconds."""
+        before, self._seconds = self._seconds, get_seconds(scene)
+        self.has_leapt = self.has_leapt or not 0.0 <= self._seconds - before <= LEAP
+        return self._seconds
+
+    def play(self) -> None:
+        """Start playback for a recording, unless it runs already."""
+        if not is_playing():
+            _toggle_playback()
+            self._has_started_playback = True
+
+    def stop(self) -> None:
+        """Stop playback that was started for a recording."""
+        was, self._has_started_playback = self._has_started_playback, False
+        with contextlib.suppress(RuntimeError):  # where Blender lets nothing run, as when it quits
+            if was and is_playing():
+                _toggle_playback()
+
+
+def _toggle_playback() -> None:
+    with bpy.context.temp_override(
+        window=bpy.context.window or bpy.context.window_manager.windows[0]
+    ):
+        bpy.ops.screen.animation_play()

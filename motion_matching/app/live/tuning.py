@@ -1,0 +1,86 @@
+"""Tuning without a character: the simulation object alone, to feel speeds and halflives before
+there is a database.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ...engine.control.ideal import Ideal
+from ...engine.control.performance import Performance
+from ...engine.control.performer import Performer
+from ...engine.errors import MotionMatchingError
+from ...live.session import Session
+from ...scene.blender.actions import get_scene_fps
+from ...scene.staging.marker_writer import MarkerWriter
+from ..characters import get_placement
+from ..content import compute_key
+from ..library import get_library
+from ..settings import add_obstacles, get_performer_settings
+from ..typed import settings_of
+from . import host, steering
+from .host import LiveSession
+
+if TYPE_CHECKING:
+    from ...engine.control.settings import PerformerSettings
+    from ...engine.database.database import Database
+    from ...live.inputs.gamepad import Gamepad
+    from ...live.inputs.keyboard import Keyboard
+
+
+class TuningSession(LiveSession):
+    """A session whose simulation object is an empty; recorded, it stays as a path with its
+    performance.
+    """
+
+    take_name = "Steered Path"
+    speeds_database: Database | None = None  # whose speeds are the full ones, if that is chosen
+
+    def _find_armature_change(self) -> str:
+        if self.armature.find():
+            return ""
+        return f"The live session has ended, because armature '{self.armature.name}' was deleted."
+
+    def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
+        return get_performer_settings(obj, self.speeds_database)
+
+    def _list_take(self, action: bpy.types.Action) -> None:
+        """Takes are of the armature, and this is none."""
+
+
+def start(
+    obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+) -> LiveSession:
+    """Begin a session where an armature stands, with its settings and on its ground. Errors leave
+    all as it was.
+    """
+    return host.begin(obj, lambda: _create_tuning(obj, keyboard, gamepad), now)
+
+
+def _create_tuning(
+    obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None
+) -> TuningSession:
+    fps, database = get_scene_fps(bpy.context.scene), _load_database(obj)
+    settings = get_performer_settings(obj, database)
+    place = add_obstacles(obj, Performance("", fps, ()))
+    source = steering.create_input(
+        settings_of(obj).play, keyboard, gamepad, settings, fps, place.ground
+    )
+    writer = MarkerWriter(TuningSession.take_name, get_placement(obj))
+    session = Session(
+        Performer(Ideal(fps), settings, place.ground), source, writer, walls=place.walls
+    )
+    live = TuningSession(obj, session, keyboard, None, place.walls)
+    live.speeds_database = database
+    return live
+
+
+def _load_database(obj: bpy.types.Object) -> Database | None:
+    """Return the database of an armature, if it is stored."""
+    try:
+        key, library = compute_key(obj), get_library()
+        return library.load(key) if library.has(key) else None
+    except MotionMatchingError:  # there is nothing to build one from
+        return None

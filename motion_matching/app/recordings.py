@@ -1,0 +1,91 @@
+"""Recordings that were cut off, and what is left of them on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bpy
+
+from .. import (
+    app,
+    scene,
+)  # whose modules load on use: recordings are looked for soon after Blender has started
+from ..engine.errors import MotionMatchingError
+from ..live import recovery
+from .runtime import runtime
+
+if TYPE_CHECKING:
+    from ..live.recovery import Origin
+
+
+def get_folder() -> Path:
+    """Return where recordings are stored while they are made. DatabaseError where Blender has no
+    folder for it.
+    """
+    return scene.reading.library.get_folder().with_name("recordings")
+
+
+def refresh() -> None:
+    """Find out which recordings were cut off."""
+    try:
+        runtime.interrupted = tuple(recovery.find_unfinished(get_folder()))
+    except MotionMatchingError:
+        runtime.interrupted = ()
+
+
+def find_foremost() -> Path:
+    """Return the newest recording that was cut off of an armature that is here, of this file if
+    there is one.
+
+    A steered path counts as here in its file. Where there is none for this file, return the oldest.
+    """
+    origins = [(path, recovery.read_origin(path)) for path in reversed(runtime.interrupted)]
+    here = [(path, origin) for path, origin in origins if origin and _is_here(origin)]
+    default = here[0][0] if here else runtime.interrupted[0]
+    return next((path for path, origin in here if origin.file == bpy.data.filepath), default)
+
+
+def recover(path: Path) -> bpy.types.Action:
+    """Write a recording that was cut off as a take of its armature, found by its name, or as the
+    path of a new empty.
+
+    MotionMatchingError where the armature is not there, or the recording cannot be read; the file
+    stays then.
+    """
+    origin, ticks = recovery.read(path)
+    if origin.alone:
+        empty = scene.staging.marker_writer.create_marker(origin.armature)
+        try:
+            action = scene.writing.recording.write_take(empty, ticks)
+        except MotionMatchingError:
+            bpy.data.objects.remove(empty)
+            raise
+    else:
+        obj = _find_armature(origin.armature)
+        if obj is None:
+            file = f"the file '{origin.file}'" if origin.file else "its file"
+            raise MotionMatchingError(
+                f"The recording was made with armature '{origin.armature}', which is not in this "
+                f"file; open {file} first."
+            )
+        action = scene.writing.recording.write_take(obj, ticks)
+        app.takes.list_take(obj, action)
+    path.unlink(missing_ok=True)
+    refresh()
+    return action
+
+
+def _is_here(origin: Origin) -> bool:
+    """Return whether what a recording was made with is in this file."""
+    return (
+        origin.file == bpy.data.filepath
+        if origin.alone
+        else _find_armature(origin.armature) is not None
+    )
+
+
+def _find_armature(name: str) -> bpy.types.Object | None:
+    """Return the armature object of a name in this file."""
+    obj: bpy.types.Object | None = bpy.data.objects.get(name)
+    return obj if obj is not None and obj.type == "ARMATURE" else None

@@ -1,0 +1,76 @@
+"""What the panel Character shows of a rig: computed outside drawing, after something that it
+depends on has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..scene.rig.armature import read_rest_bytes
+from ..scene.rig.rig_check import RigState, check_rig
+from . import callbacks
+from .characters import get_bone_choice
+from .runtime import runtime
+from .settings import get_roles
+from .typed import armature_of, settings_of
+
+
+def get_rig_state(obj: bpy.types.Object) -> RigState | None:
+    """Return the last known state of an armature object; have it computed again between redraws
+    where it has changed.
+    """
+    runtime.pending_rigs.add(obj.session_uid)
+    callbacks.schedule(_refresh_pending)
+    known = runtime.rigs.get(obj.session_uid)
+    return known and known[1]
+
+
+def refresh(obj: bpy.types.Object) -> RigState:
+    """Compute the state of the rig of an armature object."""
+    state = check_rig(obj, get_bone_choice(obj), get_roles(settings_of(obj)))
+    runtime.rigs[obj.session_uid] = _get_dependencies(obj), state
+    return state
+
+
+def _get_dependencies(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """Return what the state of a rig depends on, as far as it can be read cheaply."""
+    settings = settings_of(obj)
+    sizes: Any = (
+        obj.scale,
+        obj.matrix_basis[2][:3],
+    )  # a turn about Z is where a character faces, not what it is
+    shape = tuple(round(value, 4) for row in sizes for value in row)
+    bones = tuple(
+        (bone.name, bone.parent and bone.parent.name, bone.use_deform)
+        for bone in armature_of(obj).bones
+    )
+    return (
+        settings.bones,
+        tuple(get_roles(settings).items()),
+        bones,
+        read_rest_bytes(obj),
+        obj.data.users,
+        obj.parent and obj.parent.session_uid,
+        *shape,
+    )
+
+
+def _refresh_pending() -> None:
+    # in Edit Mode nothing is computed
+    pending = [
+        obj
+        for obj in bpy.data.objects
+        if obj.session_uid in runtime.pending_rigs and obj.type == "ARMATURE" and obj.mode != "EDIT"
+    ]
+    runtime.pending_rigs.clear()
+    changed = [
+        obj
+        for obj in pending
+        if runtime.rigs.get(obj.session_uid, (None,))[0] != _get_dependencies(obj)
+    ]
+    for obj in changed:
+        refresh(obj)
+    if changed:  # else the panels, which ask at every redraw, would be drawn again and again
+        callbacks.redraw()

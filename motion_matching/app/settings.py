@@ -1,0 +1,205 @@
+"""The settings of a character, as the engine takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..engine.control.settings import PerformerSettings, Speeds
+from ..engine.database.build import BuildSettings
+from ..engine.database.thresholds import AutoTagSettings
+from ..engine.errors import SettingsError
+from ..engine.motion.bone_names import ROLES
+from ..engine.motion.contacts import ContactSettings
+from ..engine.motion.simulation_bone import SimulationBoneSettings
+from ..engine.takes import takes
+from ..scene.blender.actions import get_scene_fps
+from ..scene.staging.ground import build_ground, collect_visible_triangles
+from . import features
+from .typed import armature_of, settings_of
+from .values import to_plain_value
+
+if TYPE_CHECKING:
+    from ..engine.control.performance import Performance
+    from ..engine.database.database import Database
+
+_MOMENTARY = ("favour",)  # settings that no preset keeps
+# settings of a performer that are taken over one by one
+_COPIED_SETTINGS = tuple(
+    f.name
+    for f in fields(PerformerSettings)
+    if f.name not in ("walk", "run", "turn_limit", "weights")
+)
+
+
+# ---------------------------------------------------------------- building
+
+
+def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
+    """Return how the database of an armature object is built. SettingsError for settings that make
+    no sense.
+    """
+    settings = settings_of(obj)
+    return BuildSettings(
+        fps=get_scene_fps(bpy.context.scene),
+        speed=to_plain_value(settings.speed),
+        schema=features.build_schema(settings.features),
+        simulation_bone=get_simulation_bone_settings(obj),
+        contacts=ContactSettings(speed=to_plain_value(settings.contact_speed)),
+        roles=get_roles(settings),
+        auto_tags=get_thresholds(settings.thresholds) if settings.auto_tags else None,
+        up=settings.up,
+        forward=settings.forward,
+        scale=to_plain_value(settings.file_scale) or None,
+    )
+
+
+def get_thresholds(thresholds: Any) -> AutoTagSettings:
+    """Return from when on motion is tagged as what. SettingsError for thresholds that make no
+    sense.
+    """
+    return AutoTagSettings(**_read_fields(AutoTagSettings, thresholds))
+
+
+def get_simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:
+    """Return how the simulation bone of an armature object is found."""
+    return SimulationBoneSettings(
+        **_read_fields(SimulationBoneSettings, settings_of(obj).simulation_bone)
+    )
+
+
+def _read_fields(kind: Any, group: Any) -> dict[str, Any]:
+    """Return the values that a group of properties has for the fields of a dataclass."""
+    return {field.name: to_plain_value(getattr(group, field.name)) for field in fields(kind)}
+
+
+# ---------------------------------------------------------------- bones by role
+
+
+def get_roles(settings: Any) -> dict[str, str]:
+    """Return the bones by role that were given."""
+    return {role: bone for role in ROLES if (bone := getattr(settings.roles, role))}
+
+
+def set_roles(roles: Any, bones: Mapping[str, str], preset: str = "") -> None:
+    """Give bones by role; those of other roles are found automatically."""
+    for role in ROLES:
+        setattr(roles, role, bones.get(role, ""))
+    roles.preset = preset
+
+
+def resolve_preset_roles(
+    obj: bpy.types.Object, data: Mapping[str, Any], preset: str
+) -> dict[str, str]:
+    """Return the bones of an armature that a preset names by role, whatever their namespace.
+
+    SettingsError where the preset names none, or one that the armature lacks, head, toes and root
+    excepted.
+    """
+    names = data.get("roles")
+    if (
+        not isinstance(names, dict)
+        or not names
+        or not all(isinstance(name, str) for name in names.values())
+    ):
+        raise SettingsError(
+            f"The preset '{preset}' has no 'roles'; give an object of bones by role."
+        )
+    bones = armature_of(obj).bones
+    prefix = _find_prefix(set(bones.keys()), {name.rpartition(":")[2] for name in names.values()})
+    result = {}
+    for role, name in names.items():
+        if role not in ROLES:
+            raise SettingsError(
+                f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}."
+            )
+        bone = name if name in bones else prefix + name.rpartition(":")[2]
+        if bone in bones:
+            result[role] = bone
+        elif not role.endswith(("head", "toe", "root")):
+            raise SettingsError(
+                f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names "
+                "for "
+                f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found."
+            )
+    return result
+
+
+def _find_prefix(bones: Set[str], names: Set[str]) -> str:
+    """Return what most of these names follow in names of bones, such as a namespace; the shortest
+    of several.
+    """
+    prefixes = {
+        bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)
+    }
+    return max(
+        sorted(prefixes, key=len),
+        key=lambda prefix: sum(prefix + name in bones for name in names),
+        default="",
+    )
+
+
+# ---------------------------------------------------------------- performing
+
+
+def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> PerformerSettings:
+    """Return how the character responds, with the weights of a database, and with its speeds where
+    they are chosen.
+    """
+    settings = settings_of(obj)
+    controller = settings.controller
+    changes = {name: to_plain_value(getattr(controller, name)) for name in _COPIED_SETTINGS}
+    if database:
+        changes |= {"weights": features.compute_weights(settings.features, database.schema)}
+    if database and controller.speeds_from_data:
+        return takes.make_default_settings(database).with_changes(changes)
+    walk, run = (
+        Speeds(*(to_plain_value(v) for v in getattr(controller, gait))) for gait in ("walk", "run")
+    )
+    return PerformerSettings(
+        walk=walk, run=run, turn_limit=to_plain_value(controller.turn_limit)
+    ).with_changes(changes)
+
+
+def get_controller_data(controller: Any) -> dict[str, Any]:
+    """Return what a preset keeps of the controller, by the engine's names: all but speeds and
+    momentary settings.
+    """
+    return {
+        name: to_plain_value(getattr(controller, name))
+        for name in _COPIED_SETTINGS
+        if name not in _MOMENTARY
+    }
+
+
+def set_controller(controller: Any, changes: Any, preset: str) -> None:
+    """Apply a preset's settings. What it does not name gets its default; speeds stay.
+
+    SettingsError, with nothing changed, where one is wrong.
+    """
+    if not isinstance(changes, dict):
+        raise SettingsError(
+            f"The preset '{preset}' has no 'settings'; give an object of settings by name."
+        )
+    values = PerformerSettings().with_changes(changes).to_dict()
+    for name in get_controller_data(controller):
+        setattr(controller, name, values[name])
+    controller.preset = preset
+
+
+def get_controller_state(controller: Any) -> tuple[Any, ...]:
+    """Return all of the controller's settings, to see cheaply whether one has changed."""
+    speeds = controller.speeds_from_data, *controller.walk, *controller.run, controller.turn_limit
+    return *speeds, *(getattr(controller, name) for name in _COPIED_SETTINGS)
+
+
+def add_obstacles(obj: bpy.types.Object, performance: Performance) -> Performance:
+    """Return a performance on the ground and among the walls that a character has now."""
+    collection = settings_of(obj).obstacles
+    if not collection:
+        return performance
+    floor, walls = build_ground(collect_visible_triangles(collection))
+    return replace(performance, floor=floor, walls=walls)

@@ -1,0 +1,61 @@
+"""Where the files of sources are: at their paths, or where they went along with the Blender file.
+
+Paths are stored as absolute ones, so that saving elsewhere, linking and appending lead to the same
+files. How each is reached from the Blender file is noted when that is saved.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .typed import settings_of
+
+
+def find_file(source: Any) -> Path | None:
+    """Return the file of a source, or None where it is an action."""
+    if source.kind != "FILE":
+        return None
+    path = _resolve_path(source, source.filepath)
+    if source.beside and not path.is_file():
+        moved = _resolve_path(
+            source, bpy.path.native_pathsep(source.beside)
+        )  # other systems write it in their own way
+        if moved.is_file():
+            return moved
+    return path
+
+
+def _resolve_path(source: Any, path: str) -> Path:
+    """Return a path of a source; it may be relative to the Blender file that the source is saved
+    in.
+    """
+    owner = source.id_data
+    reference = owner.override_library.reference if owner.override_library else owner
+    return Path(os.path.normpath(bpy.path.abspath(path, library=reference.library)))
+
+
+def store_relative_paths(path: str) -> None:
+    """Note how files are reached from where the Blender file is saved; linked sources are reached
+    from their own.
+    """
+    if not path:
+        return
+    for obj in bpy.data.objects:
+        if obj.type == "ARMATURE" and not (obj.library or obj.override_library):
+            for source in settings_of(obj).sources:
+                _store_relative_path(source, os.path.dirname(os.path.abspath(path)))
+
+
+def _store_relative_path(source: Any, folder: str) -> None:
+    file = find_file(source)
+    if file and file.is_file():
+        beside = ""
+        with suppress(ValueError):  # it is on another drive
+            beside = bpy.path.relpath(str(file), start=folder)
+        if source.beside != beside:
+            source.beside = beside

@@ -1,0 +1,229 @@
+"""What panels show of a character's database: computed after changes, outside drawing, and shown
+until the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ..engine.database import statistics
+from ..engine.errors import MotionMatchingError
+from . import callbacks
+from .characters import get_armature
+from .content import content_steps, describe_changes
+from .library import get_library
+from .runtime import runtime
+from .steps import run_to_end
+from .typed import settings_of
+
+if TYPE_CHECKING:
+    from ..engine.database.database import Database
+
+REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
+_SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
+
+
+@dataclass(frozen=True)
+class Status:
+    """`kind` is 'unknown', 'empty' (no sources), 'broken', 'none' (never built), 'elsewhere',
+    'stale' or 'fresh'.
+
+    `problem` says what is broken, `stale_reason` what has changed; the rest describes a fresh
+    database.
+    """
+
+    kind: str = "unknown"
+    problem: str = ""
+    frames: int = 0
+    seconds: float = 0.0
+    fps: float = 0.0
+    clips: int = 0
+    bones: int = 0
+    dimensions: int = 0
+    roles: dict[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()  # that can be requested
+    key: str = ""
+    megabytes: float = 0.0
+    coverage: str = ""
+    stale_reason: str = ""
+
+
+UNKNOWN = Status()
+
+
+def get_status(obj: bpy.types.Object) -> Status:
+    """Return the last known status of an armature object; schedule a refresh where there is
+    none.
+    """
+    statuses, uid = runtime.statuses, obj.session_uid
+    if uid not in statuses.by_uid:
+        statuses.by_uid[uid] = UNKNOWN
+        statuses.stale.add(uid)
+        callbacks.schedule(_refresh_stale, REFRESH_DELAY)
+    return statuses.by_uid[uid]
+
+
+def refresh(obj: bpy.types.Object) -> Status:
+    """Compute the status of an armature object at once."""
+    return run_to_end(refresh_steps(obj.session_uid))
+
+
+def refresh_steps(uid: int) -> Generator[tuple[str, float], None, Status]:
+    """Compute the status of the armature object of a session_uid."""
+    result = yield from _compute_status_steps(uid)
+    return _store(get_armature(uid), result)
+
+
+def _store(obj: bpy.types.Object, result: Status) -> Status:
+    """Store the status of an armature object, and follow what its database is made of."""
+    statuses, uid = runtime.statuses, obj.session_uid
+    statuses.by_uid[uid] = result
+    statuses.stale.discard(uid)
+    statuses.watched.add(obj.data.session_uid)
+    for source in settings_of(obj).sources:
+        if source.action:
+            statuses.watched.add(source.action.session_uid)
+        if source.path and source.path.animation_data and source.path.animation_data.action:
+            statuses.watched.add(source.path.animation_data.action.session_uid)
+    return result
+
+
+def set_built(obj: bpy.types.Object, key: str, database: Database) -> None:
+    """Note that the database that an armature object's settings describe is there now."""
+    _store(obj, _get_database_status(key, lambda: database))
+
+
+def invalidate() -> None:
+    """Mark every status out of date and notify the listeners."""
+    runtime.changed("database")
+
+
+def mark_stale() -> None:
+    """Have every known status computed again soon."""
+    statuses = runtime.statuses
+    statuses.refresh = None
+    statuses.change_count += 1
+    statuses.stale.update(statuses.by_uid)
+    callbacks.schedule(_refresh_stale, REFRESH_DELAY)
+
+
+def _compute_status_steps(uid: int) -> Generator[tuple[str, float], None, Status]:
+    if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
+        return Status("empty")
+    try:
+        current = yield from content_steps(uid)
+        key, library = current.key, get_library()
+        if library.has(key):
+            return _get_database_status(key, lambda: library.load(key))
+    except MotionMatchingError as error:
+        return Status("broken", str(error))
+    obj = get_armature(uid)
+    settings = settings_of(obj)
+    if not settings.built_key:
+        return Status("none")
+    if settings.built_key == key:
+        return Status("elsewhere")
+    return Status("stale", stale_reason=describe_changes(obj, settings.built_of, current.to_text()))
+
+
+def cache_database(key: str, database: Database) -> None:
+    """Describe a new database before panels do: it takes a while, and may run in a thread."""
+    # an earlier one with this key may have held other motion of what constraints follow
+    runtime.statuses.by_key[key] = _describe(database, key)
+    runtime.statuses.editions[key] = get_edition(key) + 1
+
+
+def get_edition(key: str) -> int:
+    """Return a number that tells apart the databases that were built with one key, one after the
+    other.
+    """
+    return runtime.statuses.editions.get(key, 0)
+
+
+def _get_database_status(key: str, load: Callable[[], Database]) -> Status:
+    """Return the status of a database by its key; the database is loaded only where it is not known
+    yet.
+    """
+    known = runtime.statuses.by_key
+    if key not in known:
+        known[key] = _describe(load(), key)
+    return known[key]
+
+
+def _describe(database: Database, key: str) -> Status:
+    return Status(
+        "fresh",
+        "",
+        database.frame_count,
+        database.seconds,
+        database.fps,
+        sum(not r.mirrored for r in database.ranges),
+        database.skeleton.bone_count,
+        database.schema.dimensions,
+        database.role_names,
+        database.requestable_tags,
+        key,
+        measure_megabytes(database),
+        describe_coverage(database),
+    )
+
+
+def measure_megabytes(database: Database) -> float:
+    """Return the memory that the arrays of a database take, in millions of bytes."""
+    return sum(getattr(getattr(database, f.name), "nbytes", 0) for f in fields(database)) / 1e6
+
+
+def describe_coverage(database: Database) -> str:
+    """Describe how fast the motion goes in each direction."""
+    fastest = statistics.measure_top_speeds(database)
+    return (
+        f"Up to {fastest.forward:.1f} m/s forward, {fastest.side:.1f} to the side, "
+        f"{fastest.back:.1f} back"
+    )
+
+
+def describe_database(database: Database) -> str:
+    """Describe a database: frames, time, memory, and how fast it goes in each direction."""
+    minutes, seconds = divmod(round(database.seconds), 60)
+    return (
+        f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps, "
+        f"{measure_megabytes(database):.0f} MB, {describe_coverage(database).lower()}"
+    )
+
+
+# ---------------------------------------------------------------- when
+
+
+def _refresh_stale() -> float | None:
+    """Compute statuses for a moment; return the seconds to the next moment, or None at the end."""
+    statuses, until = runtime.statuses, time.perf_counter() + _SLICE
+    while statuses.stale:
+        uid = next(iter(statuses.stale)) if statuses.refresh is None else statuses.refresh[0]
+        statuses.refresh = statuses.refresh or (uid, _compute_status_steps(uid))
+        try:
+            while time.perf_counter() < until:
+                next(statuses.refresh[1])
+            return _PAUSE
+        except StopIteration as done:
+            _store(get_armature(uid), done.value)
+        except MotionMatchingError:  # the armature is gone
+            statuses.by_uid.pop(uid, None)
+            statuses.stale.discard(uid)
+        statuses.refresh = None
+    callbacks.redraw()
+    callbacks.redraw("WINDOW")  # the views draw what is known of the training for it
+    return None
+
+
+def check_update(depsgraph: bpy.types.Depsgraph) -> None:
+    """Mark every status out of date where what a database is made of was changed."""
+    may_matter = depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE")
+    if may_matter and any(
+        update.id.original.session_uid in runtime.statuses.watched for update in depsgraph.updates
+    ):
+        invalidate()

@@ -1,0 +1,152 @@
+"""Work in slices: generators that yield what they do and the part that is done (0..1), and return a
+result.
+
+What touches Blender runs between two yields. The engine's arithmetic, which knows nothing of
+Blender, runs in a thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import bpy
+
+from . import callbacks
+from .runtime import runtime
+
+Result = TypeVar("Result")
+Steps = Generator[tuple[str, float], None, Result]
+ReportProgress = Callable[[str, float], None]
+
+_MIN_ESTIMATE_TIME = 0.5  # seconds that a stage lasts before its end is estimated
+_JOIN_TIMEOUT = 0.005  # seconds that a step waits for the thread
+
+
+class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
+    """Ends the work in a thread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Work that goes on between redraws, and what ends its timer."""
+
+    steps: Steps[str]
+    end_timer: Callable[[], None]
+
+
+def run_to_end(steps: Steps[Result]) -> Result:
+    """Run steps to their end, and return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+def map_steps(
+    steps: Generator[Any, None, Result], report: Callable[[Any], tuple[str, float]]
+) -> Steps[Result]:
+    """Run steps with other progress: `report` is given what they yield, and returns the
+    progress.
+    """
+    try:
+        while True:
+            yield report(next(steps))
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    finally:
+        steps.close()
+
+
+def scale_progress_steps(steps: Steps[Result], index: int, count: int) -> Steps[Result]:
+    """Run the steps of one of `count` equal tasks, with progress over all of them."""
+    return map_steps(steps, lambda progress: (progress[0], (index + progress[1]) / count))
+
+
+def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str) -> Steps[Result]:
+    """Run a function in a thread. It is given `report(text, part)`, which ends the thread once the
+    steps are closed.
+    """
+    progress: list[tuple[str, float]] = [(stage, 0.0)]
+    outcome: dict[str, Any] = {}
+    is_cancelled = threading.Event()
+
+    def report(text: str, part: float) -> None:
+        if is_cancelled.is_set():
+            raise _Cancelled
+        progress[0] = text, part
+
+    def run() -> None:
+        try:
+            outcome["result"] = call(report)
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name=f"motion_matching {stage}")
+    thread.start()
+    try:
+        while thread.is_alive():
+            yield progress[0]
+            thread.join(_JOIN_TIMEOUT)
+    finally:
+        is_cancelled.set()
+    if "error" in outcome:
+        raise outcome["error"]
+    result: Result = outcome["result"]
+    return result
+
+
+def start(steps: Steps[str], window: bpy.types.Window, label: str, seconds: float) -> None:
+    """Begin work between redraws, in place of any that goes on, with a timer every so many
+    seconds.
+    """
+    stop()
+    bpy.context.window_manager.progress_begin(0.0, 1.0)
+    runtime.work = Work(steps, callbacks.start_timer(window, seconds))
+    runtime.progress = label, 0.0
+
+
+def stop() -> None:
+    """End the work that goes on between redraws; may be called at any time, and twice."""
+    work, runtime.work = runtime.work, None
+    if work is None:
+        return
+    try:
+        work.steps.close()
+    finally:
+        runtime.progress = None
+        bpy.context.window_manager.progress_end()
+        work.end_timer()
+        for workspace in bpy.data.workspaces:
+            workspace.status_text_set(None)
+        callbacks.redraw()
+
+
+class TimeLeft:
+    """Estimates how long a stage of work still takes, from how long the part of it that is done
+    took.
+    """
+
+    def __init__(self) -> None:
+        self._start, self._start_part, self._last = 0.0, 0.0, 1.0
+
+    def estimate(self, part: float, now: float) -> str:
+        """Describe the time left at a time in seconds, or return nothing while too little is known.
+
+        A part below the last one begins a new stage.
+        """
+        if part < self._last:
+            self._start, self._start_part = now, part
+        self._last = part
+        done, spent = part - self._start_part, now - self._start
+        if spent < _MIN_ESTIMATE_TIME or done <= 0.0:
+            return ""
+        seconds = round(spent * (1.0 - part) / done)
+        return (
+            f"{seconds // 60} min {seconds % 60} s left" if seconds >= 60 else f"{seconds} s left"
+        )

@@ -1,0 +1,21 @@
+"""Databases: features, sources, tags, and the build that turns clips into arrays."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        assembly,
+        auto_tags,
+        build,
+        database,
+        features,
+        parts,
+        sources,
+        statistics,
+        tags,
+        thresholds,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

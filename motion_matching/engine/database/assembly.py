@@ -1,0 +1,122 @@
+"""Assemble the arrays of a database from parts: ranges, velocities, contacts, limits, features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..motion import rig
+from ..motion.clip import Clip
+from ..motion.contacts import ContactSettings, find_contacts
+from .database import Database, Range
+from .features import MotionTable, compute_angular_velocity, compute_features, differentiate
+from .parts import ReelPart, compute_bias, compute_tag_bits
+from .tags import NO_USE
+
+if TYPE_CHECKING:
+    from .build import BuildSettings
+
+
+def assemble(
+    parts: Sequence[ReelPart],
+    reel: Clip,
+    roles: rig.Roles,
+    forward: np.ndarray,
+    settings: BuildSettings,
+) -> Database:
+    """Return the database of parts that lie end to end on a reel; hips face `forward` (3,)."""
+    skeleton = reel.skeleton
+    roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
+    lengths = np.array([p.clip.frame_count for p in parts])
+    stops = np.cumsum(lengths).astype(np.int32)
+    starts = (stops - lengths).astype(np.int32)
+    track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
+    loops = np.array([p.source.loop for p in parts])
+    names, tags = compute_tag_bits(parts)
+    excluded = (
+        tags & np.uint32(1 << names.index(NO_USE)) > 0
+        if NO_USE in names
+        else np.zeros(len(tags), bool)
+    )
+    table = MotionTable(
+        skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
+    )
+    velocities = _compute_velocities(table)
+    return Database(
+        skeleton=skeleton,
+        roles=roles,
+        hips_forward=tuple(float(c) for c in forward),  # type: ignore[arg-type]
+        fps=reel.fps,
+        schema=settings.schema,
+        ranges=tuple(
+            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop)
+            for p in parts
+        ),
+        starts=starts,
+        stops=stops,
+        poses=_stack_component_first(reel.positions, reel.rotations),
+        velocities=velocities,
+        track=track,
+        contacts=_find_toe_contacts(reel, roles, starts, stops, settings.contacts),
+        limits=_measure_acceleration_limits(velocities, reel.fps, stops, excluded),
+        tags=tags,
+        bias=compute_bias(parts),
+        features=compute_features(settings.schema, table),
+        tag_names=names,
+        settings={
+            "simulation_bone": asdict(settings.simulation_bone),
+            "contacts": asdict(settings.contacts),
+            "auto_tags": settings.auto_tags and asdict(settings.auto_tags),
+        },
+    )
+
+
+def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:
+    """Stack arrays (N, B, k) to one (N, sum of k, B), contiguous float32: a frame is one read."""
+    return np.ascontiguousarray(
+        np.concatenate([a.transpose(0, 2, 1) for a in arrays], axis=1), np.float32
+    )
+
+
+def _compute_velocities(table: MotionTable) -> np.ndarray:
+    """Return linear and angular velocities (N, 6, B).
+
+    A loop closes in every bone but the simulation bone, which moves on through the world.
+    """
+    linear, angular = (
+        differentiate(table.positions, table),
+        compute_angular_velocity(table.rotations, table),
+    )
+    linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
+    angular[:, 0] = compute_angular_velocity(table.rotations[:, 0], table, cyclic=False)
+    return _stack_component_first(linear, angular)
+
+
+def _measure_acceleration_limits(
+    velocities: np.ndarray, fps: float, stops: np.ndarray, excluded: np.ndarray
+) -> np.ndarray:
+    """Return the largest linear and angular acceleration (2, B) of each bone in its parent.
+
+    Accelerations across two ranges and those of `excluded` frames (N,) do not count.
+    """
+    squares = np.diff(velocities, axis=0) ** 2
+    squares[stops[:-1] - 1] = 0
+    squares[excluded[:-1] | excluded[1:]] = 0
+    both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
+    return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
+
+
+def _find_toe_contacts(
+    reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
+) -> np.ndarray:
+    """Find the contacts (N, L) of every leg's toe, each range by itself."""
+    compute = reel.skeleton.compute_bone_position
+    toes = np.stack(
+        [compute(leg.toe, reel.rotations, reel.positions) for leg in roles.legs], axis=1
+    )
+    return np.concatenate(
+        [find_contacts(toes[a:b], reel.fps, settings) for a, b in zip(starts, stops, strict=True)]
+    )

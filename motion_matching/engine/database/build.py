@@ -1,0 +1,502 @@
+"""Build a database: read, resample, mirror, find simulation bone and contacts, compute features.
+
+All clips are laid end to end on one reel as soon as they are read. Everything but the smoothing of
+a clip's track then runs over all frames at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
+from ..maths import quat
+from ..motion import attachment, mirror, resampling, rig, simulation_bone
+from ..motion.clip import Clip, join_clips
+from ..motion.contacts import ContactSettings
+from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from .assembly import assemble
+from .database import Database
+from .features import Schema, load_schema
+from .parts import ReelPart, add_cycles, add_proposals, make_tag_mask, propose_part_tags
+from .sources import Source
+from .tags import TagRange
+from .thresholds import AutoTagSettings
+
+Progress = Callable[[str, float], None]
+_MOVEMENT_TOLERANCE = (
+    1e-3  # metres a bone may move in its parent before its translation counts as animated
+)
+_LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
+_MIN_FRAMES = 5
+_MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
+_LOOP_GAP_TOLERANCE = 0.05  # metres a bone may jump where a loop starts again
+_ROOT_REST_TOLERANCE = 0.01  # metres and radians below which a root bone counts as still
+_NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """How a database is built.
+
+    Without `fps`, the most common rate of the sources is taken. Axes and scale are those of
+    `bvh.load`. With `auto_tags`, tags are proposed from the motion and added to those of the
+    sources.
+    """
+
+    fps: float | None = None
+    speed: float = 1.0
+    mirror: bool = False
+    schema: Schema = field(default_factory=lambda: load_schema("default"))
+    simulation_bone: SimulationBoneSettings = field(default_factory=SimulationBoneSettings)
+    contacts: ContactSettings = field(default_factory=ContactSettings)
+    roles: dict[str, str] = field(default_factory=dict)
+    auto_tags: AutoTagSettings | None = None
+    up: str = "Y"
+    forward: str = "Z"
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("frame rate", self.fps), ("speed", self.speed)):
+            if value is not None and not 0 < value < np.inf:
+                raise SettingsError(
+                    f"The {name} of a database must be a number above zero, not {value}."
+                )
+
+    def get_axes(self) -> dict[str, Any]:
+        return {"up": self.up, "forward": self.forward, "scale": self.scale}
+
+    def get_content(self, *, with_files: bool = True) -> dict[str, Any]:
+        """Return all that decides the database beside its sources, as JSON data.
+
+        The key of a cached database is made of it, so its entries stay as they are: what was added
+        later is left out while it has its default, and databases that were built before are still
+        found. Weights and the order of features decide nothing. Without files (`with_files` False)
+        neither do axes and scale.
+        """
+        contacts = {
+            f"contact_{name}": value for name, value in _find_changes(self.contacts).items()
+        }
+        content = contacts | {
+            "fps": self.fps,
+            "speed": self.speed,
+            "contact_speed": self.contacts.speed,
+            "simulation_bone": asdict(self.simulation_bone),
+            "roles": dict(self.roles),
+            "schema": self.schema.to_comparison_data(),
+            "auto_tags": self.auto_tags is not None,
+        }
+        if self.mirror:
+            content["mirror"] = True
+        if self.auto_tags:
+            content["thresholds"] = asdict(self.auto_tags)
+        if with_files:
+            content |= {"up": self.up, "forward": self.forward, "file_scale": self.scale or 0.0}
+        return content
+
+
+def _find_changes(settings: Any) -> dict[str, Any]:
+    """Return the settings of a dataclass that differ from its defaults."""
+    defaults = asdict(type(settings)())
+    return {name: value for name, value in asdict(settings).items() if value != defaults[name]}
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a user should know: sources left out and why, warnings, and proposed tags by clip."""
+
+    skipped: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    proposed: dict[str, tuple[TagRange, ...]] = field(default_factory=dict)
+
+
+def build(
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    progress: Progress | None = None,
+    *,
+    skip_broken: bool = False,
+) -> tuple[Database, BuildReport]:
+    """Build a database from sources, and return it with a report.
+
+    `progress` gets the name of a stage and the share done; it may raise to cancel. With
+    `skip_broken`, sources that cannot be read and those with another skeleton than most are left
+    out, as too short ones always are.
+
+    Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
+    fit, and DatabaseError if no source can be used.
+    """
+    notify = progress or (lambda stage, part: None)
+    sources, clips, broken = _read_sources(sources, settings, progress, skip_broken)
+    notify("Resampling", 0.0)
+    parts, skipped = _make_parts(*add_cycles(sources, clips), settings)
+    parts, others = _split_by_skeleton(parts) if skip_broken else (parts, [])
+    skipped = [*broken, *skipped, *others]
+    clips = [part.clip for part in parts]
+    _check_skeletons(clips)
+    warnings = [w for clip in clips for w in clip.warnings]
+    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
+    forward = rig.find_hips_forward(clips, roles)
+    notify("Finding simulation bones", 0.2)
+    parts = _add_tracks(parts, roles, forward, settings)
+    if settings.simulation_bone.source == "spine":
+        warnings += _collect_standing_warnings([p for p in parts if not p.source.loop])
+    else:
+        warnings += _collect_root_warnings(parts, roles)
+    warnings += [w for p in parts if p.source.loop for w in _collect_loop_warnings(p, roles.hips)]
+    parts, proposed = (
+        add_proposals(parts, settings.auto_tags) if settings.auto_tags else (parts, {})
+    )
+    parts = [_open_loop(part) for part in parts]
+    warnings += [
+        f"The tag '{tag.name}' of '{part.source.name}' covers none of its frames; correct its "
+        "start and stop."
+        for part in parts
+        for tag in part.source.tags
+        if not make_tag_mask(part, tag).any()
+    ]
+    notify("Mirroring", 0.4)
+    parts = _add_mirrored(parts, settings.mirror, roles)
+    reel = _make_reel(parts, roles)
+    notify("Computing features", 0.6)
+    database = assemble(parts, reel, roles, forward, settings)
+    if not database.normalization.compute_scale(database.schema.weights).any():
+        raise DatabaseError(
+            "All frames have the same values in every weighted feature, so the search cannot "
+            "choose between "
+            "them; add clips that move, or choose other features."
+        )
+    return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
+
+
+def propose_tags(
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    thresholds: AutoTagSettings,
+    progress: Progress | None = None,
+) -> list[tuple[TagRange, ...]]:
+    """Return the tags proposed for each source, in its frames; none for sources that are too short.
+
+    Raises the errors of `build`.
+    """
+    parts = _make_tracked_parts(*_read_sources(sources, settings, progress)[:2], settings, progress)
+    proposals = {id(part.source): propose_part_tags(part, thresholds) for part in parts}
+    return [proposals.get(id(source), ()) for source in sources]
+
+
+def find_tracks(
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None
+) -> list[GroundTrack | None]:
+    """Return the path of the simulation bone through each source, a row for each of its frames.
+
+    The path of a source that is too short is None. It is the path that `build` finds: as the
+    source's `track` it gives the same database, except where interpolation between two frame rates
+    loses detail.
+
+    Raises the errors of `build`.
+    """
+    _, clips, _ = _read_sources(sources, settings, progress)
+    parts = {
+        id(part.source): part for part in _make_tracked_parts(sources, clips, settings, progress)
+    }
+    return [
+        _resample_to_source(parts[id(source)], clip.frame_count) if id(source) in parts else None
+        for source, clip in zip(sources, clips, strict=True)
+    ]
+
+
+def _resample_to_source(part: ReelPart, count: int) -> GroundTrack:
+    """Return the track of a part at each of the `count` frames of its source.
+
+    It goes straight on beyond the database's last frame.
+    """
+    rows = np.column_stack([part.track.positions, part.track.yaw])
+    times = np.arange(count) / part.step
+    before = np.clip(times.astype(int), 0, len(rows) - 2)
+    values = rows[before] + (times - before)[:, None] * (rows[before + 1] - rows[before])
+    return GroundTrack(values[:, :2], values[:, 2])
+
+
+def _make_tracked_parts(
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    settings: BuildSettings,
+    progress: Progress | None,
+) -> list[ReelPart]:
+    """Return a part with its track for each source that is long enough."""
+    parts, _ = _make_parts(sources, clips, settings)
+    clips = [part.clip for part in parts]
+    _check_skeletons(clips)
+    if progress:
+        progress("Finding simulation bones", 0.5)
+    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
+    return _add_tracks(parts, roles, rig.find_hips_forward(clips, roles), settings)
+
+
+def _read_sources(
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    progress: Progress | None,
+    skip_broken: bool = False,
+) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
+    """Read sources: return those that can be read, their clips, and names and errors of the others.
+
+    Raises DatabaseError without sources. The first error is raised if broken sources are not to be
+    skipped, or if none is left.
+    """
+    if not sources:
+        raise DatabaseError("There are no sources to build from; give at least one clip.")
+    clips: list[Clip] = []
+    read: list[Source] = []
+    errors: list[tuple[str, MotionMatchingError]] = []
+    for number, source in enumerate(sources):
+        if progress:
+            progress("Reading", number / len(sources))
+        try:
+            clips.append(source.load(settings.get_axes()))
+            read.append(source)
+        except MotionMatchingError as error:
+            errors.append((source.name, error))
+            if not skip_broken:
+                raise
+    if not read:
+        raise errors[0][1]
+    return read, clips, [(name, str(error)) for name, error in errors]
+
+
+# ---------------------------------------------------------------- skeletons
+
+
+def _check_skeletons(clips: Sequence[Clip]) -> None:
+    """Raise RigError if names, parents, or lengths of bones without animated translation differ."""
+    first = clips[0]
+    for clip in clips[1:]:
+        if difference := _describe_difference(first, clip):
+            raise RigError(
+                f"The skeletons of '{first.name}' and '{clip.name}' are not the same "
+                f"({difference}); "
+                "build a database for each, or retarget one."
+            )
+    # a root has a position in the world, not a length
+    animated = first.skeleton.parents < 0
+    for clip in clips:
+        animated = animated | (np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVEMENT_TOLERANCE)
+    lengths = np.linalg.norm([clip.positions[0] for clip in clips], axis=-1)
+    wrong = ~animated & (
+        np.abs(lengths - lengths[0]) > _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05)
+    )
+    if wrong.any():
+        k, bone = (int(i) for i in np.argwhere(wrong)[0])
+        raise RigError(
+            f"The bone '{first.skeleton.names[bone]}' is {lengths[0, bone]:.3f} m long in "
+            f"'{first.name}' and "
+            f"{lengths[k, bone]:.3f} m in '{clips[k].name}'; build a database for each performer, "
+            "or retarget one."
+        )
+
+
+def _split_by_skeleton(parts: Sequence[ReelPart]) -> tuple[list[ReelPart], list[tuple[str, str]]]:
+    """Return the parts that share the most common skeleton, and the others by name with the reason.
+
+    Bones have to be as long as in the first part with that skeleton.
+    """
+
+    def get_hierarchy(part: ReelPart) -> tuple[Any, ...]:
+        return part.clip.skeleton.names, tuple(part.clip.skeleton.parents.tolist())
+
+    most = Counter(map(get_hierarchy, parts)).most_common(1)[0][0]
+    first = next(part for part in parts if get_hierarchy(part) == most)
+    fitting, others = [], []
+    for part in parts:
+        try:
+            _check_skeletons([first.clip, part.clip])
+            fitting.append(part)
+        except RigError as error:
+            others.append((part.source.name, str(error)))
+    return fitting, others
+
+
+def _describe_difference(a: Clip, b: Clip) -> str:
+    """Return how the hierarchies of two clips differ; an empty string if they do not."""
+    ours, theirs = a.skeleton, b.skeleton
+    for clip, other in ((a, theirs), (b, ours)):
+        alone = sorted(set(clip.skeleton.names) - set(other.names))
+        if alone:
+            return f"the bone '{alone[0]}' is only in '{clip.name}'"
+    same = [x == y for x, y in zip(ours.names, theirs.names, strict=True)] & (
+        ours.parents == theirs.parents
+    )
+    if same.all():
+        return ""
+    return f"the bone '{theirs.names[int(np.argmin(same))]}' is at another place in the hierarchy"
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _make_parts(
+    sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
+) -> tuple[list[ReelPart], list[tuple[str, str]]]:
+    """Resample sources to the database's rate, and return those that are too short by name.
+
+    Raises DatabaseError if all of them are.
+    """
+    fps = settings.fps or resampling.find_common_rate(clip.fps for clip in clips)
+    horizon = round((settings.schema.past + settings.schema.future) * fps)
+    parts, skipped = [], []
+    for source, clip in zip(sources, clips, strict=True):
+        step = _compute_step(source, clip, fps, settings.speed)
+        resampled = resampling.resample(clip, fps, step * fps / clip.fps)
+        needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
+        if resampled.frame_count < needed:
+            loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
+            skipped.append(
+                (
+                    source.name,
+                    f"it has {resampled.frame_count} frames{loop} and needs at least {needed}",
+                )
+            )
+        else:
+            parts.append(ReelPart(source, resampled, step, _NO_TRACK))
+    if not parts:
+        needed = max(horizon, _MIN_FRAMES)
+        raise DatabaseError(
+            f"Every source is shorter than {needed} frames ({needed / fps:.2g} s), the least that "
+            "can be used; "
+            "add longer clips."
+        )
+    return parts, skipped
+
+
+def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
+    """Return how many frames of the source pass in a frame of the database.
+
+    A lap of a loop takes a whole number of frames.
+    """
+    step = clip.fps / fps * source.speed * speed
+    lap = clip.frame_count - 1
+    return lap / max(round(lap / step), 1) if source.loop and lap > 0 else step
+
+
+def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> list[ReelPart]:
+    """Return all parts, followed by the mirror images of those that ask for one."""
+    to_mirror = [p for p in parts if (by_default if p.source.mirror is None else p.source.mirror)]
+    if not to_mirror:
+        return parts
+    joined = mirror.mirror(join_clips([p.clip for p in to_mirror]), roles=roles)
+    stops = np.cumsum([p.clip.frame_count for p in to_mirror])
+    images = [
+        replace(
+            p,
+            clip=joined.crop(int(stop) - p.clip.frame_count, int(stop)),
+            track=p.track.mirrored(),
+            mirrored=True,
+        )
+        for p, stop in zip(to_mirror, stops, strict=True)
+    ]
+    return parts + images
+
+
+def _add_tracks(
+    parts: Sequence[ReelPart], roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
+) -> list[ReelPart]:
+    """Return the parts with the track of their simulation bone, smoothed clip by clip."""
+    joined, bone = join_clips([p.clip for p in parts]), settings.simulation_bone
+    if bone.source == "root":
+        raw = simulation_bone.compute_root_track(joined, roles.hips, forward, roles.root)
+    else:
+        raw = simulation_bone.compute_raw_track(joined, roles.hips, roles.spine, forward)
+    result, start = [], 0
+    for part in parts:
+        stop = start + part.clip.frame_count
+        track = raw.crop(start, stop)
+        if part.source.track is not None:
+            track = _resample_track(part.source.track, part)
+        elif bone.source == "spine":
+            track = simulation_bone.smooth_track(track, part.clip.fps, bone, part.source.loop)
+        result.append(replace(part, track=track))
+        start = stop
+    return result
+
+
+def _resample_track(track: GroundTrack, part: ReelPart) -> GroundTrack:
+    """Return a track in frames of the source, interpolated at the frames of the database."""
+    times = np.arange(part.clip.frame_count) * part.step
+    x, y, yaw = (
+        np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw)
+    )
+    return GroundTrack(np.column_stack([x, y]), yaw)
+
+
+def _open_loop(part: ReelPart) -> ReelPart:
+    """Drop the last frame of a loop: it repeats the first, which follows it in a database."""
+    if not part.source.loop:
+        return part
+    last = part.clip.frame_count - 1
+    return replace(part, clip=part.clip.crop(0, last), track=part.track.crop(0, last))
+
+
+def _make_reel(parts: Sequence[ReelPart], roles: rig.Roles) -> Clip:
+    """Join all parts end to end, with the simulation bone attached."""
+    tracks = [part.track for part in parts]
+    track = GroundTrack(
+        np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks])
+    )
+    return attachment.attach(join_clips([part.clip for part in parts]), track, roles.hips)
+
+
+def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
+    """Warn once about all clips that do not start and end standing."""
+    moving = [
+        part.source.name
+        for part in parts
+        if simulation_bone.report_moving_ends(part.clip, part.track)
+    ]
+    if not moving:
+        return []
+    named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
+    return [
+        f"{len(moving)} of {len(parts)} clips do not start and end standing ({named}): their "
+        "simulation bone is less "
+        "reliable at the ends."
+    ]
+
+
+def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[str]:
+    """Warn if the root bone that should lead the character moves in no clip."""
+    moved = max(
+        np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts
+    )
+    if moved > _ROOT_REST_TOLERANCE or roles.root is None:
+        return []
+    return [
+        f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, "
+        "so it cannot lead the "
+        "character; use the simulation bone 'article'."
+    ]
+
+
+def _collect_loop_warnings(part: ReelPart, hips: int) -> list[str]:
+    """Warn if the last pose of a loop differs from the first, seen from the simulation bone."""
+    ends = [0, -1]
+    clip = replace(
+        part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]
+    )
+    _, positions = clip.compute_world()
+    ground = np.column_stack([part.track.positions, np.zeros(part.track.frame_count)])[ends, None]
+    first, last = quat.inv_mul_vec(quat.from_yaw(part.track.yaw[ends])[:, None], positions - ground)
+    gaps = np.linalg.norm(last - first, axis=-1)
+    gaps[part.clip.skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
+    bone = int(gaps.argmax())
+    if gaps[bone] <= _LOOP_GAP_TOLERANCE:
+        return []
+    return [
+        f"The loop '{part.source.name}' does not end as it starts: the bone "
+        f"'{part.clip.skeleton.names[bone]}' jumps by "
+        f"{100 * gaps[bone]:.0f} cm; choose its start and stop so that its last frame repeats its "
+        "first."
+    ]

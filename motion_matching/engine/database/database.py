@@ -1,0 +1,375 @@
+"""A database of poses and features: what motion matching plays from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..control.legs import LegGeometry, measure_legs
+from ..errors import DatabaseError, MotionMatchingError
+from ..maths import planar
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from .features import (
+    MotionTable,
+    Normalization,
+    Schema,
+    compute_features,
+    compute_normalization,
+    schema_from_dict,
+)
+from .tags import NO_ENTRY, NO_USE, RESERVED_TAGS
+
+FORMAT = "motion-matching database"
+VERSION = 1
+_LEG_SAMPLES = 3000  # frames to measure legs from
+
+
+@dataclass(frozen=True)
+class Range:
+    """Provenance of one range: its clip, and where in it."""
+
+    clip: str
+    mirrored: bool
+    first_source_frame: float
+    source_frames_per_frame: float
+    loop: bool = False
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """Where a frame comes from, for people."""
+
+    clip: str
+    frame: int
+    mirrored: bool
+
+
+@dataclass(frozen=True)
+class Database:
+    """Frames of all ranges one after the other; bone 0 is the simulation bone in the world.
+
+    poses (N, 7, B): local positions and rotations, component first; velocities (N, 6, B): linear
+    and angular, per second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and
+    stops (R,); contacts (N, L) of the legs' toes; limits (2, B): the largest linear and angular
+    acceleration of each bone; tags (N,): bits named by `tag_names`; bias (N,): added to a frame's
+    cost; features (D, N): raw.
+    """
+
+    skeleton: Skeleton
+    roles: Roles
+    hips_forward: tuple[float, float, float]
+    fps: float
+    schema: Schema
+    ranges: tuple[Range, ...]
+    starts: np.ndarray
+    stops: np.ndarray
+    poses: np.ndarray
+    velocities: np.ndarray
+    track: np.ndarray
+    contacts: np.ndarray
+    limits: np.ndarray
+    tags: np.ndarray
+    bias: np.ndarray
+    features: np.ndarray
+    tag_names: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.poses)
+
+    @property
+    def seconds(self) -> float:
+        return self.frame_count / self.fps
+
+    @cached_property
+    def normalization(self) -> Normalization:
+        """Statistics that make features comparable; frames tagged 'no_use' do not count."""
+        used = self.playable
+        return compute_normalization(
+            self.schema, self.features if used.all() or not used.any() else self.features[:, used]
+        )
+
+    @property
+    def role_names(self) -> dict[str, str]:
+        """Bone names by role, as in the source's skeleton: without the simulation bone."""
+        names = self.roles.to_names(self.skeleton)
+        return {role: bone for role, bone in names.items() if bone != self.skeleton.names[0]}
+
+    @cached_property
+    def range_of_frame(self) -> np.ndarray:
+        """Index (N,) of the range of each frame."""
+        return np.repeat(np.arange(len(self.starts), dtype=np.int32), self.stops - self.starts)
+
+    @cached_property
+    def root_motion(self) -> np.ndarray:
+        """Motion (N, 3) from each frame to the next in its own axes: x, y and turn per second.
+
+        The last frame of a range, also of a loop, repeats the one before.
+        """
+        step = np.zeros_like(self.track)
+        step[:-1] = self.track[1:] - self.track[:-1]
+        last = self.stops - 1
+        step[last] = step[last - 1]
+        yaw = self.track[:, 2].copy()
+        yaw[last] = yaw[last - 1]
+        step[:, :2] = planar.rotate(step[:, :2], -yaw)
+        return step * self.fps
+
+    @cached_property
+    def playable(self) -> np.ndarray:
+        """Frames (N,) that may be played."""
+        return ~self.find_reserved(NO_USE)
+
+    @cached_property
+    def successors(self) -> np.ndarray:
+        """The frame played after each (N,): the next, or a loop's first.
+
+        -1 at a range's end, and before a frame that may not be played.
+        """
+        successors = np.arange(1, self.frame_count + 1)
+        successors[self.stops - 1] = [
+            start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)
+        ]
+        successors[~self.playable[successors]] = -1
+        return successors
+
+    def make_tag_mask(self, tags: frozenset[str] | set[str]) -> np.ndarray:
+        """Return which frames (N,) carry all of these tags. DatabaseError for an unknown tag."""
+        bits = np.uint32(0)
+        for tag in sorted(tags):
+            if tag not in self.tag_names:
+                known = ", ".join(self.tag_names) or "none"
+                raise DatabaseError(
+                    f"No frame of the database is tagged '{tag}'; its tags are: {known}."
+                )
+            bits |= np.uint32(1 << self.tag_names.index(tag))
+        return (self.tags & bits) == bits
+
+    def find_reserved(self, tag: str) -> np.ndarray:
+        """Return which frames (N,) carry a reserved tag; none if no source used it."""
+        return (
+            self.make_tag_mask({tag}) if tag in self.tag_names else np.zeros(self.frame_count, bool)
+        )
+
+    @property
+    def requestable_tags(self) -> tuple[str, ...]:
+        """The tags that a performance may request."""
+        return tuple(name for name in self.tag_names if name not in RESERVED_TAGS)
+
+    def explain_missing_tags(self, tags: frozenset[str], end_guard: float) -> str:
+        """Return why no frame can be entered with all of these tags, or an empty string."""
+        try:
+            carried = self.make_tag_mask(tags)
+        except DatabaseError as error:
+            return str(error)
+        if tags and not (carried & self.find_candidates(end_guard)).any():
+            names = " and ".join(f"'{tag}'" for tag in sorted(tags))
+            return (
+                f"No frame that may be entered is tagged {names}; request fewer tags, or tag "
+                "longer ranges."
+            )
+        return ""
+
+    def find_candidates(self, end_guard: float) -> np.ndarray:
+        """Return the frames (N,) that a search may choose.
+
+        A frame is out if a tag excludes it, within `end_guard` seconds of a dead end (the end of a
+        range, or a frame that may not be played), and at the start of a range while past features
+        would reach beyond it.
+        """
+        start, end = self.find_guarded_frames(end_guard)
+        return self.playable & ~start & ~end & ~self.find_reserved(NO_ENTRY)
+
+    def find_guarded_frames(self, end_guard: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the frames (N,) that lack the past, and those near a dead end.
+
+        Near is within `end_guard` seconds; the past is as long as the features look back.
+        """
+        at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
+        guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
+        for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
+            at_end[start:stop] = (
+                _count_frames_to_dead_end(self.successors[start:stop], origin.loop) < guard
+            )
+            at_start[start : min(start + past, stop)] = not origin.loop
+        return at_start, at_end
+
+    def get_frame_source(self, frame: int) -> FrameSource:
+        """Return clip, source frame and mirroring of a frame."""
+        r = int(self.range_of_frame[frame])
+        origin = self.ranges[r]
+        offset = (frame - int(self.starts[r])) * origin.source_frames_per_frame
+        return FrameSource(origin.clip, round(origin.first_source_frame + offset), origin.mirrored)
+
+    def with_schema(self, schema: Schema) -> Database:
+        """Return the same poses with other features."""
+        return replace(
+            self, schema=schema, features=compute_features(schema, self.to_motion_table())
+        )
+
+    def to_motion_table(self) -> MotionTable:
+        """Return the poses as features are computed from them."""
+        poses = self.poses.transpose(0, 2, 1)
+        loops = np.array([r.loop for r in self.ranges])
+        return MotionTable(
+            self.skeleton,
+            self.roles,
+            self.fps,
+            poses[..., :3],
+            poses[..., 3:],
+            self.track,
+            self.starts,
+            self.stops,
+            loops,
+        )
+
+
+def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
+    """Count the frames (F,) that can be played from each frame of a range on."""
+    count = len(successors)
+    ends = np.flatnonzero(successors < 0)
+    if loop:
+        ends = np.concatenate([ends, ends + count])
+    ends = np.append(ends, np.iinfo(np.int32).max)
+    frames = np.arange(count)
+    return ends[np.searchsorted(ends, frames)] - frames
+
+
+def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
+    """Measure the legs of a database's character, in the order of its contacts."""
+    every = max(database.frame_count // _LEG_SAMPLES, 1)
+    return measure_legs(database.skeleton, database.roles, database.poses[::every])
+
+
+def save(database: Database, path: Path | str) -> None:
+    """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fps": database.fps,
+        "bones": database.skeleton.names,
+        "end_sites": database.skeleton.end_sites,
+        "roles": database.role_names,
+        "hips_forward": database.hips_forward,
+        "schema": database.schema.to_dict(),
+        "ranges": [vars(r) for r in database.ranges],
+        "tags": database.tag_names,
+        "settings": database.settings,
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    arrays: dict[str, np.ndarray] = {
+        "header": np.frombuffer(text, np.uint8),
+        "parents": database.skeleton.parents.astype(np.int32),
+        "rest_positions": database.skeleton.rest_positions.astype(np.float32),
+        "rest_rotations": database.skeleton.rest_rotations.astype(np.float32),
+    }
+    arrays |= {name: getattr(database, name) for name in _ARRAYS}
+    files.save_arrays(path, arrays, DatabaseError)
+
+
+# name: (type, shape), where N frames, R ranges, B bones, L legs, D dimensions
+_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "starts": (np.int32, ("R",)),
+    "stops": (np.int32, ("R",)),
+    "poses": (np.float32, ("N", 7, "B")),
+    "velocities": (np.float32, ("N", 6, "B")),
+    "track": (np.float64, ("N", 3)),
+    "contacts": (np.bool_, ("N", "L")),
+    "limits": (np.float32, (2, "B")),
+    "tags": (np.uint32, ("N",)),
+    "bias": (np.float32, ("N",)),
+    "features": (np.float32, ("D", "N")),
+}
+
+
+def load(path: Path | str) -> Database:
+    """Map a saved database. DatabaseError says what is wrong with the file."""
+    arrays = files.map_arrays(path, DatabaseError)
+    header = _read_header(arrays, path)
+    try:
+        names, tag_names = _parse_names(header["bones"]), _parse_names(header["tags"])
+        x, y, z = map(float, header["hips_forward"])
+        schema = schema_from_dict(header["schema"], str(path))
+        ranges = tuple(Range(**r) for r in header["ranges"])
+        sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions}
+
+        def read_array(name: str, dtype: Any, shape: tuple[Any, ...]) -> np.ndarray:
+            expected = tuple(sizes.get(s, s) for s in shape)
+            return files.expect_array(arrays, name, dtype, expected, path, DatabaseError)
+
+        ends = tuple((int(b), tuple(map(float, o))) for b, o in header["end_sites"])
+        skeleton = Skeleton(
+            names,
+            np.array(read_array("parents", np.int32, ("B",))),
+            np.array(read_array("rest_positions", np.float32, ("B", 3))),
+            np.array(read_array("rest_rotations", np.float32, ("B", 4))),
+            ends,  # type: ignore[arg-type]
+        )
+        roles = Roles.from_names(skeleton, header["roles"])
+        sizes |= {"L": len(roles.legs), "N": len(read_array("tags", np.uint32, (None,)))}
+        data = {name: read_array(name, *kind) for name, kind in _ARRAYS.items()}
+        starts, stops = data["starts"], data["stops"]
+        contiguous = (
+            starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
+        )
+        if not contiguous or np.any(stops - starts < 3):
+            raise DatabaseError(
+                f"{path} has ranges that do not follow one another; build it again."
+            )
+        return Database(
+            skeleton=skeleton,
+            roles=roles,
+            hips_forward=(x, y, z),
+            fps=float(header["fps"]),
+            schema=schema,
+            ranges=ranges,
+            tag_names=tag_names,
+            settings=dict(header["settings"]),
+            **data,
+        )
+    except DatabaseError:
+        raise
+    except (
+        MotionMatchingError,
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+    ) as cause:
+        raise DatabaseError(
+            f"{path} has a header that cannot be understood ({cause!r}); build it again."
+        ) from cause
+
+
+def _parse_names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError(f"{value!r} is no list of names")
+    return tuple(value)
+
+
+def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
+    raw = files.expect_array(arrays, "header", np.uint8, (None,), path, DatabaseError)
+    try:
+        header = json.loads(raw.tobytes())
+    except ValueError as cause:
+        raise DatabaseError(f"{path} has a damaged header; build it again.") from cause
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DatabaseError(
+            f"{path} is not a motion-matching database; give a file made by 'build'."
+        )
+    if header.get("version") != VERSION:
+        version = header.get("version")
+        raise DatabaseError(
+            f"{path} has format version {version}, and this program reads {VERSION}; build it "
+            "again."
+        )
+    return header

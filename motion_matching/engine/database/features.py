@@ -1,0 +1,465 @@
+"""What frames are compared by: schemas of features, their values, normalization and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import presets
+from ..errors import SettingsError
+from ..maths import planar, quat
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from ..settings import is_number
+
+BONE_KINDS = ("bone_position", "bone_velocity")
+TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
+NORMALIZATIONS = ("feature", "dimension")
+BEYOND_RANGE = ("extrapolate", "hold")
+_KEYS = {"kind", "bone", "times", "weight", "axes"}
+_CONSTANT_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One entry of a schema.
+
+    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone. A trajectory kind lists
+    `times` in seconds, negative ones in the past. `axes` 'xy' leaves out the height. `weight`
+    scales the normalized values.
+    """
+
+    kind: str
+    bone: str = ""
+    times: tuple[float, ...] = ()
+    weight: float = 1.0
+    axes: str = "xyz"
+
+    @property
+    def dimensions(self) -> int:
+        return len(self.axes) * max(len(self.times), 1)
+
+    @property
+    def label(self) -> str:
+        where = self.bone or " ".join(f"{t:+.2f}s" for t in self.times)
+        return f"{self.kind} {where}"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """An ordered list of features and how they are normalized.
+
+    `normalization` 'feature' divides all dimensions of a feature by their mean deviation (Holden),
+    'dimension' divides each by its own (notebook). `beyond_range` says where a trajectory leads
+    after the end of a clip: it goes on as the clip ended ('extrapolate'), or stays where the clip
+    ended ('hold').
+    """
+
+    features: tuple[Feature, ...]
+    normalization: str = "feature"
+    beyond_range: str = "extrapolate"
+
+    @property
+    def dimensions(self) -> int:
+        return sum(feature.dimensions for feature in self.features)
+
+    @property
+    def slices(self) -> list[slice]:
+        """Where the values of each feature lie among the dimensions."""
+        ends = np.cumsum([feature.dimensions for feature in self.features])
+        return [
+            slice(int(end) - f.dimensions, int(end))
+            for end, f in zip(ends, self.features, strict=True)
+        ]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weight of each dimension (D,)."""
+        return np.repeat(
+            [f.weight for f in self.features], [f.dimensions for f in self.features]
+        ).astype(np.float32)
+
+    @property
+    def future(self) -> float:
+        """Seconds of future that a frame needs."""
+        return max((t for f in self.features for t in f.times if t > 0), default=0.0)
+
+    @property
+    def past(self) -> float:
+        """Seconds of past that a frame needs."""
+        return -min((t for f in self.features for t in f.times if t < 0), default=0.0)
+
+    def with_weights(self, weights: Sequence[float]) -> Schema:
+        """Return the same schema with other weights, one for each feature.
+
+        Raises SettingsError for another number of weights.
+        """
+        if len(weights) != len(self.features):
+            raise SettingsError(
+                f"There are {len(self.features)} features but {len(weights)} weights; give one "
+                "for each."
+            )
+        pairs = zip(self.features, weights, strict=True)
+        return replace(self, features=tuple(replace(f, weight=float(w)) for f, w in pairs))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def to_comparison_data(self) -> dict[str, Any]:
+        """Return what frames are compared by as JSON data, without weights and order."""
+        return self.to_dict() | {
+            "features": sorted([f.kind, f.bone, f.times, f.axes] for f in self.features)
+        }
+
+
+def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset") -> Schema:
+    """Read a schema from JSON data. SettingsError says what is wrong and `where`."""
+    entries = data.get("features")
+    if not isinstance(entries, (list, tuple)) or not entries:
+        raise SettingsError(f"{where} has no list 'features'; give at least one feature.")
+    normalization = data.get("normalization", "feature")
+    if normalization not in NORMALIZATIONS:
+        raise SettingsError(
+            f"{where} asks for normalization '{normalization}'; use one of "
+            f"{', '.join(NORMALIZATIONS)}."
+        )
+    beyond = data.get("beyond_range", "extrapolate")
+    if beyond not in BEYOND_RANGE:
+        raise SettingsError(
+            f"{where} asks for beyond_range '{beyond}'; use one of {', '.join(BEYOND_RANGE)}."
+        )
+    return Schema(
+        tuple(_feature_from_dict(entry, where) for entry in entries), normalization, beyond
+    )
+
+
+def _feature_from_dict(entry: Any, where: str) -> Feature:
+    if not isinstance(entry, Mapping):
+        raise SettingsError(
+            f"{where} has the feature {entry!r}; give an object with at least a 'kind'."
+        )
+    if unknown := sorted(set(entry) - _KEYS):
+        raise SettingsError(
+            f"{where} has a feature with '{unknown[0]}'; known entries are "
+            f"{', '.join(sorted(_KEYS))}."
+        )
+    kind = entry.get("kind")
+    if kind not in BONE_KINDS + TRAJECTORY_KINDS:
+        kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
+        raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {kinds}.")
+    axes = entry.get("axes", "xyz" if kind in BONE_KINDS else "xy")
+    if axes not in ("xy", "xyz"):
+        raise SettingsError(f"{where} has a {kind} with axes '{axes}'; use 'xy' or 'xyz'.")
+    weight = entry.get("weight", 1.0)
+    if not is_number(weight) or weight < 0:
+        raise SettingsError(
+            f"{where} has a {kind} with weight {weight!r}; a weight is a number of zero or more."
+        )
+    bone, times = entry.get("bone", ""), entry.get("times", ())
+    if kind in BONE_KINDS and (not bone or not isinstance(bone, str) or times):
+        raise SettingsError(
+            f"{where} has a {kind} that needs a bone and no times; name a bone, or a role such as "
+            "'left_foot'."
+        )
+    listed = isinstance(times, (list, tuple)) and bool(times) and all(map(is_number, times))
+    if kind in TRAJECTORY_KINDS and (bone or not listed):
+        raise SettingsError(
+            f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, "
+            "0.67, 1.0]."
+        )
+    return Feature(kind, bone, tuple(float(t) for t in times), float(weight), axes)
+
+
+def load_schema(name: str) -> Schema:
+    """Load a shipped feature preset by name, or a JSON file by path."""
+    return schema_from_dict(presets.load("features", name), f"The feature preset '{name}'")
+
+
+@dataclass(frozen=True)
+class MotionTable:
+    """What features are computed from, for all ranges one after the other.
+
+    `positions` (N, B, 3) and `rotations` (N, B, 4) are local, and bone 0 is the simulation bone.
+    `track` (N, 3) is its x, y and yaw in the world. `starts` and `stops` (R,) delimit the ranges;
+    `loops` (R,) says which repeat.
+    """
+
+    skeleton: Skeleton
+    roles: Roles
+    fps: float
+    positions: np.ndarray
+    rotations: np.ndarray
+    track: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    loops: np.ndarray
+
+
+def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
+    """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
+
+    Positions are in metres. Velocities are those in the world, in metres per second, seen from the
+    character. Directions are unit vectors on the ground.
+    """
+    values = np.empty((schema.dimensions, len(table.track)), np.float32)
+    bones: dict[int, np.ndarray] = {}
+    for feature, dimensions in zip(schema.features, schema.slices, strict=True):
+        if feature.kind in BONE_KINDS:
+            bone = find_role_bone(feature.bone, table.roles, table.skeleton)
+            if bone not in bones:
+                bones[bone] = _compute_character_positions(table, bone)
+            local = bones[bone]
+            value = (
+                local
+                if feature.kind == "bone_position"
+                else _compute_character_velocity(table, local)
+            )
+            values[dimensions] = value[:, : len(feature.axes)].T
+        else:
+            values[dimensions] = (
+                _compute_trajectory(table, feature, schema.beyond_range)
+                .reshape(len(table.track), -1)
+                .T
+            )
+    return values
+
+
+def find_role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
+    """Return the index of the bone with that role or name. SettingsError if there is none."""
+    name_of_bone = roles.to_names(skeleton).get(name, name)
+    if name_of_bone in skeleton.names:
+        return skeleton.index(name_of_bone)
+    raise SettingsError(
+        f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose "
+        "another."
+    )
+
+
+def _compute_character_positions(table: MotionTable, bone: int) -> np.ndarray:
+    """Return positions (N, 3) of a bone in the simulation bone's frame."""
+    if bone == 0:
+        return np.zeros((len(table.track), 3))
+    return table.skeleton.compute_bone_position(bone, table.rotations, table.positions, root=0)
+
+
+def _compute_character_velocity(table: MotionTable, local: np.ndarray) -> np.ndarray:
+    """Return the world velocity (N, 3) of a point, both seen from the character."""
+    velocity = differentiate(_to_world(table.track, local), table, cyclic=False)
+    velocity[:, :2] = planar.rotate(velocity[:, :2], -table.track[:, 2])
+    for start, stop in zip(table.starts[table.loops], table.stops[table.loops], strict=True):
+        # where a loop meets its start again, the character is one lap further on
+        seam = np.array([stop - 2, stop - 1, start, start + 1])
+        track = table.track[seam]
+        track[2:] = _advance_laps(track[2:], table.track[start:stop], np.ones(2))
+        world = _to_world(track, local[seam])
+        around = (world[2:] - world[:-2]) * (0.5 * table.fps)
+        around[:, :2] = planar.rotate(around[:, :2], -track[1:3, 2])
+        velocity[[stop - 1, start]] = around
+    return velocity
+
+
+def _to_world(track: np.ndarray, local: np.ndarray) -> np.ndarray:
+    """Return world positions (N, 3) of points in the character's frame."""
+    return np.concatenate(
+        [planar.rotate(local[:, :2], track[:, 2]) + track[:, :2], local[:, 2:]], axis=1
+    )
+
+
+def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
+    """Return the change per second of values (N, …) by central differences, inside each range.
+
+    Ends are extrapolated from their neighbours. The ends of a loop are neighbours if the values are
+    `cyclic`.
+    """
+    half = 0.5 * table.fps
+    v = np.empty_like(x)
+    v[1:-1] = (x[2:] - x[:-2]) * half
+    _extrapolate_ends(v, table)
+    if cyclic:
+        first, last = table.starts[table.loops], table.stops[table.loops] - 1
+        v[first] = (x[first + 1] - x[last]) * half
+        v[last] = (x[first] - x[last - 1]) * half
+    return v
+
+
+def compute_angular_velocity(q: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
+    """Return angular velocities (N, …, 3) of rotations (N, …, 4), in the parent's frame.
+
+    The ends of ranges are those of `differentiate`.
+    """
+    half = 0.5 * table.fps
+    step = _find_shortest_rotation(q[:-1], q[1:])
+    v = np.empty((*q.shape[:-1], 3), q.dtype)
+    v[1:-1] = (step[1:] + step[:-1]) * half
+    _extrapolate_ends(v, table)
+    if cyclic:
+        first, last = table.starts[table.loops], table.stops[table.loops] - 1
+        around = _find_shortest_rotation(q[last], q[first])
+        v[first] = (around + step[first]) * half
+        v[last] = (step[last - 1] + around) * half
+    return v
+
+
+def _find_shortest_rotation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the shortest rotation (…, 3) from `a` to `b`, scaled, in the parent's frame."""
+    return quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(b, a)))
+
+
+def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
+    """Fill the first and last frame of every range from the two beside them."""
+    starts, stops = table.starts, table.stops
+    v[starts] = 2 * v[starts + 1] - v[starts + 2]
+    v[stops - 1] = 2 * v[stops - 2] - v[stops - 3]
+
+
+def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
+    """Return values (N, T, 2 or 3) of a trajectory feature; a third axis is zero, the ground's."""
+    out = np.zeros((len(table.track), len(feature.times), len(feature.axes)))
+    yaw = table.track[:, 2]
+    for k, time in enumerate(feature.times):
+        if feature.kind == "trajectory_velocity":
+            step = 1.0 / table.fps
+            difference = sample_track(table, time + step, beyond) - sample_track(
+                table, time - step, beyond
+            )
+            out[:, k, :2] = planar.rotate(difference[:, :2] / (2 * step), -yaw)
+            continue
+        there = sample_track(table, time, beyond)
+        if feature.kind == "trajectory_position":
+            out[:, k, :2] = planar.rotate(there[:, :2] - table.track[:, :2], -yaw)
+        else:
+            out[:, k, :2] = planar.yaw_to_forward(there[:, 2] - yaw)
+    return out
+
+
+def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -> np.ndarray:
+    """Return the simulation bone (N, 3) as x, y, yaw at `time` seconds from each frame.
+
+    Values are linear between frames. Loops go on with their displacement; elsewhere the track goes
+    on beyond a range as `beyond` says.
+    """
+    count = len(table.track)
+    lengths = table.stops - table.starts
+    of_frame = np.repeat(np.arange(len(lengths)), lengths)
+    start, last = table.starts[of_frame], table.stops[of_frame] - 1
+    frames = np.arange(count) + time * table.fps
+    inside = np.clip(frames, start, last)
+    below = np.minimum(np.floor(inside + 1e-6).astype(np.int64), last)
+    above = np.minimum(below + 1, last)
+    mix = np.clip(inside - below, 0.0, 1.0)[:, None]
+    there = table.track[below] * (1 - mix) + table.track[above] * mix
+    if beyond == "extrapolate":
+        over = (frames - inside) / table.fps
+        outside = np.abs(over) > 1e-6
+        at_end = over > 0
+        rate = np.where(
+            at_end[:, None],
+            _measure_end_rates(table, -1)[of_frame],
+            _measure_end_rates(table, 1)[of_frame],
+        )
+        there[outside] = _extrapolate_arc(there[outside], rate[outside], over[outside])
+    for r in np.flatnonzero(table.loops):
+        lap = slice(table.starts[r], table.stops[r])
+        there[lap] = _sample_loop(table.track[lap], frames[lap] - table.starts[r])
+    return there
+
+
+def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
+    """Return the mean velocity and turn rate (R, 3) at the start (side 1) or end (-1) of ranges.
+
+    They span a fifth of a second and are seen from the first or last frame.
+    """
+    span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
+    end = table.starts if side > 0 else table.stops - 1
+    other = end + side * span
+    rate = (table.track[other] - table.track[end]) * (side * table.fps / span)[:, None]
+    # the chord of an arc points half the turn away from its end, and is shorter than the arc
+    rate[:, :2] = planar.rotate(rate[:, :2], -0.5 * (table.track[end, 2] + table.track[other, 2]))
+    turn = np.clip(table.track[other, 2] - table.track[end, 2], -np.pi, np.pi)
+    rate[:, :2] /= np.sinc(turn / (2 * np.pi))[:, None]
+    return rate
+
+
+def _extrapolate_arc(track: np.ndarray, rate: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Follow a constant velocity in the character's frame and a constant turn rate: an arc."""
+    turn = rate[:, 2] * seconds
+    chord = np.sinc(turn / (2 * np.pi))[:, None] * seconds[:, None]
+    moved = planar.rotate(rate[:, :2], track[:, 2] + 0.5 * turn) * chord
+    return np.column_stack([track[:, :2] + moved, track[:, 2] + turn])
+
+
+def _sample_loop(track: np.ndarray, frames: np.ndarray) -> np.ndarray:
+    """Return the track (W, 3) of a loop of F frames at any frames (W,), beyond its ends too."""
+    count = len(track)
+    laps, phase = np.divmod(frames, count)
+    closed = np.concatenate([track, _advance_laps(track[:1], track, np.ones(1))])
+    below = np.minimum(phase.astype(np.int64), count - 1)
+    mix = (phase - below)[:, None]
+    return _advance_laps(closed[below] * (1 - mix) + closed[below + 1] * mix, track, laps)
+
+
+def _advance_laps(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarray:
+    """Move points (W, 3) of a loop's track (F, 3) on by a number of laps (W,).
+
+    The step from the last frame to the first is assumed to equal the one before it, seen from the
+    character. With the ground as the complex plane, a lap is z -> turn * (z - start) + end, so the
+    starts of laps form a geometric series. It is summed in a form that holds for laps that hardly
+    turn.
+    """
+    step = loop[-1] - loop[-2]
+    move = loop[-1, :2] + planar.rotate(step[None, :2], step[2:])[0] - loop[0, :2]
+    angle = loop[-1, 2] + step[2] - loop[0, 2]
+    turn = angle - 2 * np.pi * np.round(angle / (2 * np.pi))
+    start = complex(loop[0, 0], loop[0, 1])
+    sums = (
+        laps
+        * np.sinc(laps * turn / (2 * np.pi))
+        / np.sinc(turn / (2 * np.pi))
+        * np.exp(0.5j * turn * (laps - 1))
+    )
+    moved = (
+        start
+        + sums * complex(*move)
+        + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
+    )
+    return np.column_stack([moved.real, moved.imag, points[:, 2] + laps * angle])
+
+
+@dataclass(frozen=True)
+class Normalization:
+    """Mean (D,) and deviation (D,) of raw features; `varies` (D,) is False for constant ones."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    varies: np.ndarray
+
+    def apply(self, raw: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return normalized, weighted values (…, D) of raw ones; constant dimensions become
+        zero.
+        """
+        return (raw - self.mean) * self.compute_scale(weights)
+
+    def compute_scale(self, weights: np.ndarray) -> np.ndarray:
+        """Return the factor (D,) from raw differences to weighted, normalized ones."""
+        return np.where(
+            self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0
+        ).astype(np.float32)
+
+
+def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
+    """Return the statistics of raw features (D, N) as the schema asks.
+
+    Constant dimensions do not count in a feature's mean deviation.
+    """
+    mean = raw.mean(axis=1, dtype=np.float64)
+    deviation = raw.std(axis=1, dtype=np.float64)
+    varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
+    if schema.normalization == "feature":
+        for dimensions in schema.slices:
+            moving = varies[dimensions]
+            if moving.any():
+                deviation[dimensions] = deviation[dimensions][moving].mean()
+    return Normalization(mean.astype(np.float32), deviation.astype(np.float32), varies)

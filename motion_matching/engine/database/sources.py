@@ -1,0 +1,203 @@
+"""What a database is built from: clips, the range used of each, and how to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import json_files
+from ..errors import MotionDataError, SettingsError
+from ..json_files import EntryError
+from ..motion import bvh
+from ..motion.clip import Clip
+from ..motion.simulation_bone import GroundTrack
+from .tags import TagRange, parse_frame_range, tag_from_dict
+
+BLEND = ".blend"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A clip, or the file that holds it, and how to use it.
+
+    `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves
+    it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
+    frames replaces the simulation bone that would be computed. A Blender file has to be read first
+    (`scene.reading.blend_sources`); `armature` and `action` name what to read from it.
+    """
+
+    file: Path | None = None
+    clip: Clip | None = None
+    start: int | None = None
+    stop: int | None = None
+    speed: float = 1.0
+    mirror: bool | None = None
+    loop: bool = False
+    tags: tuple[TagRange, ...] = ()
+    track: GroundTrack | None = None
+    armature: str | None = None
+    action: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.speed < np.inf:
+            raise SettingsError(
+                f"The speed of the source '{self.name}' is {self.speed}; give a number above zero."
+            )
+        if min(self.start or 0, self.stop or 0) < 0:
+            raise SettingsError(
+                f"The range of the source '{self.name}' has a negative frame; count from 0."
+            )
+        for tag in self.tags:
+            tag.check(f"the source '{self.name}'")
+
+    @property
+    def needs_blender(self) -> bool:
+        """Whether Blender has to read this source."""
+        return self.clip is None and self.file is not None and self.file.suffix.lower() == BLEND
+
+    @property
+    def name(self) -> str:
+        return self.clip.name if self.clip is not None else Path(self.file or "").stem
+
+    def load(self, axes: Mapping[str, Any]) -> Clip:
+        """Return the chosen frames of the clip.
+
+        Raises SettingsError if the range is empty or the track does not fit, MotionDataError if a
+        file cannot be used or a clip holds numbers that are not finite.
+        """
+        if self.needs_blender:
+            raise MotionDataError(
+                f"{self.file} has not been read by Blender; build from it on the command line."
+            )
+        clip = (
+            _check_finite(self.clip) if self.clip is not None else bvh.load(self.file or "", **axes)
+        )
+        start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
+        if stop <= start:
+            raise SettingsError(
+                f"The source '{self.name}' has {clip.frame_count} frames, so its range "
+                f"{self.start or 0} to "
+                f"{self.stop if self.stop is not None else 'the end'} is empty; choose another."
+            )
+        if self.track is not None and self.track.frame_count != stop - start:
+            raise SettingsError(
+                f"The track of the source '{self.name}' has {self.track.frame_count} frames for "
+                f"{stop - start} frames "
+                "of motion; give one position and yaw for each."
+            )
+        return clip if stop - start == clip.frame_count else clip.crop(start, stop)
+
+
+def _check_finite(clip: Clip) -> Clip:
+    """Return the clip. MotionDataError names the first bone and frame without finite numbers."""
+    usable = np.isfinite(clip.positions).all(axis=-1) & np.isfinite(clip.rotations).all(axis=-1)
+    if not usable.all():
+        frame, bone = np.argwhere(~usable)[0]
+        raise MotionDataError(
+            f"The bone '{clip.skeleton.names[bone]}' of clip '{clip.name}' has a number that is "
+            "not finite at frame "
+            f"{frame}; correct the clip."
+        )
+    return clip
+
+
+def find_sources(paths: Iterable[Path | str]) -> list[Source]:
+    """Return the sources of BVH and Blender files, of folders, and of JSON lists.
+
+    Folders give their BVH files, sorted. Raises SettingsError if a path or folder has none.
+    """
+    sources: list[Source] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            # macOS writes hidden files such as '._walk.bvh' beside the real ones on foreign disks
+            files = sorted(
+                p
+                for p in path.rglob("*")
+                if p.suffix.lower() == ".bvh" and not p.name.startswith(".") and p.is_file()
+            )
+            if not files:
+                raise SettingsError(
+                    f"The folder {path} holds no .bvh files; give a folder with motion capture."
+                )
+            sources += [Source(file=file) for file in files]
+        elif path.suffix.lower() == ".json":
+            sources += read_source_list(path)
+        elif path.is_file():
+            sources.append(Source(file=path))
+        else:
+            raise SettingsError(
+                f"{path} does not exist; give a .bvh file, a .blend file, a folder, or a .json "
+                "list."
+            )
+    return sources
+
+
+_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
+
+
+def read_source_list(path: Path) -> list[Source]:
+    """Read a JSON list of objects with 'file' and, if needed, the other fields of a source.
+
+    Files are relative to the list. Raises SettingsError, which names the wrong entry.
+    """
+    data = json_files.read(path, "source list")
+    with json_files.name_file(f"source list {path}"):
+        entries = json_files.expect_list(data, "the list")
+        if not entries:
+            raise EntryError("there is no source; give at least one")
+        return [_parse_source(entry, path, number) for number, entry in enumerate(entries, 1)]
+
+
+def _parse_source(entry: Any, path: Path, number: int) -> Source:
+    """Read one entry of a source list. Raises EntryError, or SettingsError for its range
+    and tags.
+    """
+    where, whole = f"source {number}", f"Source {number} of {path}"
+    entry = json_files.expect_object(entry, where, _KEYS)
+    file = path.parent / json_files.expect_text(entry.get("file"), f"'file' of {where}")
+    if not file.is_file():
+        raise EntryError(
+            f"{where} names {file}, which does not exist; files are relative to the list"
+        )
+    for key in ("armature", "action"):
+        if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
+            raise EntryError(
+                f"'{key}' of {where} is {entry[key]!r}; give the name of one in a {BLEND} file"
+            )
+    mirror = entry.get("mirror")
+    start, stop = parse_frame_range(entry, whole)
+    return Source(
+        file=file,
+        start=start,
+        stop=stop,
+        speed=json_files.expect_number(entry.get("speed", 1.0), f"'speed' of {where}", 0.1, 10.0),
+        mirror=None if mirror is None else json_files.expect_flag(mirror, f"'mirror' of {where}"),
+        loop=json_files.expect_flag(entry.get("loop", False), f"'loop' of {where}"),
+        tags=tuple(
+            tag_from_dict(tag, whole)
+            for tag in json_files.expect_list(entry.get("tags", []), f"'tags' of {where}")
+        ),
+        track=_parse_track(entry.get("track"), where),
+        armature=entry.get("armature"),
+        action=entry.get("action"),
+    )
+
+
+def _parse_track(rows: Any, where: str) -> GroundTrack | None:
+    """Read a simulation track from rows of x, y and yaw."""
+    if rows is None:
+        return None
+    try:
+        values = np.array(rows, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
+        raise EntryError(
+            f"'track' of {where} is not a list of [x, y, yaw]; give metres and radians for each "
+            "frame"
+        )
+    return GroundTrack(values[:, :2], np.unwrap(values[:, 2]))

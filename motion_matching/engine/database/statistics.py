@@ -1,0 +1,183 @@
+"""What a database holds: how fast it goes in which direction, how it turns, and its tags."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..control.settings import WALK_TO_RUN, Speeds
+from ..maths.runs import find_runs
+from .database import Database
+from .tags import PREFER
+
+TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
+DIRECTIONS = ("forward", "side", "back")
+_MOVING_SPEED = 0.3
+_FULL_SPEED_PERCENTILE = 50.0  # of the speeds in a direction, taken as its full speed
+_ENOUGH_SECONDS = 1.0
+_SPEED_TOLERANCE = (
+    1.1  # factor by which a speed may exceed the fastest in the data and still count as there
+)
+
+
+def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
+    """Return full walking and running speeds forward, to the side and back, from percentiles.
+
+    A direction is a sector of 90 degrees about its axis. A direction that a gait lacks takes the
+    speed of walking in that direction, and in walking the forward speed. Without running in the
+    data, both gaits are walking.
+    """
+    speed, sectors = _split_by_direction(database)
+    enough = _ENOUGH_SECONDS * database.fps
+
+    def measure_full_speeds(gait: np.ndarray) -> list[float | None]:
+        chosen = [speed[gait & sector] for sector in sectors]
+        return [
+            float(np.percentile(s, _FULL_SPEED_PERCENTILE)) if len(s) >= enough else None
+            for s in chosen
+        ]
+
+    walk = measure_full_speeds((speed >= _MOVING_SPEED) & (speed < WALK_TO_RUN))
+    run = measure_full_speeds(speed >= WALK_TO_RUN)
+    forward = walk[0] or run[0] or 1.0
+    walking = Speeds(forward, walk[1] or forward, walk[2] or forward)
+    if run[0] is None:
+        return walking, walking
+    return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
+
+
+def _split_by_direction(
+    database: Database,
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return the speeds (N,) of frames that may be entered, and masks by direction."""
+    velocity = database.root_motion[database.find_candidates(0.0)][:, :2]
+    angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
+    sectors = (
+        angle < np.pi / 4,
+        (angle >= np.pi / 4) & (angle <= 3 * np.pi / 4),
+        angle > 3 * np.pi / 4,
+    )
+    return np.linalg.norm(velocity, axis=1), sectors
+
+
+def find_missing_speeds(database: Database, speeds: Speeds) -> list[dict[str, Any]]:
+    """Return where speeds exceed the data: direction, speed ('wanted') and top speed ('found').
+
+    Speeds are in m/s. One is in the data if about that speed lasts for a second of frames in that
+    direction.
+    """
+    lacking, fastest = [], measure_top_speeds(database)
+    for direction in DIRECTIONS:
+        speed, top_speed = getattr(speeds, direction), getattr(fastest, direction)
+        if not is_in_data(speed, top_speed):
+            lacking.append(
+                {"direction": direction, "wanted": round(speed, 3), "found": round(top_speed, 3)}
+            )
+    return lacking
+
+
+def measure_top_speeds(database: Database) -> Speeds:
+    """Return the speed in m/s that at least a second of frames reaches in each direction, or 0."""
+    speed, sectors = _split_by_direction(database)
+    enough = round(_ENOUGH_SECONDS * database.fps)
+    fastest = (np.sort(speed[sector])[-enough:] for sector in sectors)
+    return Speeds(*(float(there[0]) if len(there) == enough else 0.0 for there in fastest))
+
+
+def is_in_data(speed: float, fastest: float) -> bool:
+    """Return whether the fastest motion reaches a speed, or nearly; standing is always there."""
+    return speed <= _SPEED_TOLERANCE * max(fastest, _MOVING_SPEED)
+
+
+def classify_direction(x: float, y: float) -> str:
+    """Return which of DIRECTIONS a velocity in the character's axes has."""
+    angle = abs(math.atan2(x, -y))
+    return DIRECTIONS[0 if angle < math.pi / 4 else 1 if angle <= 3 * math.pi / 4 else 2]
+
+
+def measure_turn_limit(database: Database) -> float:
+    """Return the turn rate in rad/s that 95 % of the turning frames stay below."""
+    rate = np.abs(database.root_motion[:, 2])
+    turning = rate[rate > TURNING]
+    return float(np.percentile(turning, 95)) if len(turning) else TURNING
+
+
+def describe(database: Database) -> str:
+    """Return a few lines about a database, for people."""
+    clips: dict[str, int] = {}
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        clips[origin.clip] = clips.get(origin.clip, 0) + int(stop - start)
+    walk, run = measure_speeds(database)
+    schema = database.schema
+    candidates = int(database.find_candidates(1 / 3).sum())
+    mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
+    ranges, of_clips = (
+        _format_count(len(database.ranges), "range"),
+        _format_count(len(clips), "clip"),
+    )
+    lines = [
+        f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, "
+        f"{ranges} of {of_clips}"
+        f"{mirrored}; {candidates} frames to enter",
+        f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
+        + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
+        f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
+        *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
+        f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} "
+        "back; "
+        f"running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f}",
+        *_format_tags(database),
+    ]
+    return "\n".join(lines)
+
+
+def to_dict(database: Database) -> dict[str, Any]:
+    """Return what a database holds as JSON data for a report."""
+    walk, run = measure_speeds(database)
+    return {
+        "frames": database.frame_count,
+        "fps": database.fps,
+        "clips": sorted({r.clip for r in database.ranges}),
+        "speeds": {"walk": asdict(walk), "run": asdict(run)},
+        "turn_limit": measure_turn_limit(database),
+        "features": database.schema.to_dict(),
+        "tags": measure_tags(database),
+    }
+
+
+def measure_tags(database: Database) -> dict[str, dict[str, Any]]:
+    """Return for each tag its minutes, share of frames, number of ranges, and range of bias."""
+    statistics = {}
+    for tag in database.tag_names:
+        frames = database.make_tag_mask({tag})
+        ranges = sum(
+            len(find_runs(frames[a:b]))
+            for a, b in zip(database.starts, database.stops, strict=True)
+        )
+        bias = database.bias[frames] if frames.any() else np.zeros(1)
+        statistics[tag] = {
+            "minutes": round(float(frames.sum()) / database.fps / 60, 4),
+            "part": round(float(frames.mean()), 4),
+            "ranges": ranges,
+            "bias": [float(bias.min()), float(bias.max())],
+        }
+    return statistics
+
+
+def _format_tags(database: Database) -> list[str]:
+    """Return a line for each tag."""
+    lines = ["tags:" if database.tag_names else "tags: none"]
+    for tag, measured in measure_tags(database).items():
+        cost = ", cost {:+g} to {:+g}".format(*measured["bias"]) if tag == PREFER else ""
+        lines.append(
+            f"  {tag:16s} {measured['minutes']:6.2f} min {measured['part']:4.0%} in "
+            f"{_format_count(measured['ranges'], 'range')}{cost}"
+        )
+    return lines
+
+
+def _format_count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,179 @@
+"""Tags: names on ranges of source frames, to be requested; four reserved ones steer the search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import files, json_files
+from ..errors import SettingsError
+from ..settings import is_number
+
+if TYPE_CHECKING:
+    from .sources import Source
+
+# entered only by playing on into them; never played; at a lower cost; a cycle
+NO_ENTRY, NO_USE, PREFER, LOOP = "no_entry", "no_use", "prefer", "loop"
+RESERVED_TAGS = (NO_ENTRY, NO_USE, PREFER, LOOP)  # these steer the search, and cannot be requested
+PREFERENCE = -1.0  # the default bias of 'prefer'
+_LARGEST_BIAS = 1000.0
+_KEYS = {"name", "start", "stop", "bias"}
+
+
+@dataclass(frozen=True)
+class TagRange:
+    """A tag on source frames start <= f < stop; None reaches to that end of the clip.
+
+    The `bias` of 'prefer' is added to the cost of its frames: negative to prefer them, positive to
+    avoid them. None means `PREFERENCE` for 'prefer', and no bias for other tags.
+    """
+
+    name: str
+    start: int | None = None
+    stop: int | None = None
+    bias: float | None = None
+
+    @property
+    def cost(self) -> float:
+        """Return what is added to the cost of its frames."""
+        if self.name != PREFER:
+            return 0.0
+        return PREFERENCE if self.bias is None else self.bias
+
+    def check(self, owner: str) -> None:
+        """Raise SettingsError, which names the `owner`, for an empty range or a wrong bias."""
+        if self.stop is not None and self.stop <= (self.start or 0):
+            raise SettingsError(
+                f"The tag '{self.name}' of {owner} stops at frame {self.stop}, before it starts; "
+                "give a stop after its start."
+            )
+        if self.bias is None:
+            return
+        if self.name != PREFER:
+            raise SettingsError(
+                f"The tag '{self.name}' of {owner} has a bias, but only '{PREFER}' takes one; "
+                "remove it."
+            )
+        if not (is_number(self.bias) and abs(self.bias) <= _LARGEST_BIAS):
+            raise SettingsError(
+                f"The tag '{PREFER}' of {owner} has the bias {self.bias!r}; give a number from "
+                f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, negative to prefer its frames."
+            )
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Split 'a, b' into names, each once, in their order."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def tag_from_dict(entry: Any, where: str) -> TagRange:
+    """Read a tag from JSON data. SettingsError says `where` it is wrong."""
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    if not isinstance(name, str) or not name or set(entry) - _KEYS:
+        raise SettingsError(
+            f"{where} has the tag {entry!r}; give an object with a 'name' and, if needed, 'start', "
+            f"'stop' and, for '{PREFER}', 'bias'."
+        )
+    start, stop = parse_frame_range(entry, f"{where}: its tag '{name}'")
+    tag = TagRange(name, start, stop, entry.get("bias"))
+    tag.check(where)
+    return tag
+
+
+def parse_frame_range(entry: Mapping[str, Any], where: str) -> tuple[int | None, int | None]:
+    """Return the optional entries 'start' and 'stop'. SettingsError if one is no frame number."""
+    for key in ("start", "stop"):
+        value = entry.get(key)
+        if value is not None and (
+            not isinstance(value, int) or isinstance(value, bool) or value < 0
+        ):
+            raise SettingsError(
+                f"{where} has {key} {value!r}; give a frame number, counted from 0."
+            )
+    return entry.get("start"), entry.get("stop")
+
+
+def load_tags(path: Path | str) -> dict[str, tuple[TagRange, ...]]:
+    """Read tags by clip from a JSON file of `save_tags`. SettingsError says what is wrong."""
+    data = json_files.read(path, "tag file")
+    if not isinstance(data, dict) or not all(isinstance(tags, list) for tags in data.values()):
+        raise SettingsError(
+            f"{path} must hold lists of tags by clip, such as "
+            f'{{"walk": [{{"name": "turn", "start": 9}}]}}.'
+        )
+    return {
+        clip: tuple(tag_from_dict(tag, f"'{clip}' in {path}") for tag in tags)
+        for clip, tags in data.items()
+    }
+
+
+def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
+    """Write tags by clip as JSON, a line for each clip. Raises SettingsError if that fails."""
+    clips = []
+    for clip, ranges in tags.items():
+        entries = [
+            {key: value for key, value in vars(tag).items() if value is not None} for tag in ranges
+        ]
+        lines = ",\n".join(f"  {json.dumps(entry)}" for entry in entries)
+        clips.append(
+            f" {json.dumps(clip)}: [\n{lines}\n ]" if entries else f" {json.dumps(clip)}: []"
+        )
+    with files.replacing(path, SettingsError) as temporary:
+        temporary.write_text("{\n" + ",\n".join(clips) + "\n}\n", encoding="utf-8")
+
+
+def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]]) -> list[Source]:
+    """Replace the tags of sources by tags by clip, where these cover frames that are used.
+
+    Raises SettingsError for tags of a clip that is not a source.
+    """
+    names = list(dict.fromkeys(source.name for source in sources))
+    unknown = next((clip for clip in tags if clip not in names), None)
+    if unknown is not None:
+        known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
+        raise SettingsError(
+            f"There are tags for the clip '{unknown}', which is not a source; the clips are "
+            f"{known}."
+        )
+    return [
+        replace(source, tags=tuple(tag for tag in tags[source.name] if _overlaps(tag, source)))
+        if source.name in tags
+        else source
+        for source in sources
+    ]
+
+
+def collect_tags(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
+    """Return the tags of sources by clip, limited to the frames that are used.
+
+    Raises SettingsError if two files have the same name.
+    """
+    files_of = {source.name: source.file for source in sources}
+    tags: dict[str, tuple[TagRange, ...]] = {}
+    for source in sources:
+        if source.file != files_of[source.name]:
+            raise SettingsError(
+                f"{source.file} and {files_of[source.name]} have the same name, so their tags "
+                "cannot be "
+                "told apart; rename one."
+            )
+        tags[source.name] = tags.get(source.name, ()) + tuple(
+            _limit_to_source(tag, source) for tag in source.tags
+        )
+    return tags
+
+
+def _limit_to_source(tag: TagRange, source: Source) -> TagRange:
+    """Limit a tag to the frames of a source."""
+    start = max(tag.start or 0, source.start or 0)
+    stops = [stop for stop in (tag.stop, source.stop) if stop is not None]
+    return replace(tag, start=start or None, stop=min(stops, default=None))
+
+
+def _overlaps(tag: TagRange, source: Source) -> bool:
+    """Return whether a tag may cover frames of a source; its clip need not be read yet."""
+    ends_before = tag.stop is not None and tag.stop <= (source.start or 0)
+    return not ends_before and (source.stop is None or (tag.start or 0) < source.stop)

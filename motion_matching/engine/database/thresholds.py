@@ -1,0 +1,96 @@
+"""When a motion counts as what: the thresholds of the tags that are proposed from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+from ..control.settings import WALK_TO_RUN
+from ..errors import SettingsError
+from ..settings import check, describe
+
+_speed = partial(describe, unit="m/s", most=100.0, soft_most=20.0)
+_angle = partial(describe, unit="rad", most=100.0, soft_most=math.tau)
+_turn_rate = partial(describe, unit="rad/s", most=100.0, soft_most=math.tau)
+_seconds = partial(describe, unit="s", most=100.0, soft_most=10.0)
+_share = partial(describe, unit="share", most=0.99)
+
+
+@dataclass(frozen=True)
+class AutoTagSettings:
+    """Thresholds between the tags that are proposed from motion.
+
+    Every frame is 'idle', 'walk' or 'run' by its speed; 'strafe', 'back', 'turn_left',
+    'turn_right', 'start' and 'stop' lie on top of these. A stop is a start in reverse.
+
+    Raises SettingsError for values out of range or out of order.
+    """
+
+    idle_speed: float = _speed(0.3, "Idle Below", "Slower motion is tagged 'idle'")
+    run_speed: float = _speed(
+        WALK_TO_RUN, "Run Above", "Faster motion is tagged 'run'; between idle and run it is 'walk'"
+    )
+    strafe_angle: float = _angle(
+        math.radians(45.0),
+        "Strafe Above",
+        "Moving at a larger angle from the facing direction is tagged 'strafe'",
+    )
+    back_angle: float = _angle(
+        math.radians(135.0),
+        "Back Above",
+        "Moving at a larger angle from the facing direction is tagged 'back'",
+    )
+    turn_rate: float = _turn_rate(
+        math.radians(25.0),
+        "Turn Above",
+        "Turning faster, per second, is tagged 'turn_left' or 'turn_right'",
+    )
+    least_turn: float = _angle(
+        math.radians(30.0), "Least Turn", "A turn must go at least this far to be tagged"
+    )
+    hysteresis: float = _share(
+        0.15,
+        "Hysteresis",
+        "Margin around each threshold, as a share of it; a higher value gives fewer, longer ranges",
+    )
+    shortest: float = _seconds(
+        0.45, "Shortest", "Shorter ranges are merged with their neighbours or dropped"
+    )
+    speed_window: float = _seconds(
+        0.5, "Average Speed Over", "Time over which the speed is averaged; it should cover one step"
+    )
+    turn_window: float = _seconds(
+        1.0,
+        "Average Turning Over",
+        "Time over which the turn rate is averaged; it should cover two steps",
+    )
+    change_time: float = _seconds(
+        1.5,
+        "Start Within",
+        "Longest time from rest to full speed in a start, and from full speed to rest in a stop",
+    )
+    arrived: float = _share(
+        0.9, "Full Speed", "Share of the top speed reached in that time at which a start ends"
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+        for low, high in (("idle_speed", "run_speed"), ("strafe_angle", "back_angle")):
+            if getattr(self, low) >= getattr(self, high):
+                raise SettingsError(
+                    f"The setting '{low}' must be below '{high}'; change one of them."
+                )
+
+    def with_changes(self, changes: Mapping[str, Any]) -> AutoTagSettings:
+        """Return these settings with some replaced; SettingsError names an unknown one."""
+        known = [field.name for field in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise SettingsError(
+                    f"There is no setting '{name}' for automatic tags; choose from "
+                    f"{', '.join(known)}."
+                )
+        return replace(self, **changes)

@@ -1,0 +1,115 @@
+"""Play a motion field, with its trained value function if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..control.intent import Intent
+from ..control.method import Method
+from ..control.performance import Performance
+from ..control.settings import PerformerSettings
+from ..database.database import Database
+from ..errors import SettingsError
+from . import value_function
+from .method import MotionField
+from .neighbours import Metric
+from .value_function import ValueFunction
+
+METRICS: Mapping[str, Callable[[Database], Metric]] = {
+    "default": Metric.from_database,
+    "notebook": Metric.from_notebook,
+}
+_GAITS = ("walk", "run")
+
+
+@dataclass(frozen=True)
+class FieldController:
+    """Makes the method of a metric and of a value function; without the latter, control is greedy.
+    See `Controller`.
+
+    `name` is what performances call it.
+    """
+
+    metric: Metric
+    function: ValueFunction | None = None
+    name: str = ""
+
+    @classmethod
+    def load(cls, path: Path | str, database: Database) -> FieldController:
+        """Return a controller with the value function of a file.
+
+        Raises SettingsError if the file holds none, and DatabaseError if it was trained with other
+        data or its training was stopped.
+        """
+        function = value_function.load(path)
+        return cls(function.find_metric(database), function)
+
+    def __call__(self, database: Database, settings: PerformerSettings) -> MotionField:
+        return MotionField(database, settings, self.metric, self.function, self.name)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the actions that were trained, by name."""
+        if self.function is None:
+            return {}
+        return {"neighbours": self.function.neighbours, "drift": self.function.drift}
+
+    def find_untrained_tags(self, tags: frozenset[str]) -> tuple[str, ...]:
+        """Return the tags among these that were not trained, sorted; none without a training."""
+        return tuple(sorted(tags - set(self.function.tasks.tags))) if self.function else ()
+
+    def check(self, performance: Performance) -> None:
+        """Raise SettingsError if a performance requests a tag that was not trained."""
+        tags = frozenset[str]().union(*(intent.tags for intent in performance.intents))
+        if self.function and (unknown := self.find_untrained_tags(tags)):
+            known = ", ".join(self.function.tasks.tags) or "none"
+            raise SettingsError(
+                f"The motion field was not trained for the tag '{unknown[0]}', its tags are: "
+                f"{known}; train "
+                "it for that tag too."
+            )
+
+    def adapt_intent(self, intent: Intent) -> Intent:
+        """Return the intent as the field was trained: the gait becomes a tag if it was trained for
+        tags but no speeds.
+        """
+        tasks = self.function.tasks if self.function else None
+        if tasks is None or intent.tags or tasks.speeds or not set(_GAITS) <= set(tasks.tags):
+            return intent
+        return intent._replace(tags=frozenset({_GAITS[intent.gait > 0.5]}))
+
+    def adapt_performance(self, performance: Performance) -> Performance:
+        """Return a performance with all intents adapted."""
+        return replace(
+            performance, intents=tuple(self.adapt_intent(intent) for intent in performance.intents)
+        )
+
+
+def get_field_controller(method: Method) -> FieldController | None:
+    """Return the controller that makes a method which is a motion field; None for another
+    method.
+    """
+    if not isinstance(method, MotionField):
+        return None
+    function = method.foresight if isinstance(method.foresight, ValueFunction) else None
+    return FieldController(method.metric, function, method.name)
+
+
+def summarize(function: ValueFunction) -> str:
+    """Return what was trained, as a sentence."""
+    goals = ", ".join(
+        [
+            "direction",
+            *(["speed"] if function.tasks.speeds else []),
+            *map(repr, function.tasks.tags),
+        ]
+    )
+    first, last = function.residuals[0, 1], function.residuals[-1, 1]
+    return (
+        f"{len(function.trained)} states, {function.neighbours} actions each, for {goals}; "
+        f"{len(function.residuals)} "
+        f"sweeps, the largest change of a value went from {first:.2g} to {last:.2g}"
+    )

@@ -1,0 +1,23 @@
+"""What the data holds and what the search sees: coverage, maps of poses, the frame inspector, and
+pictures.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        coverage,
+        feature_strokes,
+        frame_inspector,
+        inspection,
+        pictures,
+        plots,
+        pose_map,
+        residual_plot,
+        strands,
+        watching,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,77 @@
+"""Inspect a database: what it holds and how it covers what its controller asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..control.performance import Performance
+from ..control.rollout import simulate
+from ..control.settings import PerformerSettings
+from ..database import statistics
+from ..database.database import Database
+from ..errors import SettingsError
+from . import coverage
+
+
+class Inspection(NamedTuple):
+    """What a database holds and lacks: as `text`, as JSON `data`, and as values to draw.
+
+    `tracks` (F, 3) are those of the simulation object that the database was compared with.
+    """
+
+    text: str
+    data: dict[str, Any]
+    covered: coverage.Coverage
+    histograms: dict[str, dict[str, Any]]
+    tracks: Sequence[np.ndarray]
+
+
+def inspect(
+    database: Database,
+    settings: PerformerSettings,
+    changes: Mapping[str, Any],
+    recorded: Performance | None = None,
+) -> Inspection:
+    """Compare a database with the simulation object under settings with `changes`.
+
+    The object follows a `recorded` performance, whose own settings give way to the changes, or all
+    scripts. Raises SettingsError if settings or performance cannot be used.
+    """
+    settings = settings.with_changes(changes)
+    if recorded is None:
+        tracks = list(coverage.simulate_tracks(settings, database.fps))
+    else:
+        performance = replace(recorded, settings={**recorded.settings, **changes})
+        settings = settings.with_changes(performance.settings)
+        tracks = [simulate(performance, settings, database.fps)]
+    return inspect_tracks(database, settings, tracks)
+
+
+def inspect_tracks(
+    database: Database, settings: PerformerSettings, tracks: Sequence[np.ndarray]
+) -> Inspection:
+    """Compare a database with the tracks (F, 3) of a simulation object under settings.
+
+    Raises SettingsError if none of them has three frames, which an acceleration needs.
+    """
+    tracks = [track for track in tracks if len(track) >= 3]
+    if not tracks:
+        raise SettingsError(
+            "The recorded performance has fewer than three frames; record a longer one."
+        )
+    demand = coverage.measure_tracks(tracks, database.fps)
+    covered = coverage.measure_coverage(database, demand)
+    tables = coverage.compute_histograms(coverage.measure_database(database), demand)
+    lacking = coverage.suggest_captures(database, settings, covered)
+    text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, lacking)
+    data = statistics.to_dict(database) | {
+        "coverage": covered.to_dict(),
+        "histograms": tables,
+        "to_capture": lacking,
+        "settings": settings.to_dict(),
+    }
+    return Inspection(text, data, covered, tables, tracks)

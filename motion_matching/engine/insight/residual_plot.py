@@ -1,0 +1,118 @@
+"""Draw how a training goes: how much each sweep changes the values, beside the discount's promise.
+
+Value iteration is a contraction: each sweep shrinks the largest change by the discount γ or more.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import SettingsError
+from . import pictures
+
+KINDS = {
+    "most": "largest change",
+    "mean": "mean change",
+    "least": "least change",
+    "promised": "what the discount promises",
+}
+_DECADES = 6.0  # at most; smaller values lie on the ground line
+_COLOURS = {"most": "#e08a1e", "mean": "#3b6ea8", "least": "#999", "promised": "#222"}
+_LEFT, _TOP, _WIDTH, _HEIGHT = 60.0, 50.0, 450.0, 360.0
+
+
+class Curves(NamedTuple):
+    """Lines (n, 2) by kind, 0 to 1 along the sweeps and up a logarithmic scale.
+
+    `scale` holds heights with their labels; `sweeps` is the number of sweeps that the width stands
+    for.
+    """
+
+    lines: dict[str, np.ndarray]
+    scale: tuple[tuple[float, str], ...]
+    sweeps: int
+
+
+def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> Curves | None:
+    """Return the curves of residuals (n, 3) of a `ValueFunction`, or None before the first sweep.
+
+    `sweeps` is the planned number of sweeps, if more are to come.
+    """
+    if not len(residuals):
+        return None
+    least, most, mean = np.asarray(residuals, np.float64).T
+    count = max(sweeps, len(residuals), 2)
+    values = {
+        "most": most,
+        "mean": mean,
+        "least": least,
+        "promised": most[0] * discount ** np.arange(count),
+    }
+    top = max(float(most.max()), 1e-12)
+    drawn = np.concatenate([values[kind] for kind in ("most", "mean", "promised")])
+    low = np.log10(np.clip(drawn.min(), top * 10.0**-_DECADES, 0.5 * top))
+    high = np.log10(top)
+
+    def to_height(value: np.ndarray) -> np.ndarray:
+        return np.clip((np.log10(np.maximum(value, 1e-300)) - low) / (high - low), 0.0, 1.0)
+
+    lines = {
+        kind: np.stack([np.arange(len(value)) / (count - 1), to_height(value)], axis=1)
+        for kind, value in values.items()
+    }
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    marks = [
+        step * 10.0**power
+        for power in range(int(np.floor(low)), int(np.ceil(high)) + 1)
+        for step in steps
+    ]
+    scale = tuple(
+        (float(to_height(np.array(mark))), f"{mark:g}")
+        for mark in marks
+        if low <= np.log10(mark) <= high
+    )
+    return Curves(lines, scale, count)
+
+
+def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
+    """Write the curves as an SVG picture. Raises SettingsError if that fails or without a sweep."""
+    curves = compute_curves(residuals, discount)
+    if curves is None:
+        raise SettingsError(
+            "The training made no sweep, so there is nothing to draw; train for at least one."
+        )
+    parts = []
+    for height, label in curves.scale:
+        level = _TOP + _HEIGHT * (1.0 - height)
+        parts.append(
+            f'<line x1="{_LEFT:g}" x2="{_LEFT + _WIDTH:g}" y1="{level:.1f}" y2="{level:.1f}" '
+            'stroke="#ddd"/>'
+            f'<text class="small" x="{_LEFT - 8:g}" y="{level + 3:.1f}" '
+            f'text-anchor="end">{label}</text>'
+        )
+    for number, (kind, name) in enumerate(KINDS.items()):
+        x, y = curves.lines[kind].T
+        positions = np.stack([_LEFT + _WIDTH * x, _TOP + _HEIGHT * (1.0 - y)], axis=1)
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in positions.tolist())
+        dashes = ' stroke-dasharray="6 4"' if kind == "promised" else ""
+        parts.append(
+            f'<polyline id="{kind}" stroke="{_COLOURS[kind]}" '
+            f'style="stroke-width:2;opacity:1"{dashes} '
+            f'points="{points}"/>'
+        )
+        parts.append(
+            f'<text x="{_LEFT + 130 * number:g}" y="{_TOP + _HEIGHT + 44:g}" '
+            f'style="fill:{_COLOURS[kind]}">'
+            f"{escape(name)}</text>"
+        )
+    parts.append(
+        f'<text class="small" x="{_LEFT:g}" y="{_TOP + _HEIGHT + 18:g}">sweep 1</text>'
+        f'<text class="small" x="{_LEFT + _WIDTH:g}" y="{_TOP + _HEIGHT + 18:g}" text-anchor="end">'
+        f"{curves.sweeps}</text>"
+    )
+    title = f"How much each sweep changes the values, discount {discount:.4g}"
+    pictures.write_pictures([pictures.make_picture("residuals", title, parts)], path)

@@ -1,0 +1,96 @@
+"""Watch a performance: record the goal of each tick beside the take, to inspect it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..control.ground import Ground
+from ..control.method import Goal, Method, Motion
+from ..control.performance import Performance
+from ..control.performer import Performer
+from ..control.rollout import Progress, solve
+from ..control.settings import PerformerSettings
+from ..control.take import Take
+from ..database.database import Database
+from ..matching.method import MotionMatching
+
+
+class Choice(NamedTuple):
+    """The actions of a motion field at a tick: frames (k,), scores (k,), and the chosen one."""
+
+    frames: np.ndarray
+    scores: np.ndarray
+    chosen: int
+
+
+class WatchedTake(NamedTuple):
+    """A take of T ticks with the goal and settings of each, and the choice that was made.
+
+    A choice is None for motion matching.
+    """
+
+    take: Take
+    goals: tuple[tuple[Goal, PerformerSettings], ...]
+    choices: tuple[Choice | None, ...]
+
+    def get_goal_after(self, tick: int) -> tuple[Goal, PerformerSettings]:
+        """Return the goal and settings of the search that follows the pose of a tick."""
+        return self.goals[min(tick + 1, len(self.goals) - 1)]
+
+    def get_choice_after(self, tick: int) -> Choice | None:
+        """Return the choice that led to the pose of the next tick."""
+        return self.choices[min(tick + 1, len(self.choices) - 1)]
+
+    def crop(self, start: int) -> WatchedTake:
+        """Return the ticks from `start` on."""
+        return WatchedTake(self.take.crop(start), self.goals[start:], self.choices[start:])
+
+
+def watch(
+    database: Database,
+    settings: PerformerSettings,
+    performance: Performance,
+    progress: Progress | None = None,
+    ground: Ground | None = None,
+    controller: Callable[[Database, PerformerSettings], Method] = MotionMatching,
+) -> WatchedTake:
+    """Perform with a method and record its goals, on the performance's ground by default."""
+    method = _GoalRecorder(controller(database, settings), settings)
+    take = solve(
+        Performer(cast(Method, method), settings, ground or performance.ground),
+        performance,
+        progress,
+    )
+    return WatchedTake(
+        take, tuple(zip(method.goals, method.settings, strict=True)), tuple(method.choices)
+    )
+
+
+class _GoalRecorder:
+    """A method that records its goals and choices."""
+
+    def __init__(self, method: Method, settings: PerformerSettings) -> None:
+        self._method, self._settings = method, settings
+        self.goals: list[Goal] = []
+        self.settings: list[PerformerSettings] = []
+        self.choices: list[Choice | None] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._method, name)
+
+    def apply(self, settings: PerformerSettings) -> None:
+        self._method.apply(settings)
+        self._settings = settings
+
+    def advance(self, goal: Goal) -> Motion:
+        motion = self._method.advance(goal)
+        self.goals.append(goal)
+        self.settings.append(self._settings)
+        decision: Any = getattr(self._method, "decision", None)
+        self.choices.append(
+            decision and Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen)
+        )
+        return motion

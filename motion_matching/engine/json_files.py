@@ -1,0 +1,126 @@
+"""Read JSON that people write; errors are one sentence that names the file, the entry and the
+remedy.
+
+The `expect_*` functions return an entry of the right kind and raise EntryError otherwise. Their
+`where` names the entry, such as "'fps'" or "box 2 of 'obstacles'"; `name_file` adds the name of the
+file.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .errors import SettingsError
+from .settings import is_number
+
+
+class EntryError(ValueError):
+    """Says what an entry is and what to give instead, without the name of the file and without a
+    full stop.
+    """
+
+
+def read(path: Path | str, kind: str) -> Any:
+    """Return what a JSON file holds. `kind` says in errors what the file is, such as 'source list'.
+
+    Raises SettingsError if the file does not exist, cannot be read or is not JSON.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingsError(f"The {kind} {path} does not exist; check its name.") from None
+    except (OSError, ValueError) as cause:
+        raise SettingsError(f"The {kind} {path} cannot be read as JSON: {cause}.") from cause
+    return parse(text, f"{kind} {path}")
+
+
+def parse(text: str | bytes, name: str) -> Any:
+    """Return what JSON text holds; SettingsError if it is not JSON, or nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as cause:
+        raise SettingsError(f"The {name} cannot be read as JSON: {cause}.") from cause
+
+
+@contextmanager
+def name_file(name: str) -> Iterator[None]:
+    """Turn an EntryError inside the block into a SettingsError that names the file, such as 'source
+    list a.json'.
+    """
+    try:
+        yield
+    except EntryError as cause:
+        raise SettingsError(f"In the {name}, {cause}.") from cause
+
+
+def check_keys(data: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    """Raise EntryError if an object has an entry of another name than the known ones."""
+    if unknown := sorted(set(data).difference(known)):
+        raise EntryError(
+            f"{where} has the unknown entry '{unknown[0]}'; known ones are "
+            f"{', '.join(sorted(known))}"
+        )
+
+
+def expect_object(
+    value: Any, where: str, known: Collection[str] | None = None
+) -> Mapping[str, Any]:
+    """Return an object, of which `known` names all entries that it may have."""
+    if not isinstance(value, Mapping):
+        raise EntryError(f"{where} is {reprlib.repr(value)}; give an object")
+    if known is not None:
+        check_keys(value, known, where)
+    return value
+
+
+def expect_list(value: Any, where: str, length: int | None = None) -> Sequence[Any]:
+    """Return a list, of this length if one is given."""
+    if not isinstance(value, (list, tuple)) or length not in (None, len(value)):
+        raise EntryError(
+            f"{where} is {reprlib.repr(value)}; give a list" + (f" of {length}" if length else "")
+        )
+    return value
+
+
+def expect_text(value: Any, where: str) -> str:
+    """Return a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise EntryError(f"{where} is {reprlib.repr(value)}; give a name")
+    return value
+
+
+def expect_flag(value: Any, where: str) -> bool:
+    """Return true or false."""
+    if not isinstance(value, bool):
+        raise EntryError(f"{where} is {reprlib.repr(value)}; give true or false")
+    return value
+
+
+def expect_number(value: Any, where: str, least: float, most: float) -> float:
+    """Return a number within limits."""
+    if not is_number(value) or not least <= value <= most:
+        raise EntryError(
+            f"{where} is {reprlib.repr(value)}; give a number from {least:g} to {most:g}"
+        )
+    return float(value)
+
+
+def expect_whole_number(value: Any, where: str, least: int) -> int:
+    """Return a whole number of at least `least`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise EntryError(f"{where} is {reprlib.repr(value)}; give a whole number from {least}")
+    return value
+
+
+def expect_pair(value: Any, where: str, limit: float) -> tuple[float, float]:
+    """Return two numbers from -limit to limit."""
+    x, y = (
+        expect_number(v, f"a number of {where}", -limit, limit)
+        for v in expect_list(value, where, 2)
+    )
+    return x, y

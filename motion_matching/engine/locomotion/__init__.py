@@ -1,0 +1,10 @@
+"""The built-in motion: locomotion clips generated from a seed."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import feet, gait, humanoid, locomotion, pelvis
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,22 @@
+"""Smooth steps from 0 to 1 over 0 <= x <= 1, vectorised; below they are 0, above 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def smoothstep(x: Array | float) -> Array:
+    """Step by a cubic with zero slope at both ends."""
+    x = np.clip(x, 0.0, 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+def smootherstep(x: Array | float) -> Array:
+    """Step by a quintic with zero slope and zero curvature at both ends, steeper between them.
+
+    Source: Perlin, Improving Noise (2002).
+    """
+    x = np.clip(x, 0.0, 1.0)
+    return x * x * x * (x * (6.0 * x - 15.0) + 10.0)

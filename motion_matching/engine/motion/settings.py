@@ -1,0 +1,128 @@
+"""Settings of contacts and of the simulation bone. No numpy here: panels read their descriptions
+when they register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..settings import LARGEST, check, describe
+
+_LONGEST_WINDOW = 30.0
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """How contacts are found; SettingsError for values that make no sense."""
+
+    method: str = describe(
+        "speed",
+        "Method",
+        "How a toe at rest is recognised",
+        choices={
+            "speed": ("Speed", "By the toe's speed, from central differences"),
+            "displacement": (
+                "Displacement",
+                "By how far the toe moves until the next frame, as the notebook does",
+            ),
+        },
+    )
+    speed: float = describe(
+        0.15,
+        "Contact Speed",
+        "Toes slower than this are on the ground; higher: feet are planted longer, and dragged "
+        "along "
+        "sooner",
+        "m/s",
+        soft_most=1.0,
+    )
+    displacement: float = describe(
+        0.01 * 0.1**0.5,
+        "Contact Displacement",
+        "Toes that move less than this in 1/30 s count as on the ground",
+        "m",
+    )
+    median: float = describe(
+        0.1, "Flicker", "Time over which the majority of frames decides; 0 keeps every frame", "s"
+    )
+    max_height: float | None = describe(
+        None,
+        "Highest Contact",
+        "Toes higher above the ground are never in contact; none allows any height",
+        "m",
+        least=-LARGEST,
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "contact setting")
+
+
+@dataclass(frozen=True)
+class SimulationBoneSettings:
+    """How the simulation bone is found; the defaults are the article's.
+
+    With `standing` below 1, long windows remove the sway of steps without blunting starts, stops
+    and turns on the spot. SettingsError for values that make no sense.
+    """
+
+    position_window: float = describe(
+        0.5,
+        "Smooth Position",
+        "Time over which the position is smoothed; longer removes the sway of steps but blunts "
+        "starts and stops",
+        "s",
+        most=_LONGEST_WINDOW,
+        soft_most=3.0,
+    )
+    position_order: int = describe(
+        3,
+        "Position Order",
+        "Order of the smoothing polynomial; higher follows starts and stops more closely",
+        most=9,
+    )
+    direction_window: float = describe(
+        1.0,
+        "Smooth Heading",
+        "Time over which the heading is smoothed; longer removes the swing of the hips but blunts "
+        "turns",
+        "s",
+        most=_LONGEST_WINDOW,
+        soft_most=3.0,
+    )
+    direction_order: int = describe(
+        3,
+        "Heading Order",
+        "Order of the smoothing polynomial; higher follows turns more closely",
+        most=9,
+    )
+    heading: str = describe(
+        "direction",
+        "Heading",
+        "How the heading is smoothed",
+        choices={
+            "direction": ("Direction", "As a vector on the ground, as in the article"),
+            "angle": ("Angle", "As an angle that counts full turns, as in the notebook"),
+        },
+    )
+    source: str = describe(
+        "spine",
+        "Source",
+        "What the simulation bone follows",
+        choices={
+            "spine": (
+                "Spine and Hips",
+                "Position from the upper spine and heading from the hips, both smoothed",
+            ),
+            "root": ("Root Bone", "An existing root bone, without smoothing"),
+        },
+    )
+    standing: float = describe(
+        1.0,
+        "While Standing",
+        "Share of both times that is used while standing or turning sharply; lower keeps starts, "
+        "stops and turns crisp, so that both times can be longer while moving",
+        "share",
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "simulation bone setting")

@@ -1,0 +1,231 @@
+"""Physical measures of motion: the same for a take and for the clips it was made from.
+
+The body is measured from a clip of the source's bones, as read back from a file. Goals and played
+frames come from the take.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..control.take import Take
+from ..database.statistics import TURNING
+from ..maths import planar
+from ..maths.runs import find_runs
+from ..motion.clip import Clip
+from ..motion.rig import Roles
+from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
+
+MANN_HEIGHT = 0.025
+FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
+_RESPONSE_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """World motion of a clip of F frames, from which everything is measured.
+
+    positions (F, B, 3) of all bones, toes (F, L, 3), and the track of the simulation bone.
+    """
+
+    fps: float
+    positions: np.ndarray
+    toes: np.ndarray
+    track: GroundTrack
+
+    @cached_property
+    def velocity(self) -> np.ndarray:
+        """Ground velocity (F, 2) of the simulation bone."""
+        return np.gradient(self.track.positions, 1 / self.fps, axis=0)
+
+    @cached_property
+    def turn_rate(self) -> np.ndarray:
+        """Absolute turn rate (F,) of the simulation bone, rad/s."""
+        return np.abs(np.gradient(self.track.yaw, 1 / self.fps))
+
+    @cached_property
+    def toe_speed(self) -> np.ndarray:
+        """Horizontal speeds (F, L) of toes in m/s, by central differences."""
+        return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
+
+    @cached_property
+    def bone_accelerations(self) -> np.ndarray:
+        """Acceleration (F, B) of every bone in the world, m/s², by second differences; 0 at both
+        ends.
+        """
+        a = np.zeros(self.positions.shape[:2])
+        second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
+        a[1:-1] = np.linalg.norm(second, axis=-1)
+        return a
+
+    @cached_property
+    def acceleration(self) -> np.ndarray:
+        """Largest acceleration (F,) among the bones, m/s²."""
+        return self.bone_accelerations.max(axis=-1)
+
+
+def measure_body(
+    clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings
+) -> BodyMotion:
+    """Measure the world motion of a clip, with the simulation bone found as for the database."""
+    _, positions = clip.compute_world()
+    track = find_track(clip, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
+    toes = np.stack([positions[:, leg.toe] for leg in roles.legs], axis=1).astype(np.float64)
+    return BodyMotion(clip.fps, positions.astype(np.float64), toes, track)
+
+
+def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
+    """Return the height (L,) of each standing toe: the 2nd percentile of its heights in clips."""
+    return np.percentile(np.concatenate([body.toes[..., 2] for body in bodies]), 2, axis=0)
+
+
+def measure_mann_foot_slide(bodies: Sequence[BodyMotion], floors: np.ndarray) -> float:
+    """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) over frames with height h < H.
+
+    H is 2.5 cm above the toe's floor (L,).
+    """
+    heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
+    slides = np.concatenate([body.toe_speed for body in bodies]) * (
+        2 - 2 ** (heights / MANN_HEIGHT)
+    )
+    low = heights < MANN_HEIGHT
+    return float(slides[low].mean()) if low.any() else 0.0
+
+
+def measure_contact_slide(bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray]) -> float:
+    """Return the mean horizontal toe speed in m/s over frames with a source contact (F, L)."""
+    on = np.concatenate(contacts)
+    return (
+        float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
+    )
+
+
+def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
+    """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
+    stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (
+        np.linalg.norm(desired, axis=-1) > FREEZE_DESIRED_SPEED
+    )
+    return int((np.diff(find_runs(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
+
+
+def measure_response_times(velocity: np.ndarray, desired: np.ndarray, fps: float) -> list[float]:
+    """Return the seconds from each sharp turn of the goal to nine tenths of its speed.
+
+    A sharp turn is one of over 120 degrees. Infinite if the next turn comes first.
+    """
+    speed = np.linalg.norm(desired, axis=-1)
+    moving = (speed[1:] > FREEZE_DESIRED_SPEED) & (speed[:-1] > FREEZE_DESIRED_SPEED)
+    cosine = np.sum(desired[1:] * desired[:-1], axis=-1) / np.maximum(speed[1:] * speed[:-1], 1e-9)
+    turns = [*(np.flatnonzero(moving & (cosine < -0.5)) + 1), len(desired)]
+    times = []
+    for start, stop in itertools.pairwise(turns):
+        along = np.sum(velocity[start:stop] * desired[start:stop], axis=-1)
+        full = np.sum(desired[start:stop] ** 2, axis=-1)
+        answered = np.flatnonzero(along >= _RESPONSE_SHARE * full)
+        times.append(float(answered[0] / fps) if len(answered) else float("inf"))
+    return times
+
+
+def measure_clips(
+    bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray], floors: np.ndarray
+) -> dict[str, Any]:
+    """Measure clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
+    turn = np.concatenate([body.turn_rate for body in bodies])
+    turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
+    acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
+    return {
+        "seconds": sum(len(body.positions) / body.fps for body in bodies),
+        "foot_slide_mann": measure_mann_foot_slide(bodies, floors),
+        "foot_slide_contacts": measure_contact_slide(bodies, contacts),
+        "speed_mean": float(
+            np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()
+        ),
+        "turn_rate_p99": float(np.percentile(turn, 99)),
+        "turn_rate_max": float(turn.max()),
+        "turning_p99": float(np.percentile(turning, 99)),
+        "acceleration_p99": float(np.percentile(acceleration, 99)),
+        "acceleration_max": float(acceleration.max()),
+    }
+
+
+def measure_take(
+    body: BodyMotion,
+    take: Take,
+    floors: np.ndarray,
+    hardest: np.ndarray,
+    corrections: np.ndarray,
+    in_data: np.ndarray,
+    database_frames: int,
+) -> dict[str, Any]:
+    """Measure a take as a clip, and how it follows its goals.
+
+    `hardest` (B,) are the largest accelerations of the bones in the data, infinite for bones not to
+    compare; `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are
+    compared at ticks whose goal has been steady for a second and is `in_data` (T,). Standing at an
+    obstacle is neither slow nor a freeze.
+    """
+    unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
+    steady = _find_steady_ticks(unhindered, take.fps)
+    share = float(in_data[steady].mean()) if steady.any() else 0.0
+    steady &= in_data
+    speed = np.linalg.norm(body.velocity, axis=-1)
+    desired_speed = np.linalg.norm(take.desired_velocity, axis=-1)
+    along = _project_on_desired(body.velocity, take.desired_velocity)
+    distance = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=-1)
+    angle = np.abs(planar.wrap(take.character[:, 2] - take.simulation[:, 2]))
+    # a jump lies between a tick and the one before: second differences about either see it
+    jumped = take.jumped | np.append(take.jumped[1:], False)
+    at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
+    ratios = body.bone_accelerations[jumped] / hardest if jumped.any() else np.zeros(1)
+    answers = measure_response_times(body.velocity, take.desired_velocity, take.fps)
+    return measure_clips([body], [take.contacts], floors) | {
+        "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),
+        "jump_acceleration_p99": float(np.percentile(at_jumps, 99)),
+        "jump_acceleration_max": float(at_jumps.max()),
+        "jump_acceleration_ratio": float(ratios.max()),
+        "simulation_distance_mean": float(distance.mean()),
+        "simulation_distance_max": float(distance.max()),
+        "simulation_angle_mean": float(angle.mean()),
+        "contacts_locked": float(take.locked[take.contacts].mean()) if take.contacts.any() else 0.0,
+        "leg_correction_mean": float(corrections.mean()),
+        "leg_correction_max": float(corrections.max()),
+        "toe_lowest": float((body.toes[..., 2] - floors).min()),
+        "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
+        "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
+        "desired_speed": float(desired_speed[steady].mean()) if steady.any() else 0.0,
+        "achieved_along_wish": float(along[steady].mean()) if steady.any() else 0.0,
+        "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
+        "wanted_speed_in_data": share,
+        "response_times": [
+            round(t, 3) if np.isfinite(t) else None for t in answers
+        ],  # None: not before the next turn
+        "response_time_median": float(np.median(answers))
+        if answers and np.isfinite(np.median(answers))
+        else None,
+        "freezes": count_freezes(body.velocity, unhindered, take.fps),
+        "database_share_used": len(np.unique(take.frames)) / database_frames,
+    }
+
+
+def _project_on_desired(velocity: np.ndarray, desired: np.ndarray) -> np.ndarray:
+    """Return the speed (T,) in the direction of a desired velocity."""
+    return np.sum(velocity * desired, axis=-1) / np.maximum(np.linalg.norm(desired, axis=-1), 1e-9)
+
+
+def _find_steady_ticks(desired: np.ndarray, fps: float, settle: float = 1.0) -> np.ndarray:
+    """Return ticks (T,) whose goal has been steady and above 0.1 m/s for `settle` seconds."""
+    moving = np.linalg.norm(desired, axis=-1) > 0.1
+    change = np.linalg.norm(np.diff(desired, axis=0, prepend=desired[:1]), axis=-1)
+    calm = moving & (change < 3.0 / fps)
+    frames = round(settle * fps)
+    counts = np.cumsum(np.concatenate([[0], calm]))
+    result = np.zeros(len(desired), bool)
+    if len(desired) > frames:
+        result[frames:] = counts[frames + 1 :] - counts[1:-frames] == frames
+    return result

@@ -1,0 +1,333 @@
+"""A take from start to end: settings for a database, the performance, the take, and its report."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..control import performance as performances
+from ..control import rollout, scripts
+from ..control.ground import Ground
+from ..control.method import Candidate, Method
+from ..control.performance import Performance
+from ..control.performer import Performer
+from ..control.settings import PerformerSettings
+from ..control.take import Take
+from ..database.database import Database
+from ..database.statistics import find_missing_speeds, measure_speeds, measure_turn_limit
+from ..errors import DatabaseError, MotionDataError, SettingsError
+from ..matching.method import MotionMatching
+from ..maths import planar, quat
+from ..motion import bvh
+from ..motion.attachment import detach
+from ..motion.clip import Clip
+from ..motion.rig import Roles
+from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from . import baking, metrics
+from .metrics import BodyMotion
+
+Controller = Callable[[Database, PerformerSettings], Method]
+
+
+def make_default_settings(database: Database) -> PerformerSettings:
+    """Return the default settings with full speeds and the fastest turns of the data."""
+    walk, run = measure_speeds(database)
+    return PerformerSettings(walk=walk, run=run, turn_limit=measure_turn_limit(database))
+
+
+def prepare_performance(
+    database: Database,
+    settings: PerformerSettings,
+    script: str,
+    *,
+    gait: str,
+    seconds: float,
+    seed: int,
+) -> Performance:
+    """Load a recorded performance if `script` ends in .json, or build the script of that name.
+
+    Raises SettingsError if there is no such script, or the recorded settings cannot be used.
+    """
+    if script.endswith(".json"):
+        recorded = performances.load(script)
+        try:
+            for change in (recorded.settings, *(change for _, change in recorded.changes)):
+                settings.with_changes(change)
+        except (TypeError, ValueError, SettingsError) as cause:
+            raise SettingsError(
+                f"The performance {script} has wrong settings ({cause}); record it again."
+            ) from cause
+        return recorded
+    return scripts.build_script(
+        script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed
+    )
+
+
+def request_tags(
+    performance: Performance, tags: frozenset[str], database: Database, settings: PerformerSettings
+) -> Performance:
+    """Add tags to what a performance requests. DatabaseError if no frame to enter has them all."""
+    if problem := database.explain_missing_tags(tags, settings.end_guard):
+        raise DatabaseError(problem)
+    return performance.with_tags(tags)
+
+
+def perform(
+    database: Database,
+    settings: PerformerSettings,
+    performance: Performance,
+    progress: Callable[[float], None] | None = None,
+    ground: Ground | None = None,
+    controller: Controller = MotionMatching,
+) -> Take:
+    """Perform with a controller and return the take, on the performance's ground by default."""
+    performer = Performer(controller(database, settings), settings, ground or performance.ground)
+    return rollout.solve(performer, performance, progress)
+
+
+def write_bvh(take: Take, path: Path | str) -> None:
+    """Write the take as motion capture: Y up, centimetres, the source's bones."""
+    bvh.save(detach(take.to_clip()), path)
+
+
+# ---------------------------------------------------------------- report
+
+
+def report(
+    take: Take, database: Database, bvh_file: Path | str | None = None, *, live: Take | None = None
+) -> dict[str, Any]:
+    """Measure a take and its sources, and return the report as JSON data.
+
+    The body is measured from the take's BVH, read back from `bvh_file` or from a temporary one.
+    `live` is the same take before its feet were baked; what its feet did is reported as well.
+    """
+    if bvh_file is None:
+        with tempfile.TemporaryDirectory() as folder:
+            write_bvh(take, Path(folder) / "take.bvh")
+            return report(take, database, Path(folder) / "take.bvh", live=live)
+    bones = database.skeleton.names[1:]
+    written = dict(zip(bones, bvh.sanitize_names(bones), strict=True))
+    return report_clip(bvh.load(bvh_file, scale=0.01), written, take, database, live=live)
+
+
+def report_clip(
+    clip: Clip,
+    names: Mapping[str, str],
+    take: Take,
+    database: Database,
+    *,
+    live: Take | None = None,
+) -> dict[str, Any]:
+    """Report on a take whose body is measured from a clip with a frame for each tick.
+
+    `names` are the clip's bones by those of the database.
+    """
+    roles = Roles.from_names(
+        clip.skeleton, {role: names[bone] for role, bone in database.role_names.items()}
+    )
+    settings = SimulationBoneSettings(**database.settings["simulation_bone"])
+    if settings.source == "root" and roles.root is None:
+        settings = replace(settings, source="spine")
+    body = metrics.measure_body(clip, roles, np.array(database.hips_forward), settings)
+    sources, contacts = make_source_bodies(database)
+    floors = metrics.measure_toe_floors(sources)
+    hardest = _measure_peak_accelerations(sources, database)
+    of_clip = {names[bone]: acceleration for bone, acceleration in hardest.items()}
+    before = {} if live is None else {"live": baking.measure_feet(live, database, floors)}
+    return {
+        "name": take.name,
+        "fps": take.fps,
+        "take": metrics.measure_take(
+            body,
+            take,
+            floors,
+            np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names]),
+            measure_toe_corrections(take, database),
+            find_ticks_in_data(take, database),
+            database.frame_count,
+        ),
+        "sources": metrics.measure_clips(sources, contacts, floors),
+        **before,
+        "speeds_not_in_data": _find_missing_speeds(take, database),
+        "clips": list_used_clips(take, database),
+        "jumps": explain_jumps(take, database),
+        "settings": take.settings,
+        "features": database.schema.to_dict(),
+    }
+
+
+def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]:
+    """Return the speeds of the gaits of a take that the data lacks; see `find_missing_speeds`."""
+    settings = PerformerSettings().with_changes(take.settings)
+    gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
+    return [
+        {"gait": gait, **lacking}
+        for gait in sorted(gaits)
+        for lacking in find_missing_speeds(database, getattr(settings, gait))
+    ]
+
+
+def _measure_peak_accelerations(sources: list[BodyMotion], database: Database) -> dict[str, float]:
+    """Return the largest acceleration of each bone in the sources, without the simulation bone.
+
+    Bones above the hips move with the character; theirs is infinite, so they are not compared.
+    """
+    largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
+    riders = {
+        database.skeleton.names[bone]
+        for bone in database.skeleton.get_ancestors(database.roles.hips)
+    }
+    names = database.skeleton.names[1:]
+    return {
+        name: np.inf if name in riders else float(a) for name, a in zip(names, largest, strict=True)
+    }
+
+
+def measure_toe_corrections(take: Take, database: Database) -> np.ndarray:
+    """Return how far foot locking moved each toe (T, L), in metres."""
+    baked, unlocked = (
+        baking.compute_toe_positions(poses, database) for poses in (take.poses, take.unlocked_poses)
+    )
+    return np.linalg.norm(baked - unlocked, axis=-1)
+
+
+def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
+    """List the clips that a take plays, longest first: name, seconds, and mirrored seconds."""
+    played: dict[str, list[int]] = {}
+    for r, ticks in zip(
+        *np.unique(database.range_of_frame[take.frames], return_counts=True), strict=True
+    ):
+        origin = database.ranges[int(r)]
+        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += int(ticks)
+    order = sorted(played, key=lambda clip: (-sum(played[clip]), clip))
+    return [
+        {
+            "clip": clip,
+            "seconds": round(played[clip][0] / take.fps, 2),
+            "mirrored": round(played[clip][1] / take.fps, 2),
+        }
+        for clip in order
+    ]
+
+
+def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
+    """List every jump: its second, the cost of playing on, and the best frames with their costs."""
+
+    def candidate_to_dict(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
+        source = database.get_frame_source(candidate.frame)
+        costs = {
+            label: round(cost, 3) for label, cost in zip(labels, candidate.by_feature, strict=True)
+        }
+        return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": costs}
+
+    return [
+        {
+            "second": round(tick / take.fps, 3),
+            "playing_on": candidate_to_dict(search.continuing, search.labels),
+            "candidates": [
+                candidate_to_dict(candidate, search.labels) for candidate in search.candidates
+            ],
+        }
+        for tick, search in take.decisions
+    ]
+
+
+def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
+    """Return ticks (T,) whose next desired second exists in a second or more of the database.
+
+    It exists if the character gets as far, within a tenth or 0.1 m, and turns as much, within 0.3
+    rad.
+    """
+    from scipy.spatial import cKDTree
+
+    frames = round(take.fps)
+    path = np.cumsum(np.vstack([np.zeros(2), take.desired_velocity]), axis=0) / take.fps
+    later = np.minimum(np.arange(take.frame_count) + frames, take.frame_count - 1)
+    desired = planar.rotate(path[later] - path[:-1], -take.desired_yaw)
+    desired_turn = take.desired_yaw[later] - take.desired_yaw
+    inside = np.arange(database.frame_count) + frames < database.stops[database.range_of_frame]
+    here = np.flatnonzero(inside)
+    offset = planar.rotate(
+        database.track[here + frames, :2] - database.track[here, :2], -database.track[here, 2]
+    )
+    turn = database.track[here + frames, 2] - database.track[here, 2]
+    radius = np.maximum(0.1 * np.linalg.norm(desired, axis=1), 0.1)
+    matches = cKDTree(offset).query_ball_point(desired, radius)
+    difference = [turn[near] - t for near, t in zip(matches, desired_turn, strict=True)]
+    return np.array([(np.cos(d) > np.cos(0.3)).sum() >= frames for d in difference])
+
+
+def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.ndarray]]:
+    """Return world motion and contacts of every range that is not a mirror image."""
+    bodies, contacts = [], []
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        if origin.mirrored:
+            continue
+        poses = database.poses[start:stop].transpose(0, 2, 1).astype(np.float64)
+        _, positions = quat.fk(poses[..., 3:], poses[..., :3], database.skeleton.parents)
+        toes = positions[:, [leg.toe for leg in database.roles.legs]]
+        track = GroundTrack(database.track[start:stop, :2], database.track[start:stop, 2])
+        bodies.append(BodyMotion(database.fps, positions[:, 1:], toes, track))
+        contacts.append(np.asarray(database.contacts[start:stop]))
+    return bodies, contacts
+
+
+def write_report(data: dict[str, Any], path: Path | str) -> None:
+    """Write a report as JSON. Raises MotionDataError if that fails."""
+    with files.replacing(path, MotionDataError) as temporary:
+        temporary.write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def summarize(data: dict[str, Any]) -> str:
+    """Return a few lines about a report, for people."""
+    take, sources = data["take"], data["sources"]
+    speed = [f"freezes: {take['freezes']}"]
+    if take["wanted_speed_in_data"]:
+        speed.insert(
+            0,
+            f"{take['achieved_speed']:.2f} m/s of the desired {take['desired_speed']:.2f}, where "
+            "the data "
+            f"has it ({take['wanted_speed_in_data']:.0%} of the time)",
+        )
+    if take["response_time_median"] is not None:
+        speed.append(f"responds to a turn within {take['response_time_median']:.2f} s")
+    share, clips = take["database_share_used"], len(data["clips"])
+    live = data.get("live", {})
+    slid = [
+        f"live {100 * live[name]:.1f}, " if live else ""
+        for name in ("foot_slide_mann", "foot_slide_contacts")
+    ]
+    lines = [
+        f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, "
+        f"{take['jumps_per_second']:.1f} jumps a second, "
+        f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",
+        f"  speed        {'; '.join(speed)}",
+        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s ({slid[0]}sources "
+        f"{100 * sources['foot_slide_mann']:.1f}); on source contacts "
+        f"{100 * take['foot_slide_contacts']:.1f} ("
+        f"{slid[1]}sources {100 * sources['foot_slide_contacts']:.1f}); "
+        f"{take['contacts_locked']:.0%} of contacts held, "
+        f"legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
+        f"{100 * take['leg_correction_max']:.0f}",
+        f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
+        f"{sources['turning_p99']:.2f})",
+        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources "
+        f"{sources['acceleration_p99']:.0f}, at most {sources['acceleration_max']:.0f})",
+        f"  simulation   code and data drift apart by {take['apart_speed_mean']:.2f} m/s and "
+        f"{take['apart_turn_rate_mean']:.2f} rad/s, and are "
+        f"{take['simulation_distance_mean']:.2f} m apart on average",
+    ]
+    lines += [
+        f"  not in data  '{lacking['gait']}' {lacking['direction']}: {lacking['wanted']:.2f} m/s "
+        "is set, but the clips only "
+        f"reach {lacking['found']:.2f}; lower the setting, or add clips that go faster"
+        for lacking in data["speeds_not_in_data"]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,21 @@
+"""Blender's data model: actions, curves, matrices, evaluation."""
+
+from typing import TYPE_CHECKING
+
+from ...engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        actions,
+        channels,
+        curve_poses,
+        evaluation,
+        files,
+        handle,
+        keys,
+        matrices,
+        rotation_modes,
+        transforms,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

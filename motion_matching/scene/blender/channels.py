@@ -1,0 +1,86 @@
+"""The properties that hold a pose: those of bones, and the object's own if it moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.maths import quat
+from .evaluation import compute_world_matrix
+from .rotation_modes import from_mode, get_rotation_property
+from .transforms import Transform
+
+OBJECT_GROUP = "Object Transforms"  # Blender's name
+STILL = 1e-6  # metres, or components of a rotation: smaller changes count as none
+_DISCONNECTED = 1e-3  # metres
+
+
+@dataclass(frozen=True)
+class ObjectFrame:
+    """What moves an object besides its own location and rotation, as its parent and deltas are now.
+
+    `turn` (4,) and `position` (3,) are those of all above, `scale` is that of a unit of its
+    location. The object's own rotation follows `delta` (4,), and `shift` (3,) is added to its
+    location.
+    """
+
+    turn: np.ndarray
+    position: np.ndarray
+    scale: float
+    delta: np.ndarray
+    shift: np.ndarray
+    mode: str
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object) -> ObjectFrame:
+        basis = np.array(obj.matrix_basis, dtype=np.float64)
+        above = compute_world_matrix(obj) @ np.linalg.inv(basis)
+        scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
+        values: Any = getattr(obj, get_rotation_property(obj.rotation_mode))
+        own = from_mode(np.array(values, dtype=np.float64)[:, None], obj.rotation_mode)[0]
+        scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
+        return cls(
+            quat.from_matrix(above[:3, :3] / scale),
+            above[:3, 3],
+            scale,
+            quat.mul_inv(quat.from_matrix(scaled), own),
+            basis[:3, 3] - np.array(obj.location),
+            obj.rotation_mode,
+        )
+
+    def compute_channels(self, motion: Transform) -> Transform:
+        """Return the object's rotations (..., 4) and locations (..., 3) for a world motion."""
+        rotations = quat.inv_mul(self.delta, quat.inv_mul(self.turn, motion[0]))
+        return rotations, quat.inv_mul_vec(
+            self.turn, motion[1] - self.position
+        ) / self.scale - self.shift
+
+
+def has_motion(values: np.ndarray) -> bool:
+    """Return whether any of the curves (C, F) moves by more than `STILL`."""
+    middle = values[:, len(values[0]) // 2]
+    return bool(
+        np.abs(middle - values[:, 0]).max() > STILL or np.ptp(values, axis=-1).max() > STILL
+    )
+
+
+def check_connected(name: str, armature: str, away: np.ndarray) -> None:
+    """Raise RigError if the motion moves a connected bone off its rest, by `away` (3, F) metres."""
+    if np.max(np.linalg.norm(away, axis=0)) > _DISCONNECTED:
+        raise RigError(
+            f"bone '{name}' of armature '{armature}' is connected to its parent, but the motion "
+            "moves it away; "
+            "switch Connected off in the bone's Relations."
+        )
+
+
+def find_unlocked_components(pose: bpy.types.PoseBone, kind: str) -> tuple[int, ...]:
+    """Return the unlocked components of a location or rotation; a quaternion counts as a whole."""
+    if kind == "location":
+        return tuple(i for i in range(3) if not pose.lock_location[i])
+    free = tuple(i for i in range(3) if not pose.lock_rotation[i])
+    return tuple(range(4)) if free and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else free

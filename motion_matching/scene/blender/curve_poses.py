@@ -1,0 +1,326 @@
+"""Poses straight from curves, many times as fast as Blender's evaluation.
+
+`find_obstacle` tells whether curves alone move the bones. If so, a bone's matrix is its parent's
+matrix, times its rest matrix in the parent, times its own channels: location (unless it is
+connected), rotation in its mode, scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.maths import quat
+from . import actions
+from .matrices import compose_matrices, compute_local_poses
+from .rotation_modes import from_mode, get_rotation_property
+from .transforms import REST
+
+_CHUNK = 4096  # frames whose matrices are in memory at a time
+_ONE = 1e-5  # a scale that differs less from one is none
+
+
+class Channels:
+    """The properties that a slot's curves give at some frames."""
+
+    def __init__(self, curves: Sequence[bpy.types.FCurve], frames: range) -> None:
+        self.paths = {curve.data_path for curve in curves}
+        self.frames = np.array(frames, dtype=np.float64)
+        self._parts: dict[str, dict[int, bpy.types.FCurve | np.ndarray]] = {}
+        for curve in curves:
+            self._parts.setdefault(curve.data_path, {})[curve.array_index] = curve
+
+    def load(self, curve: bpy.types.FCurve) -> None:
+        """Read one of the curves now, so that Blender is not asked for its values again."""
+        self._parts[curve.data_path][curve.array_index] = actions.evaluate_curve(curve, self.frames)
+
+    def iterate_loaded(self, frames: slice) -> Iterator[tuple[str, int, np.ndarray]]:
+        """Yield path, component and values (F,), at some frames, of each curve that was loaded."""
+        for path, parts in self._parts.items():
+            for component, part in parts.items():
+                if isinstance(part, np.ndarray):
+                    yield path, component, part[frames]
+
+    def read(self, path: str, rest: Sequence[float]) -> np.ndarray:
+        """Return a property (C, F), with `rest` (C,) for components without a curve.
+
+        A property without any curve is (C, 1).
+        """
+        parts = self._parts.get(path, {})
+        result = np.repeat(
+            np.array(rest, dtype=np.float32)[:, None], len(self.frames) if parts else 1, axis=1
+        )
+        for component, part in parts.items():
+            if component < len(rest):
+                result[component] = (
+                    part
+                    if isinstance(part, np.ndarray)
+                    else actions.evaluate_curve(part, self.frames)
+                )
+        return result
+
+    @cached_property
+    def has_scale(self) -> bool:
+        """Whether a bone is ever scaled; many exports key a scale of one on every frame."""
+        paths = [
+            path
+            for path in self.paths
+            if actions.parse_bone_name(path) is not None and path.endswith(".scale")
+        ]
+        return any(np.any(np.abs(self.read(path, REST["scale"]) - 1.0) > _ONE) for path in paths)
+
+
+@dataclass(frozen=True)
+class StaticBone:
+    """What no curve moves of a bone: its `parent` by index, or -1, and its `rest` (4, 4) in it."""
+
+    name: str
+    path: str
+    parent: int
+    rest: np.ndarray
+    mode: str
+    connected: bool
+
+
+@dataclass(frozen=True)
+class StaticArmature:
+    """What no curve moves of an armature object; it can be used without Blender.
+
+    It has the bones with all above them, parents first; the matrix (4, 4) that the parent hands
+    down to the object; its rotation mode; and its own channels for those without curves.
+    """
+
+    bones: tuple[StaticBone, ...]
+    parent_matrix: np.ndarray
+    mode: str
+    object_channels: Mapping[str, tuple[float, ...]]
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object, names: Sequence[str]) -> StaticArmature:
+        chain = _add_ancestors(obj, names)
+        indices = {name: index for index, name in enumerate(chain)}
+        bones = []
+        for name in chain:
+            bone, mode = obj.data.bones[name], obj.pose.bones[name].rotation_mode
+            parent = indices[bone.parent.name] if bone.parent else -1
+            connected = bone.use_connect and parent >= 0
+            path, rest = actions.build_bone_path(name), _compute_rest_in_parent(bone)
+            bones.append(StaticBone(name, path, parent, rest, mode, connected))
+        return cls(
+            tuple(bones), compute_parent_matrix(obj), obj.rotation_mode, read_object_channels(obj)
+        )
+
+
+def find_obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str]) -> str:
+    """Return why these poses need more than curves, as in "bone 'Foot' has constraints", or ""."""
+    return next(_find_obstacles(obj, channels, _add_ancestors(obj, names)), "")
+
+
+def compute_poses(
+    body: StaticArmature, channels: Channels, names: tuple[str, ...], parents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `EvaluationCopy.evaluate` does, from curves alone.
+
+    An object that rests has a single world matrix (1, 4, 4). If the channels hold all curves, this
+    needs no Blender.
+    """
+    bones = {bone.name: bone for bone in body.bones}
+    above = [
+        body.bones[bones[name].parent].name if bones[name].parent >= 0 else None for name in names
+    ]
+    direct = above == [names[parent] if parent >= 0 else None for parent in parents]
+    read = _compute_plain_poses if direct and not channels.has_scale else _compute_matrix_poses
+    worlds = body.parent_matrix @ _compose_object_matrices(
+        body.object_channels, body.mode, channels
+    )
+    return (*read(body.bones, channels, names, parents), worlds)
+
+
+# ---------------------------------------------------------------- whether curves are enough
+
+
+def _find_obstacles(
+    obj: bpy.types.Object, channels: Channels, bones: Sequence[str]
+) -> Iterator[str]:
+    for owner, name in ((obj, f"the object '{obj.name}'"), (obj.data, f"the data of '{obj.name}'")):
+        if owner.animation_data and owner.animation_data.drivers:
+            yield f"{name} has drivers"
+    if _is_animated(obj.data):
+        yield f"the data of '{obj.name}' is animated"
+    for part in ("rotation_mode", "constraints", "delta_"):
+        if any(part in path for path in channels.paths):
+            yield (
+                "it animates "
+                f"{part.strip('_').replace('_', ' ')}{'' if part.endswith('s') else 's'}"
+            )
+    yield from _find_object_obstacles(obj)
+    for name in bones:
+        yield from _find_bone_obstacles(obj, name, channels)
+
+
+def _find_object_obstacles(obj: bpy.types.Object) -> Iterator[str]:
+    """Yield what places an object besides its own channels."""
+    if _has_constraints(obj):
+        yield f"the object '{obj.name}' has constraints"
+    owner: Any = obj
+    deltas = (
+        *owner.delta_location,
+        *owner.delta_rotation_euler,
+        *owner.delta_rotation_quaternion,
+        *owner.delta_scale,
+    )
+    if deltas != (0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1):
+        yield f"the object '{obj.name}' has delta transforms"
+    if obj.parent:
+        if obj.parent_type != "OBJECT" or getattr(
+            obj.parent.data, "use_path", False
+        ):  # along which it may lie
+            yield f"the object '{obj.name}' hangs on a part of '{obj.parent.name}'"
+        if _is_animated(obj.parent):
+            yield f"the parent '{obj.parent.name}' is animated"
+        yield from _find_object_obstacles(obj.parent)
+
+
+def _find_bone_obstacles(obj: bpy.types.Object, name: str, channels: Channels) -> Iterator[str]:
+    bone = obj.data.bones[name]
+    if _has_constraints(obj.pose.bones[name]):
+        yield f"bone '{name}' has constraints"
+    if not bone.use_local_location:
+        yield f"bone '{name}' has no local location"
+    if bone.parent and not bone.use_inherit_rotation:
+        yield f"bone '{name}' does not inherit rotation"
+    if bone.parent and bone.inherit_scale != "FULL" and channels.has_scale:
+        yield f"bone '{name}' does not inherit scale in full"
+
+
+def _has_constraints(owner: bpy.types.Object | bpy.types.PoseBone) -> bool:
+    return any(not constraint.mute for constraint in owner.constraints)
+
+
+def _is_animated(owner: bpy.types.ID) -> bool:
+    data = getattr(owner, "animation_data", None)
+    return bool(data and (data.action or data.drivers or data.nla_tracks))
+
+
+def _add_ancestors(obj: bpy.types.Object, names: Sequence[str]) -> list[str]:
+    """Return these bones and all above them, parents first."""
+    above = {bone.name: bone.parent.name if bone.parent else "" for bone in obj.data.bones}
+    needed = set(names)
+    for name in reversed(above):  # Blender lists parents before children
+        if name in needed:
+            needed.add(above[name])
+    return [name for name in above if name in needed]
+
+
+# ---------------------------------------------------------------- from channels to poses
+
+
+def _compute_plain_poses(
+    bones: Sequence[StaticBone], channels: Channels, names: Sequence[str], parents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute local rotations and positions of bones that hang as in Blender, without scales."""
+    rotations = np.empty((len(channels.frames), len(names), 4), dtype=np.float32)
+    positions = np.empty((len(channels.frames), len(names), 3), dtype=np.float32)
+    by_name = {bone.name: bone for bone in bones}
+    for number, name in enumerate(names):
+        bone = by_name[name]
+        turn = quat.from_matrix(bone.rest[:3, :3])
+        turned, moved = _read_bone_channels(bone, channels)
+        rotations[:, number] = quat.mul(turn, turned)
+        positions[:, number] = bone.rest[:3, 3] + quat.mul_vec(turn, moved)
+    return rotations, positions
+
+
+def _compute_matrix_poses(
+    bones: Sequence[StaticBone], channels: Channels, names: Sequence[str], parents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the same of any bones and scales, by way of matrices in the armature's space."""
+    count = len(channels.frames)
+    rotations = np.empty((count, len(names), 4), dtype=np.float32)
+    positions = np.empty((count, len(names), 3), dtype=np.float32)
+    basis = [
+        (*_read_bone_channels(bone, channels), channels.read(f"{bone.path}.scale", REST["scale"]).T)
+        for bone in bones
+    ]
+    indices = [[bone.name for bone in bones].index(name) for name in names]
+    for start in range(0, count, _CHUNK):
+        chunk = slice(start, min(start + _CHUNK, count))
+        matrices: list[np.ndarray] = []
+        for bone, parts in zip(bones, basis, strict=True):
+            # what does not move has a single frame
+            local = bone.rest @ compose_matrices(
+                *(part[chunk] if len(part) > 1 else part for part in parts)
+            )
+            matrices.append(matrices[bone.parent] @ local if bone.parent >= 0 else local)
+        chosen = np.empty((chunk.stop - start, len(names), 4, 4))
+        for number, index in enumerate(indices):
+            chosen[:, number] = matrices[index]
+        rotations[chunk], positions[chunk] = compute_local_poses(chosen, parents)
+    return rotations, positions
+
+
+def _read_bone_channels(bone: StaticBone, channels: Channels) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations (F, 4) and locations (F, 3) of a pose bone; one frame without curves."""
+    name = get_rotation_property(bone.mode)
+    rotations = _to_quaternions(channels.read(f"{bone.path}.{name}", REST[name]), bone.mode)
+    if bone.connected:
+        return rotations, np.zeros((1, 3))
+    return rotations, channels.read(f"{bone.path}.location", REST["location"]).T.astype(np.float64)
+
+
+def _to_quaternions(values: np.ndarray, mode: str) -> np.ndarray:
+    """Return unit quaternions (F, 4) of a property (C, F)."""
+    return quat.normalize(from_mode(values.astype(np.float64), mode))
+
+
+def _compute_rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
+    rest = np.array(bone.matrix_local, dtype=np.float64)
+    return (
+        np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ rest
+        if bone.parent
+        else rest
+    )
+
+
+def compute_object_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
+    """Return matrices (F, 4, 4) of the object's own location, rotation and scale.
+
+    What has no curve stays as it is; without any curve, there is one matrix (1, 4, 4).
+    """
+    return _compose_object_matrices(read_object_channels(obj), obj.rotation_mode, channels)
+
+
+def read_object_channels(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+    """Return the object's own location, rotation in its mode and scale, by name."""
+    return {
+        name: tuple(getattr(obj, name))
+        for name in ("location", get_rotation_property(obj.rotation_mode), "scale")
+    }
+
+
+def _compose_object_matrices(
+    own: Mapping[str, tuple[float, ...]], mode: str, channels: Channels
+) -> np.ndarray:
+    location, rotation, scale = (channels.read(name, values) for name, values in own.items())
+    return compose_matrices(_to_quaternions(rotation, mode).astype(np.float64), location.T, scale.T)
+
+
+def compute_parent_matrix(obj: bpy.types.Object) -> np.ndarray:
+    """Return the matrix (4, 4) that a parent without animation hands down to its child."""
+    if obj.parent is None:
+        return np.eye(4)
+    return (
+        compute_parent_matrix(obj.parent)
+        @ np.array(obj.parent.matrix_basis)
+        @ np.array(obj.matrix_parent_inverse)
+    )
+
+
+def compute_static_matrix(obj: bpy.types.Object) -> np.ndarray:
+    """Return where an object is in the world (4, 4) while no action moves it."""
+    return compute_parent_matrix(obj) @ np.array(obj.matrix_basis)

@@ -1,0 +1,105 @@
+"""Blender files: opening one in place of the one that is open, finding its character, and saving a
+copy.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ...engine.errors import MotionDataError, SettingsError
+from ...engine.silence import silence_output
+
+SEEK_TABLE = 0x8F92EAB1  # the magic number at the end of a zstd seek table
+
+
+def check_background(file: Path | str) -> None:
+    """Raise SettingsError in a Blender with a window, where a file that gives way could be
+    somebody's work.
+    """
+    if not bpy.app.background:
+        raise SettingsError(
+            f"{file} would take the place of the file that is open; run the script with 'blender "
+            "--background'."
+        )
+
+
+def open_blend(file: Path) -> None:
+    """Open a Blender file in place of the one that is open.
+
+    Raises MotionDataError if this Blender cannot open it, SettingsError in a Blender with a window.
+    """
+    check_background(file)
+    with silence_output():
+        try:
+            bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=False)
+        except RuntimeError as error:
+            raise MotionDataError(
+                f"{file} cannot be opened by this Blender; give a Blender file of its version or "
+                "an "
+                "older one."
+            ) from error
+
+
+def find_armature(file: Path, name: str | None) -> bpy.types.Object:
+    """Return the open file's armature object of that name, or its only one.
+
+    Raises SettingsError if there is none, or more than one to choose from.
+    """
+    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
+    if not armatures:
+        raise SettingsError(f"{file} has no armature; give a Blender file with a character.")
+    named = [obj for obj in armatures if name in (obj.name, None)]
+    if not named:
+        raise SettingsError(f"{file} has no armature '{name}'; it has {format_names(armatures)}.")
+    if len(named) > 1:
+        raise SettingsError(
+            f"{file} has {len(named)} armatures{' of that name' if name else ''}, "
+            f"{format_names(named)}; "
+            "choose one with --armature, or with 'armature' in a list of sources."
+        )
+    return named[0]
+
+
+def format_names(blocks: Iterable[bpy.types.ID], most: int = 8) -> str:
+    """List the names of blocks in a sentence, the first `most` of them."""
+    names = [f"'{block.name}'" for block in blocks]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def save_copy(path: Path) -> None:
+    """Save the open file as a compressed copy.
+
+    Raises OSError if the file does not arrive whole.
+    """
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(path.absolute()), compress=True, copy=True, check_existing=False
+        )
+    except RuntimeError as error:
+        raise OSError(" ".join(str(error).removeprefix("Error:").split())) from error
+    if not _is_complete(path):
+        raise OSError("no space left, or a limit to the size of files")
+
+
+def _is_complete(path: Path) -> bool:
+    """Return whether a compressed .blend has all its parts; Blender reports no error when the disk
+    is full.
+
+    The last part is zstd's seek table: 8 bytes of header, the packed and unpacked size of each
+    part, and a footer of 9 bytes (number of parts, flags, magic number).
+    """
+    data = path.read_bytes()
+    if len(data) < 17:
+        return False
+    count, flags, magic = struct.unpack("<IBI", data[-9:])
+    fields = 3 if flags & 0x80 else 2  # a checksum may follow the sizes
+    table = 4 * fields * count
+    if magic != SEEK_TABLE or len(data) < 17 + table:
+        return False
+    packed = np.frombuffer(data, "<u4", fields * count, len(data) - 9 - table)[::fields]
+    return int(packed.sum(dtype=np.int64)) + 17 + table == len(data)

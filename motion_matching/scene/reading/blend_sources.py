@@ -1,0 +1,104 @@
+"""The actions of an armature in Blender files, as clips that a database is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+
+from ...engine.database.sources import Source
+from ...engine.errors import SettingsError
+from ..blender import actions
+from ..blender.files import find_armature, format_names, open_blend
+from .sampling import SampledClip, sample
+from .tag_markers import read_clip_tags
+
+
+def read_blend_sources(
+    sources: Sequence[Source],
+    *,
+    armature: str | None = None,
+    chosen: Sequence[str] = (),
+    bones: str | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> tuple[list[Source], list[str]]:
+    """Replace each Blender file among the sources by one source per action.
+
+    Returns the sources, and a sentence about each file. Tag markers on an action become tags of its
+    source. `armature` and the `chosen` actions count where a source names none itself; by default
+    they are the file's only armature, and all actions that animate it. `bones` is as for
+    `read_skeleton`. Each file is opened in place of the one that is open.
+
+    Raises SettingsError if an armature or action is missing or has to be named, or if tag markers
+    do not pair up; MotionDataError if a file cannot be opened; and what sampling raises.
+    """
+    replacements: dict[int, list[Source]] = {}
+    notes = []
+    files = list(dict.fromkeys(source.file for source in sources if source.needs_blender))
+    for number, file in enumerate(files):
+        if progress:
+            progress("Reading Blender files", number / len(files))
+        open_blend(file)
+        for index, source in enumerate(sources):
+            if source.needs_blender and source.file == file:
+                obj = find_armature(file, source.armature or armature)
+                names = (source.action,) if source.action else tuple(chosen)
+                found = _find_actions(file, obj, names)
+                samples = sample(obj, found, bones=bones)
+                replacements[index] = [
+                    replace(
+                        source,
+                        clip=s.clip,
+                        loop=source.loop or s.cyclic,
+                        tags=source.tags + read_clip_tags(action, s.first),
+                    )
+                    for action, s in zip(found, samples, strict=True)
+                ]
+                notes.append(_summarize(file, obj.name, samples))
+    lists = [replacements.get(index, [source]) for index, source in enumerate(sources)]
+    return [source for several in lists for source in several], notes
+
+
+def _find_actions(
+    file: Path, obj: bpy.types.Object, names: Sequence[str]
+) -> list[bpy.types.Action]:
+    """Return the actions of these names, or all that animate the armature."""
+    if not names:
+        every = actions.find_actions(obj)
+        if not every:
+            raise SettingsError(
+                f"{file} has no action that moves the bones of armature '{obj.name}'; "
+                "choose another armature."
+            )
+        return every
+    missing = [name for name in names if name not in bpy.data.actions]
+    if missing:
+        theirs = actions.find_actions(obj)
+        raise SettingsError(
+            f"{file} has no action '{missing[0]}'; "
+            + (
+                f"armature '{obj.name}' has {format_names(theirs)}."
+                if theirs
+                else "check its name."
+            )
+        )
+    return [bpy.data.actions[name] for name in names]
+
+
+def _summarize(file: Path, armature: str, samples: Sequence[SampledClip]) -> str:
+    """Say which actions were read, and how; if some were evaluated, with the first reason."""
+    evaluated = [s for s in samples if s.evaluated_because]
+    count = f"{len(samples)} action{'' if len(samples) == 1 else 's'}"
+    way = "read from curves"
+    if evaluated:
+        which = (
+            "evaluated" if len(evaluated) == len(samples) else f"{len(evaluated)} of them evaluated"
+        )
+        way = f"{which}, for {evaluated[0].evaluated_because}"
+    cycles = sum(s.cyclic for s in samples)
+    return (
+        f"{file}: {count} of armature '{armature}', "
+        f"{way}{f', {cycles} as loops' if cycles else ''}."
+    )

@@ -1,0 +1,111 @@
+"""Contacts as pose markers of an action, for an animator to move before the bake is repeated.
+
+A range is a pair of markers, 'left foot plant' on its first frame and 'left foot lift' on the first
+one after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import bpy
+
+from ...engine.control.contact_ranges import ContactRange, check_ranges
+from ...engine.errors import SettingsError
+from ..blender.actions import get_scene_fps
+from ..blender.files import open_blend
+
+_PLANT, _LIFT = "plant", "lift"
+
+
+def write_markers(
+    action: bpy.types.Action,
+    ranges: Sequence[ContactRange],
+    legs: Sequence[str],
+    frame_start: int,
+    rate: float = 1.0,
+) -> None:
+    """Mark ranges on an action whose take starts at `frame_start`.
+
+    `rate` is the scene's frames per tick of the take. Contact markers that the action had are
+    replaced, others stay. Markers do not store the points of ranges.
+    """
+    for marker in [m for m in action.pose_markers if _parse_marker(m.name, legs)]:
+        action.pose_markers.remove(marker)
+    for r in ranges:
+        for what, tick in ((_PLANT, r.start), (_LIFT, r.stop)):
+            action.pose_markers.new(f"{legs[r.leg]} foot {what}").frame = frame_start + round(
+                tick * rate
+            )
+
+
+def make_marker_writer(
+    ranges: Sequence[ContactRange], legs: Sequence[str], fps: float
+) -> Callable[[bpy.types.Action, int], None]:
+    """Return a function that writes the ranges of a take at `fps` onto an action.
+
+    It is called with the action and its first frame.
+    """
+
+    def mark(action: bpy.types.Action, frame_start: int) -> None:
+        write_markers(action, ranges, legs, frame_start, get_scene_fps(bpy.context.scene) / fps)
+
+    return mark
+
+
+def read_markers(
+    action: bpy.types.Action, legs: Sequence[str], frame_start: int, rate: float = 1.0
+) -> list[ContactRange]:
+    """Read the ranges that an action is marked with.
+
+    Raises SettingsError if markers do not pair up.
+    """
+    marks = sorted(
+        (m.frame, *meaning) for m in action.pose_markers if (meaning := _parse_marker(m.name, legs))
+    )
+    ranges, planted = [], {}
+    for frame, what, leg in marks:
+        tick = max(round((frame - frame_start) / rate), 0)
+        if (what == _PLANT) == (leg in planted):
+            other = _LIFT if what == _PLANT else _PLANT
+            raise SettingsError(
+                f"The action '{action.name}' has two markers '{legs[leg]} foot {what}' and no "
+                f"'{legs[leg]} foot {other}' before frame {frame}; add it, or remove one of them."
+            )
+        if what == _PLANT:
+            planted[leg] = tick
+        elif tick > (start := planted.pop(leg)):
+            ranges.append(ContactRange(leg, start, tick))
+    for leg in planted:
+        raise SettingsError(
+            f"The action '{action.name}' ends without a marker '{legs[leg]} foot {_LIFT}'; add it."
+        )
+    return check_ranges(ranges, legs, f"the markers of action '{action.name}'")
+
+
+def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]:
+    """Read the ranges of the only marked action in a Blender file, for a take at `fps`.
+
+    The take starts with the action's first key.
+    """
+    open_blend(path)
+    marked = [
+        a for a in bpy.data.actions if any(_parse_marker(m.name, legs) for m in a.pose_markers)
+    ]
+    if len(marked) != 1:
+        names = ", ".join(f"'{action.name}'" for action in marked) or "none"
+        raise SettingsError(
+            f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot "
+            f"{_PLANT}', "
+            f"and has {names}; remove the markers of the others, or bake it again."
+        )
+    return read_markers(
+        marked[0], legs, round(marked[0].frame_range[0]), get_scene_fps(bpy.context.scene) / fps
+    )
+
+
+def _parse_marker(name: str, legs: Sequence[str]) -> tuple[str, int] | None:
+    """Return what a marker says, and of which leg; None for markers of other things."""
+    leg, _, what = name.partition(" foot ")
+    return (what, list(legs).index(leg)) if leg in legs and what in (_PLANT, _LIFT) else None

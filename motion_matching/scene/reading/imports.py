@@ -1,0 +1,190 @@
+"""Motion from files that Blender imports or links: FBX, glTF, actions of other Blender files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import bpy
+
+from ...engine.errors import MotionDataError
+from ...engine.motion.clip import Clip
+from ...engine.silence import silence_output
+from ..blender import actions
+from .sampling import sample
+
+ENDINGS = (".fbx", ".glb", ".gltf")
+_RATE = ("fps", "fps_base")
+_RANGE = ("frame_start", "frame_end", "frame_current")
+
+
+def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
+    """Import a file and return its armature that has most actions, and these actions.
+
+    Blender's own importer is used. Raises MotionDataError, with nothing left behind, if the file
+    cannot be imported, or nothing in it moves bones.
+    """
+    before, restore = collect_uids(), save_scene_settings()
+    try:
+        _import(path)
+        armatures = [
+            obj
+            for obj in bpy.data.objects
+            if obj.session_uid not in before and obj.type == "ARMATURE"
+        ]
+        moved = {
+            obj: [a for a in actions.find_actions(obj) if a.session_uid not in before]
+            for obj in armatures
+        }
+        obj = max(moved, key=lambda other: len(moved[other]), default=None)
+        if obj is None or not moved[obj]:
+            missing = "animation of its armature" if armatures else "armature"
+            raise MotionDataError(
+                f"{path} has no {missing}; choose a file with a character that moves."
+            )
+    except BaseException:
+        remove_blocks(collect_uids() - before)
+        restore()
+        raise
+    for action in moved[obj]:
+        action.use_fake_user = True
+    return obj, moved[obj]
+
+
+def import_clips(path: Path) -> list[Clip]:
+    """Read the motion in a file with Blender's importer, and leave the scene as it was.
+
+    Raises MotionDataError as `import_character` does.
+    """
+    with _discard_new_blocks():
+        obj, found = import_character(path)
+        clips = [sampled.clip for sampled in sample(obj, found)]
+        return [
+            replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips
+        ]  # FBX names the object before it
+
+
+@contextmanager
+def _discard_new_blocks() -> Iterator[None]:
+    """Remove after the block what was made in it; restore selection, frame rate and range."""
+    before, restore = collect_uids(), save_scene_settings()
+    try:
+        yield
+    finally:
+        remove_blocks(collect_uids() - before)
+        restore()
+
+
+def save_scene_settings() -> Callable[[], None]:
+    """Return a function that restores the current selection, frame rate and range."""
+    active, settings = bpy.context.view_layer.objects.active, _read_settings(bpy.context.scene)
+    chosen = active.session_uid if active else None
+    selected = [obj.session_uid for obj in bpy.context.selected_objects]
+
+    def restore() -> None:
+        layer = bpy.context.view_layer
+        layer.update()  # until then it lists what was removed
+        layer.objects.active = next(
+            (obj for obj in layer.objects if obj.session_uid == chosen), None
+        )
+        for obj in layer.objects:
+            obj.select_set(obj.session_uid in selected)
+        for (owner, name, now), (*_, value) in zip(
+            _read_settings(bpy.context.scene), settings, strict=True
+        ):
+            if (
+                now != value
+            ):  # setting any of them counts as a change of frame, which discards poses without keys
+                setattr(owner, name, value)
+
+    return restore
+
+
+def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
+    """Return a scene's frame rate and range: what holds each, its name, and its value."""
+    return [
+        (owner, name, getattr(owner, name))
+        for owner, names in ((scene.render, _RATE), (scene, _RANGE))
+        for name in names
+    ]
+
+
+def _import(path: Path) -> None:
+    """Run Blender's importer for a file.
+
+    Raises MotionDataError if there is none, or it fails.
+    """
+    ops: Any = bpy.ops
+    if path.suffix.lower() == ".fbx":
+        run: Callable[..., Any] = (
+            ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
+        )
+    else:
+        run = ops.import_scene.gltf
+    try:
+        with silence_output():
+            run(filepath=str(path))
+    except (RuntimeError, AttributeError) as error:
+        message = str(error).strip().splitlines()[-1:] or [""]
+        raise MotionDataError(
+            f"{path} cannot be imported by this Blender ({message[0]}); see that its importer is "
+            "enabled "
+            "and that it opens with File > Import."
+        ) from error
+
+
+def load_library_actions(
+    path: Path, obj: bpy.types.Object, *, link: bool, names: Sequence[str] | None = None
+) -> list[bpy.types.Action]:
+    """Append or link the actions of a Blender file that animate an armature.
+
+    With `names`, only those. Others do not stay. Raises MotionDataError if the file cannot be read,
+    or has no such action.
+    """
+    if (
+        bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve()
+    ):  # Blender 4.2 crashes on that
+        raise MotionDataError(
+            f"{path} is the file that is open; use Add Actions for what it holds."
+        )
+    before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
+    try:
+        with silence_output(), libraries.load(str(path), link=link) as (available, requested):
+            requested.actions = [
+                name for name in available.actions if names is None or name in names
+            ]
+    except OSError as error:
+        raise MotionDataError(
+            f"{path} cannot be read as a Blender file; choose one of this version or an older one."
+        ) from error
+    loaded = [action for action in requested.actions if action is not None]
+    fitting = [action for action in actions.find_actions(obj) if action in loaded]
+    bpy.data.batch_remove([a for a in loaded if a not in fitting and a.session_uid not in before])
+    if not fitting:
+        raise MotionDataError(
+            f"{path} has no action that moves the bones of armature '{obj.name}'; choose another "
+            "file."
+        )
+    for action in fitting:
+        if not action.library:
+            action.use_fake_user = True
+    return fitting
+
+
+def _iterate_blocks() -> Iterator[Any]:
+    for kind in bpy.data.bl_rna.properties:
+        if kind.type == "COLLECTION":
+            yield from getattr(bpy.data, kind.identifier)
+
+
+def collect_uids() -> set[int]:
+    """Return the session_uids of all blocks in this file."""
+    return {block.session_uid for block in _iterate_blocks()}
+
+
+def remove_blocks(unwanted: set[int]) -> None:
+    """Remove the blocks with these session_uids from this file."""
+    bpy.data.batch_remove([block for block in _iterate_blocks() if block.session_uid in unwanted])

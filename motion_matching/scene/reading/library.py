@@ -1,0 +1,377 @@
+"""Databases on disk: one file for each content of sources, rig and settings, found by its key.
+
+The key is made of what the sources contain rather than of their names. So the same motion is found
+again in another file, and a change of one key of a curve asks for another database. It leaves out
+what a rig follows beyond its own bones and constraints (for one, the motion of their targets), and
+the current value of what a source keys or a driver sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import DatabaseError, MotionDataError
+from ..blender import actions
+
+if TYPE_CHECKING:
+    from ...engine.database.database import Database
+
+GIGABYTE = 1024**3
+DEFAULT_LIMIT = 4 * GIGABYTE
+_PACKAGE = __package__.rpartition(".")[0]
+_KEYS_VERSION = 3  # how keys are made
+_ROUND = 5  # decimals of a rig's measures that count
+
+
+# ---------------------------------------------------------------- where they lie
+
+
+@dataclass
+class Library:
+    """A folder of databases, and of what is made from them, of at most `limit` bytes.
+
+    What was used longest ago goes first.
+    """
+
+    folder: Path
+    limit: int = DEFAULT_LIMIT
+    _loaded: dict[str, Database] = field(default_factory=dict)
+
+    def get_path(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+    def has(self, key: str) -> bool:
+        """Return whether the database of this key is there; this looks at the disk once."""
+        return bool(key) and self.get_path(key).is_file()
+
+    def load(self, key: str) -> Database:
+        """Return the database of this key, mapped from its file once.
+
+        Raises DatabaseError if it is missing or damaged.
+        """
+        from ...engine.database import database
+
+        if key not in self._loaded or not self.has(key):
+            self._loaded.pop(key, None)
+            self._loaded[key] = database.load(self.get_path(key))
+        self.touch(key)
+        return self._loaded[key]
+
+    def store(self, key: str, built: Database) -> Database:
+        """Store a database under its key, and make room for it.
+
+        Raises DatabaseError if it cannot be written.
+        """
+        from ...engine.database import database
+
+        self._loaded.pop(key, None)
+        database.save(built, self.get_path(key))
+        self.make_room(key)
+        return self.load(key)
+
+    def touch(self, key: str) -> Path | None:
+        """Mark the file of this key as used now, and return its path; None if it is missing."""
+        if not self.has(key):
+            return None
+        with suppress(OSError):
+            os.utime(self.get_path(key))
+        return self.get_path(key)
+
+    def measure_size(self) -> int:
+        """Return the bytes of all files."""
+        return sum(size for _, size, _ in self._list_files())
+
+    def clear(self) -> tuple[int, int]:
+        """Delete all files; return the bytes freed, and the number of files in use, which stay."""
+        self._loaded.clear()
+        freed, remaining = 0, 0
+        for path, size, _ in self._list_files():
+            if _remove_file(path):
+                freed += size
+            else:
+                remaining += 1
+        return freed, remaining
+
+    def make_room(self, newest: str) -> None:
+        """Delete what was used longest ago, except one key, until the rest is within the limit."""
+        files = sorted(self._list_files(), key=lambda file: file[2])
+        total = sum(size for _, size, _ in files)
+        for path, size, _ in files:
+            if total <= self.limit:
+                return
+            if path.stem != newest:
+                self._loaded.pop(path.stem, None)
+                total -= size if _remove_file(path) else 0
+
+    def _list_files(self) -> list[tuple[Path, int, float]]:
+        """Return every file with its size in bytes and when it was last used."""
+        files = []
+        for path in self.folder.glob("*.npz"):
+            with suppress(OSError):
+                stat = path.stat()
+                files.append((path, stat.st_size, stat.st_mtime))
+        return files
+
+
+def _remove_file(path: Path) -> bool:
+    """Delete a file; return whether that worked, for some systems refuse while it is mapped."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def get_folder() -> Path:
+    """Return the folder of databases, in the user folder of the extension or of Blender.
+
+    Raises DatabaseError if the folder cannot be made.
+    """
+    try:
+        try:
+            return Path(bpy.utils.extension_path_user(_PACKAGE, path="databases", create=True))
+        except ValueError:  # imported as a plain package
+            folder = bpy.utils.user_resource(
+                "DATAFILES", path="motion_matching/databases", create=True
+            )
+            if not folder:
+                raise OSError("Blender has no user folder") from None
+            return Path(folder)
+    except OSError as cause:
+        raise DatabaseError(
+            f"The folder for databases cannot be made ({cause}); see that Blender may write to "
+            "its user "
+            "folder."
+        ) from cause
+
+
+# ---------------------------------------------------------------- keys
+
+
+@dataclass(frozen=True)
+class SourceContent:
+    """A source by its content: an action or a file, and how it is used, as JSON data."""
+
+    action: bpy.types.Action | None
+    file: Path | None
+    use: Mapping[str, Any]
+
+
+class FileDigests:
+    """Digests of files, each computed again only if the file's size or time changed."""
+
+    def __init__(self) -> None:
+        self._by_version: dict[tuple[str, int, int], bytes] = {}  # by name, size and time
+
+    def compute(self, file: Path) -> bytes:
+        """Return the digest of a file's bytes.
+
+        Raises MotionDataError if the file cannot be read.
+        """
+        try:
+            stat = file.stat()
+            version = str(file), stat.st_size, stat.st_mtime_ns
+            if version not in self._by_version:
+                with open(file, "rb") as stream:
+                    self._by_version[version] = hashlib.file_digest(stream, "blake2b").digest()
+        except OSError as cause:
+            raise MotionDataError(
+                f"{file} cannot be read ({cause.strerror}); correct the path of the source, or "
+                "remove "
+                "it."
+            ) from cause
+        return self._by_version[version]
+
+
+class DatabaseKeyBuilder:
+    """Builds the key of the database that sources make for an armature.
+
+    It takes the settings (JSON data), each source in turn, and the rig if there are actions. The
+    order of the sources does not count, except among clips of one name, which nothing else tells
+    apart.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], file_digests: FileDigests) -> None:
+        self._settings, self._file_digests = settings, file_digests
+        self._keyed: set[str] = set()  # data paths of all curves so far
+        self._by_clip: dict[str, list[str]] = {}
+        self.source_digests: list[str] = []  # in turn
+        self.rig_digest = ""
+
+    def add_steps(self, source: SourceContent, obj: bpy.types.Object) -> Iterator[None]:
+        """Add a source; between two yields Blender may go on.
+
+        Raises MotionDataError if its file cannot be read, or its action is deleted meanwhile.
+        """
+        digest = hashlib.blake2b(_encode_json(source.use), digest_size=16)
+        clip = ""
+        if source.action is not None:
+            clip = source.action.name
+            digest.update(_encode_range(source.action))
+            for curve in actions.iterate_curves(source.action, obj):
+                if curve is None:
+                    yield
+                    continue
+                self._keyed.add(curve.data_path)
+                for part in _encode_curve(curve):
+                    digest.update(part)
+        elif source.file is not None:
+            clip = source.file.stem
+            digest.update(self._file_digests.compute(source.file))
+        self.source_digests.append(digest.hexdigest())
+        self._by_clip.setdefault(clip, []).append(digest.hexdigest())
+
+    def add_rig(self, obj: bpy.types.Object) -> None:
+        """Add, after all sources, how the armature rests and what else moves its bones."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in _encode_rig(obj, self._keyed):
+            digest.update(part)
+        self.rig_digest = digest.hexdigest()
+
+    @property
+    def key(self) -> str:
+        content = [_KEYS_VERSION, self._settings, sorted(self._by_clip.values()), self.rig_digest]
+        return hashlib.blake2b(_encode_json(content), digest_size=16).hexdigest()
+
+
+def _encode_json(data: Any) -> bytes:
+    return json.dumps(data, sort_keys=True, default=str).encode()
+
+
+def _encode_range(action: bpy.types.Action) -> bytes:
+    return _encode_json(
+        [action.frame_start, action.frame_end, action.use_cyclic]
+        if action.use_frame_range
+        else None
+    )
+
+
+def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
+    """Yield what a curve does: its modifiers and all its keys."""
+    points = curve.keyframe_points
+    yield _encode_json(
+        [
+            curve.data_path,
+            curve.array_index,
+            curve.extrapolation,
+            len(points),
+            [_read_values(modifier) for modifier in curve.modifiers],
+        ]
+    )
+    interpolations = np.empty(
+        len(points), dtype=np.uint8
+    )  # bytes are copied in bulk, other types one by one
+    points.foreach_get("interpolation", interpolations)
+    yield interpolations.tobytes()
+    linear = bool(np.all(interpolations == actions.LINEAR))
+    for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
+        numbers = np.empty(2 * len(points), dtype=np.float32)
+        points.foreach_get(name, numbers)
+        yield numbers.tobytes()
+
+
+def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
+    """Yield how bones rest and hang, what constrains and drives them, and the object's tilt.
+
+    What the sources key (data paths) or a driver sets is left out: it has another value at another
+    frame.
+    """
+    bones = obj.data.bones
+    rests = np.empty(16 * len(bones), dtype=np.float32)
+    bones.foreach_get("matrix_local", rests)
+    yield _encode_rounded(rests)
+    yield _encode_json(
+        [
+            [
+                b.name,
+                b.parent.name if b.parent else None,
+                b.use_deform,
+                b.use_connect,
+                b.use_inherit_rotation,
+                b.use_local_location,
+                b.inherit_scale,
+                round(b.length, _ROUND),
+            ]
+            for b in bones
+        ]
+    )
+    drivers = list(obj.animation_data.drivers) if obj.animation_data else []
+    moved = keyed | {d.data_path for d in drivers if not d.mute}
+    yield _encode_json(
+        [_select_unmoved(b, {"rotation_mode": b.rotation_mode}, moved) for b in obj.pose.bones]
+    )
+    yield _encode_json(
+        [_select_unmoved(c, _read_values(c), moved) for b in obj.pose.bones for c in b.constraints]
+    )
+    yield _encode_json(
+        [[d.data_path, d.array_index, d.mute, d.driver.type, d.driver.expression] for d in drivers]
+    )
+    yield _encode_json(
+        [
+            [d.data_path, *_find_sliders(d.driver, obj, moved)]
+            for d in drivers
+            if ".constraints[" in d.data_path
+        ]
+    )
+    # a turn about Z and a shift are where the character stands, not what it is
+    tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
+    yield _encode_rounded(tilt.T @ tilt) + _encode_rounded(tilt[2])
+
+
+def _encode_rounded(measures: np.ndarray) -> bytes:
+    return (np.round(measures, _ROUND) + 0.0).tobytes()  # + 0.0: no negative zero
+
+
+def _select_unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any]:
+    """Return the path of a bone or constraint, and those of its values that nothing moves."""
+    path = owner.path_from_id()
+    return [path, {name: value for name, value in values.items() if f"{path}.{name}" not in moved}]
+
+
+def _find_sliders(
+    driver: bpy.types.Driver, obj: bpy.types.Object, moved: Set[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield unmoved custom properties that a driver reads on the object and its bones."""
+    for target in (
+        target
+        for variable in driver.variables
+        if variable.type == "SINGLE_PROP"
+        for target in variable.targets
+    ):
+        path = target.data_path
+        if target.id == obj and path.endswith('"]') and path not in moved:
+            with suppress(ValueError):  # the path leads nowhere
+                yield path, obj.path_resolve(path)
+
+
+def _read_values(block: Any) -> dict[str, Any]:
+    """Return the values of a modifier or constraint; for what it points at, the name."""
+    result: dict[str, Any] = {}
+    for prop in block.bl_rna.properties:
+        name = prop.identifier
+        if (
+            name == "rna_type"
+            or name.startswith("error_")
+            or name in ("is_valid", "show_expanded", "active", "ui_expand")
+        ):
+            continue
+        if prop.type == "POINTER":
+            result[name] = getattr(getattr(block, name), "name", None)
+        elif prop.type != "COLLECTION":
+            value = getattr(block, name)
+            result[name] = (
+                [list(row) if hasattr(row, "__len__") else row for row in value]
+                if getattr(prop, "is_array", False)
+                else value
+            )
+    return result

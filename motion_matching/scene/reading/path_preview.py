@@ -1,0 +1,130 @@
+"""Preview the simulation bone's path through one source, while settings change.
+
+What does not depend on the settings is read once. Roles and the front of the hips are found from
+this source alone, so if names do not tell the roles, the path may differ a little from that of a
+build, which looks at all sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...engine.maths import quat
+from ...engine.motion import rig
+from ...engine.motion.clip import Clip
+from ...engine.motion.simulation_bone import (
+    GroundTrack,
+    SimulationBoneSettings,
+    compute_raw_track,
+    compute_root_track,
+    smooth_track,
+)
+from ...engine.motion.skeleton import Skeleton
+from ..blender import actions
+from ..blender.curve_poses import compute_static_matrix
+from ..blender.matrices import decompose_similarity
+
+
+@dataclass(frozen=True)
+class PathInputs:
+    """What a path is computed from: the bones of a clip that it needs, and where the clip lies.
+
+    `hips`, `spine` and `root` are indices; `forward` (3,) is in the hips' frame. `placement` (4, 4)
+    is where the armature stood, or None for a clip that does not go along with it. `fps` counts
+    frames of the clip in a second of the database.
+    """
+
+    clip: Clip
+    hips: int
+    spine: int
+    root: int | None
+    forward: np.ndarray
+    fps: float
+    cyclic: bool
+    placement: np.ndarray | None
+
+
+def collect_path_inputs(
+    clip: Clip, overrides: dict[str, str], speed: float, cyclic: bool, placement: np.ndarray | None
+) -> PathInputs:
+    """Collect what the path through a clip is computed from, with given bones by role.
+
+    Raises RigError as building does.
+    """
+    roles = rig.find_roles(clip.skeleton, [clip], overrides)
+    forward = rig.find_hips_forward([clip], roles)
+    named = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
+    bones = sorted(
+        {bone for lowest in named for bone in (lowest, *clip.skeleton.get_ancestors(lowest))}
+    )
+    return PathInputs(
+        _select_bones(clip, bones),
+        bones.index(roles.hips),
+        bones.index(roles.spine),
+        None if roles.root is None else bones.index(roles.root),
+        forward,
+        clip.fps * speed,
+        cyclic,
+        placement,
+    )
+
+
+def read_placement(obj: bpy.types.Object, action: bpy.types.Action) -> np.ndarray | None:
+    """Return where an armature object stands (4, 4); None for an action that moves the object."""
+    return None if actions.moves_object(action, obj) else compute_static_matrix(obj)
+
+
+def compute_raw_path(inputs: PathInputs, source: str, now: np.ndarray) -> GroundTrack:
+    """Compute the unsmoothed path in the world, with the armature where it is `now` (4, 4).
+
+    `source` is that of `SimulationBoneSettings`. Raises RigError if the armature is scaled
+    unevenly, or if a root bone is requested and there is none.
+    """
+    clip = (
+        inputs.clip
+        if inputs.placement is None
+        else _transform_clip(inputs.clip, now @ np.linalg.inv(inputs.placement))
+    )
+    if source == "root":
+        return compute_root_track(clip, inputs.hips, inputs.forward, inputs.root)
+    return compute_raw_track(clip, inputs.hips, inputs.spine, inputs.forward)
+
+
+def smooth_path(
+    inputs: PathInputs, raw: GroundTrack, settings: SimulationBoneSettings
+) -> GroundTrack:
+    """Smooth that path as these settings say; the path of a root bone stays as it is."""
+    return (
+        raw if settings.source == "root" else smooth_track(raw, inputs.fps, settings, inputs.cyclic)
+    )
+
+
+def _select_bones(clip: Clip, bones: list[int]) -> Clip:
+    """Return the clip with these bones alone; each must have its parent among them."""
+    old = clip.skeleton
+    parents = np.array(
+        [bones.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[bones]]
+    )
+    names = tuple(old.names[bone] for bone in bones)
+    skeleton = Skeleton(names, parents, old.rest_positions[bones], old.rest_rotations[bones])
+    return replace(
+        clip,
+        skeleton=skeleton,
+        positions=clip.positions[:, bones],
+        rotations=clip.rotations[:, bones],
+    )
+
+
+def _transform_clip(clip: Clip, by: np.ndarray) -> Clip:
+    """Return the clip moved, turned and scaled as a whole by a matrix (4, 4)."""
+    if np.allclose(by, np.eye(4), atol=1e-7):
+        return clip
+    turn, shift, scale = decompose_similarity(by, clip.name)
+    roots = clip.skeleton.parents < 0
+    positions, rotations = clip.positions * np.float32(scale), clip.rotations.copy()
+    positions[:, roots] = quat.mul_vec(turn, positions[:, roots].astype(np.float64)) + shift
+    rotations[:, roots] = quat.mul(turn, rotations[:, roots].astype(np.float64))
+    return replace(clip, positions=positions, rotations=rotations)

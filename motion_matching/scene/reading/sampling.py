@@ -1,0 +1,325 @@
+"""Actions on an armature object as clips, at the scene's frame rate.
+
+Curves are read in bulk if they alone move the bones; else Blender evaluates the rig frame by frame.
+Both give the same poses, and the result names the way that was taken. Bones that an action does not
+key rest in its clip.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import MotionDataError, RigChangedError
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
+from ..blender import actions, curve_poses
+from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ..blender.handle import Handle
+from ..blender.matrices import decompose_similarity
+from ..rig.armature import read_skeleton
+
+_PIECE = 0.02  # seconds that Blender evaluates between two pauses
+_GROWTH = 8  # how many times as many frames a piece may have as the one before
+_WINDOW = 128  # frames of a long action that are played at a time
+_MAX_KEYS = (
+    200_000  # an action with more is not played itself, because Blender copies what it evaluates
+)
+
+
+@dataclass(frozen=True)
+class SampledClip:
+    """A clip, why it was evaluated ("" if curves were read), whether it loops, its first frame."""
+
+    clip: Clip
+    evaluated_because: str
+    cyclic: bool
+    first: int
+
+    @property
+    def description(self) -> str:
+        """How the clip was made, in words."""
+        return (
+            f"evaluated because {self.evaluated_because}"
+            if self.evaluated_because
+            else "read from its curves"
+        )
+
+
+def sample(
+    obj: bpy.types.Object,
+    chosen: Sequence[bpy.types.Action],
+    *,
+    bones: str | None = None,
+    frames: tuple[int, int] | None = None,
+    evaluate: bool = False,
+) -> list[SampledClip]:
+    """Sample each action as a clip, played on the armature object without NLA, other bones at rest.
+
+    `bones` is as for `read_skeleton`; `frames` are the first and the last one, by default each
+    action's own; `evaluate` asks for Blender's evaluation where curves would do. The file stays as
+    it was. Raises RigError if the object cannot be sampled, MotionDataError if an action does not
+    move its bones.
+    """
+    target = _Target.from_object(obj, bones)
+    jobs = [_make_job(obj, target, action, frames, evaluate) for action in chosen]
+    clips = {job: target.read(job) for job in jobs if not job.obstacle}
+    if len(clips) < len(jobs):
+        with EvaluationCopy(obj) as copy:
+            copy.clear_pose()
+            for job in jobs:
+                if job.obstacle:
+                    copy.play(job.action, job.slot)
+                    clips[job] = target.evaluate(copy, job.frames, job.name)
+    return [job.to_sampled(clips[job]) for job in jobs]
+
+
+def sample_steps(
+    obj: bpy.types.Object,
+    action: bpy.types.Action,
+    *,
+    bones: str | None = None,
+    frames: tuple[int, int] | None = None,
+) -> Generator[None, None, Callable[[], SampledClip]]:
+    """Sample one action as `sample` does, in small pieces between which Blender may go on.
+
+    Returns the rest, arithmetic that needs no Blender and may run in a thread. Raises what `sample`
+    does, MotionDataError if the action or its curves change meanwhile, and RigChangedError if the
+    armature does.
+    """
+    target = _Target.from_object(obj, bones)
+    job = _make_job(obj, target, action, frames, False)
+    guard = _ArmatureGuard.from_object(obj, job.channels.paths)
+    source = (
+        Handle.from_block(action, "actions")
+        if job.obstacle and job.key_count <= _MAX_KEYS
+        else None
+    )
+    for curve in () if source else actions.iterate_curves(action, obj, len(job.frames)):
+        if curve is None:
+            yield
+        else:
+            job.channels.load(curve)
+    if not job.obstacle:
+        return lambda: job.to_sampled(target.read(job))
+    pieces = None
+    while pieces is None:
+        yield
+        with suppress(EvaluationCopyGone):  # read all again: undo may have changed anything
+            pieces = yield from _evaluate_steps(guard, target, job, source)
+    return lambda: job.to_sampled(_join(pieces))
+
+
+def _evaluate_steps(
+    guard: _ArmatureGuard, target: _Target, job: _Job, source: Handle | None
+) -> Generator[None, None, list[Clip]]:
+    """Evaluate a job in pieces: the action itself, or one made of the curves that were loaded."""
+    pieces: list[Clip] = []
+    total, count = len(job.frames), 1
+    window = total if source else min(_WINDOW, total)
+    with EvaluationCopy(guard.find_unchanged()) as copy:
+        copy.clear_pose()
+        copy.scene.frame_set(job.frames[0])  # the slowest step, even without an action
+        yield
+        for start in range(0, total, window):
+            stop = min(start + window, total)
+            if source:
+                obj, action = guard.find_unchanged(), _find_action(source)
+                copy.play(action, actions.find_slot(action, obj))
+            else:
+                keys = slice(stop - window, stop)  # as many as before
+                curves = list(job.channels.iterate_loaded(keys))
+                yield from actions.fill_steps(
+                    copy.get_scratch_action(), curves, job.channels.frames[keys]
+                )
+            done = start
+            while done < stop:
+                began, piece = time.perf_counter(), slice(done, min(done + count, stop))
+                pieces.append(target.evaluate(copy, job.frames[piece], job.name))
+                done, each = piece.stop, (time.perf_counter() - began) / (piece.stop - piece.start)
+                count = max(1, min(round(_PIECE / each), _GROWTH * count))
+                yield
+                guard.find_unchanged()
+                if source:
+                    _find_action(source)
+    return pieces
+
+
+def _find_action(source: Handle) -> bpy.types.Action:
+    action = source.find()
+    if action is None:
+        raise MotionDataError(f"action '{source.name}' was deleted while it was read; try again.")
+    return action
+
+
+@dataclass(frozen=True)
+class _ArmatureGuard:
+    """What must stay unchanged between pieces: bones, their rest, and the object's transform.
+
+    Transforms that are `moved` by the action do not count.
+    """
+
+    owner: Handle
+    moved: Container[str]
+    fingerprint: tuple[Any, ...]
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object, moved: Container[str]) -> _ArmatureGuard:
+        return cls(Handle.from_block(obj, "objects"), moved, cls._compute_fingerprint(obj, moved))
+
+    def find_unchanged(self) -> bpy.types.Object:
+        """Return the object.
+
+        Raises RigChangedError if it changed.
+        """
+        obj = self.owner.find()
+        if obj is None:
+            raise RigChangedError(
+                f"armature '{self.owner.name}' was deleted while its motion was read; start again."
+            )
+        _check_not_edited(obj)
+        if self._compute_fingerprint(obj, self.moved) != self.fingerprint:
+            raise RigChangedError(
+                f"armature '{obj.name}' was changed while its motion was read; start again."
+            )
+        return obj
+
+    @staticmethod
+    def _compute_fingerprint(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
+        rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
+        obj.data.bones.foreach_get("matrix_local", rests)
+        own = {
+            name: values
+            for name, values in curve_poses.read_object_channels(obj).items()
+            if name not in moved
+        }
+        return [bone.name for bone in obj.data.bones], rests.tobytes(), own
+
+
+def _check_not_edited(obj: bpy.types.Object) -> None:
+    if obj.mode == "EDIT":
+        raise RigChangedError(f"armature '{obj.name}' is being edited; leave Edit Mode first.")
+
+
+def _join(pieces: Sequence[Clip]) -> Clip:
+    """Join clips that follow each other."""
+    rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
+    return replace(
+        pieces[0],
+        positions=np.concatenate([clip.positions for clip in pieces]),
+        rotations=rotations,
+    )
+
+
+def sample_played(
+    obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None
+) -> Clip:
+    """Sample what the armature object plays in these frames: its NLA, its action and its pose.
+
+    The file stays as it was. Raises RigError if the object cannot be sampled.
+    """
+    target = _Target.from_object(obj, bones)
+    with EvaluationCopy(obj) as copy:
+        return target.evaluate(copy, range(first, last + 1), obj.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """An action to sample, and why its curves are not enough; `body` is set if they are."""
+
+    action: bpy.types.Action
+    slot: Any
+    name: str
+    cyclic: bool
+    frames: range
+    channels: curve_poses.Channels
+    obstacle: str
+    body: curve_poses.StaticArmature | None
+    key_count: int
+
+    def to_sampled(self, clip: Clip) -> SampledClip:
+        return SampledClip(clip, self.obstacle, self.cyclic, self.frames[0])
+
+
+def _make_job(
+    obj: bpy.types.Object,
+    target: _Target,
+    action: bpy.types.Action,
+    frames: tuple[int, int] | None,
+    evaluate: bool,
+) -> _Job:
+    slot, names = actions.find_slot(action, obj), target.skeleton.names
+    curves = actions.get_active_curves(action, slot)
+    if not any(bone in obj.data.bones for bone in actions.find_moved_bones(curves)):
+        raise MotionDataError(
+            f"action '{action.name}' moves no bone of armature '{obj.name}'; choose another action."
+        )
+    first, last = frames or actions.compute_frame_range(action, curves)
+    sampled = range(first, last + 1)
+    channels = curve_poses.Channels(curves, sampled)
+    obstacle = "that was asked for" if evaluate else curve_poses.find_obstacle(obj, channels, names)
+    body = None if obstacle else curve_poses.StaticArmature.from_object(obj, names)
+    key_count = sum(len(curve.keyframe_points) for curve in curves)
+    return _Job(
+        action,
+        slot,
+        action.name,
+        actions.is_cyclic(action),
+        sampled,
+        channels,
+        obstacle,
+        body,
+        key_count,
+    )
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What an armature object is sampled as."""
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object, bones: str | None) -> _Target:
+        _check_not_edited(obj)
+        scenes = obj.users_scene
+        current = bpy.context.scene
+        # an armature of another scene goes at the rate of that one
+        fps = actions.get_scene_fps(current if current in scenes or not scenes else scenes[0])
+        return cls(obj.name, read_skeleton(obj, bones), fps)
+
+    def read(self, job: _Job) -> Clip:
+        names, parents = self.skeleton.names, self.skeleton.parents
+        return self._build_clip(
+            job.name, *curve_poses.compute_poses(job.body, job.channels, names, parents)
+        )
+
+    def evaluate(self, copy: EvaluationCopy, frames: range, name: str) -> Clip:
+        return self._build_clip(
+            name, *copy.evaluate(frames, self.skeleton.names, self.skeleton.parents)
+        )
+
+    def _build_clip(
+        self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray
+    ) -> Clip:
+        """Build the clip of local poses, in the armature's units, and the object's matrices.
+
+        The matrices are (F, 4, 4), or (1, 4, 4) for all frames.
+        """
+        turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, self.name))
+        roots = self.skeleton.parents < 0
+        positions *= scales[..., None].astype(np.float32)
+        positions[:, roots] = quat.mul_vec(turns, positions[:, roots].astype(np.float64)) + shifts
+        rotations[:, roots] = quat.mul(turns, rotations[:, roots].astype(np.float64))
+        return Clip(
+            name, self.skeleton, positions, quat.unroll(quat.normalize(rotations)), self.fps
+        )

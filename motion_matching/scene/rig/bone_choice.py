@@ -1,0 +1,126 @@
+"""Which bones of an armature are a character's skeleton: all, or those that deform it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+
+CHOICES = ("all", "deform")
+_DEFORM = "DEF-"  # Rigify's prefixes: DEF-thigh.L follows ORG-thigh.L
+_FOLLOWED = "ORG-"
+
+
+def choose_bones(
+    obj: bpy.types.Object, choice: str | None = None
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return names and parents (B,) of the skeleton's bones, parents before their children.
+
+    "all" takes every bone. "deform" takes those that deform, each below its nearest chosen
+    ancestor, and bones that join them if they would fall apart. Rigify's DEF- bones hang on ORG-
+    bones; the DEF- bone that follows such a bone stands for it, so thighs hang on the hips as an
+    animator expects. None means "deform" for a control rig, which has constraints and bones that
+    deform nothing, else "all". Raises RigError if nothing is left.
+    """
+    bones = obj.data.bones
+    if choice is None:
+        choice = "deform" if _is_control_rig(obj) else "all"
+    chosen = {bone.name for bone in bones if choice == "all" or bone.use_deform}
+    if not chosen:
+        raise RigError(
+            f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
+            f"{'take all its bones' if len(bones) else 'choose another'}."
+        )
+    parents = _find_parents(bones, chosen)
+    while (joint := _find_joining_bone(bones, parents)) is not None:
+        chosen.add(joint)
+        parents = _find_parents(bones, chosen)
+    order = _sort_depth_first(parents)
+    indices = {name: index for index, name in enumerate(order)}
+    return tuple(order), np.array([indices.get(parents[name] or "", -1) for name in order])
+
+
+def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[str]:
+    """Return the names of the bones in a bone collection and in those below it.
+
+    Raises RigError if there is no collection of that name.
+    """
+    match = obj.data.collections_all.get(collection)
+    if match is None:
+        raise RigError(
+            f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own "
+            "that name, or "
+            "choose another or none."
+        )
+    return frozenset(bone.name for bone in match.bones_recursive)
+
+
+def _is_control_rig(obj: bpy.types.Object) -> bool:
+    helpers = any(not bone.use_deform for bone in obj.data.bones)
+    return (
+        helpers
+        and any(bone.use_deform for bone in obj.data.bones)
+        and any(b.constraints for b in obj.pose.bones)
+    )
+
+
+def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str, str | None]:
+    """Return, in Blender's order, the parent of each chosen bone among the chosen ones."""
+    result: dict[str, str | None] = {}
+    for bone in bones:
+        if bone.name not in chosen:
+            continue
+        result[bone.name] = None
+        for above in bone.parent_recursive:
+            stand_in = (
+                above.name if above.name in chosen else _DEFORM + above.name.removeprefix(_FOLLOWED)
+            )
+            # a bone may not end up below itself
+            if stand_in in chosen and bone.name not in (
+                stand_in,
+                *_find_ancestors(result, stand_in),
+            ):
+                result[bone.name] = stand_in
+                break
+    return result
+
+
+def _find_ancestors(parents: dict[str, str | None], name: str) -> list[str]:
+    """Return the bones above one, as far as they are known."""
+    chain = []
+    while (above := parents.get(name)) is not None:
+        chain.append(above)
+        name = above
+    return chain
+
+
+def _find_joining_bone(
+    bones: bpy.types.ArmatureBones, parents: dict[str, str | None]
+) -> str | None:
+    """Return the lowest bone, not chosen so far, that would join two or more roots."""
+    above = [
+        {bone.name for bone in bones[name].parent_recursive}
+        for name, parent in parents.items()
+        if parent is None
+    ]
+    shared = {
+        name for chain in above for name in chain if sum(name in other for other in above) > 1
+    }
+    return max(
+        sorted(shared - set(parents)),
+        key=lambda name: len(bones[name].parent_recursive),
+        default=None,
+    )
+
+
+def _sort_depth_first(parents: dict[str, str | None]) -> list[str]:
+    """Return bones, each followed by all that hang on it, siblings in Blender's order."""
+    below: dict[str | None, list[str]] = {}
+    for name, parent in parents.items():
+        below.setdefault(parent, []).append(name)
+    order, waiting = [], below.get(None, [])[::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += below.get(order[-1], [])[::-1]
+    return order

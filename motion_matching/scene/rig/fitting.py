@@ -1,0 +1,258 @@
+"""How an armature stands in the scene, and how the skeleton of a clip fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.maths import quat
+from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
+from ...engine.motion.skeleton import Skeleton
+from ..blender.evaluation import compute_world_matrix
+from ..blender.matrices import decompose_similarity
+from ..blender.transforms import Transform, compose, invert
+from .armature import CHOOSE, BoneMap, measure_extent, to_blender_names
+
+_TOLERANCE = 1e-3  # how much rests may differ, as a part of the character's size
+_REST = "motion_matching_rest"  # custom property of armatures that were made from a skeleton
+
+
+@dataclass(frozen=True)
+class ArmatureState:
+    """An armature object as it stands: its world rotation and position, and its scale.
+
+    `scale` is in metres per unit. By bone name, parents before children: `rests` in the world, in
+    metres; `matrices`, the rests in the armature; `parents`; and `poses`, what the bones that are
+    posed now add to their rest, as matrices.
+    """
+
+    name: str
+    transform: Transform
+    scale: float
+    rests: dict[str, Transform]
+    matrices: dict[str, np.ndarray]
+    parents: dict[str, str | None]
+    poses: dict[str, np.ndarray]
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object) -> ArmatureState:
+        """Read the state of an armature object.
+
+        Raises RigError if the object is not an armature, or is scaled unevenly, sheared or
+        mirrored.
+        """
+        if obj.type != "ARMATURE":
+            raise RigError(f"'{obj.name}' is not an armature; choose an armature object.")
+        rotation, position, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
+        transform, bones = (rotation, position), obj.data.bones
+        names = [bone.name for bone in bones]
+        matrices = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(
+            -1, 4, 4
+        )
+        worlds = compose(
+            transform, (quat.from_matrix(matrices[:, :3, :3]), scale * matrices[:, :3, 3])
+        )
+        poses = np.array(
+            [obj.pose.bones[name].matrix_basis for name in names], dtype=np.float64
+        ).reshape(-1, 4, 4)
+        posed = np.flatnonzero(np.abs(poses - np.eye(4)).max(axis=(1, 2), initial=0.0) > 1e-6)
+        return cls(
+            obj.name,
+            transform,
+            float(scale),
+            dict(zip(names, zip(*worlds, strict=True), strict=True)),
+            dict(zip(names, matrices, strict=True)),
+            {bone.name: bone.parent.name if bone.parent else None for bone in bones},
+            {names[i]: poses[i] for i in posed},
+        )
+
+    def find_ancestors(self, bone: str) -> list[str]:
+        """Return the bones above, from the parent up."""
+        result = []
+        while (parent := self.parents[bone]) is not None:
+            result.append(parent)
+            bone = parent
+        return result
+
+    def compute_posed_rest(self, bone: str, moved: set[str]) -> Transform:
+        """Return a bone's rest while bones above it stay posed as now, up to one of `moved`."""
+        matrix, name = np.eye(4), bone
+        while (parent := self.parents[name]) is not None:
+            matrix = np.linalg.inv(self.matrices[parent]) @ self.matrices[name] @ matrix
+            name = parent
+            if name in moved:
+                break
+            if name in self.poses:
+                self._check_unscaled(name)
+                matrix = self.poses[name] @ matrix
+        matrix = self.matrices[name] @ matrix
+        return compose(
+            self.transform, (quat.from_matrix(matrix[:3, :3]), self.scale * matrix[:3, 3])
+        )
+
+    def _check_unscaled(self, bone: str) -> None:
+        axes = self.poses[bone][:3, :3]
+        if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
+            raise RigError(
+                f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
+                "clear its scale (Pose > Clear Transform > Scale)."
+            )
+
+
+def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
+    """Return what leads from a skeleton's rest to the armature's: a turn about Z and a shift.
+
+    It is found from the bones that both have. Raises RigError if they have none in common, or
+    differ in size.
+    """
+    common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
+    if not common:
+        raise RigError(
+            f"armature '{standing.name}' has no bone of the motion, such as "
+            f"'{skeleton.names[-1]}'; {CHOOSE}"
+        )
+    ours = skeleton.compute_rest_world()[1][common].astype(np.float64)
+    theirs = np.stack([standing.rests[skeleton.names[i]][1] for i in common])
+    larger = _measure_length(theirs, skeleton, common) / max(
+        _measure_length(ours, skeleton, common), 1e-9
+    )
+    if len(common) > 1 and not 0.98 < larger < 1.02:
+        raise RigError(
+            f"armature '{standing.name}' is {larger:.3g} times as large as the character of the "
+            "motion; "
+            "scale the object, or retarget the motion."
+        )
+    a, b = ours - ours.mean(axis=0), theirs - theirs.mean(axis=0)
+    # the turn that brings the heads nearest, unless all lie on a vertical line
+    sine, cosine = np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]), np.sum(a[:, :2] * b[:, :2])
+    flat = np.hypot(sine, cosine) < 1e-6 * np.sum(a**2)
+    turn = quat.from_yaw(np.array(0.0 if flat else np.arctan2(sine, cosine)))
+    return _snap_to_identity((turn, theirs.mean(axis=0) - quat.mul_vec(turn, ours.mean(axis=0))))
+
+
+def fit(
+    standing: ArmatureState, skeleton: Skeleton, alignment: Transform, at_rest: Iterable[str] = ()
+) -> BoneMap:
+    """Build the map from a skeleton, led to the armature's rest by `alignment`, to its pose bones.
+
+    Every bone of the skeleton must hang on the next bone above it in the armature that is one of
+    the skeleton's. Bones in between stay as they are posed now, unless they are `at_rest`. Raises
+    RigError if a bone rests elsewhere.
+    """
+    parents = skeleton.parents
+    rotations, positions = quat.fk(
+        quat.normalize(skeleton.rest_rotations.astype(np.float64)),
+        skeleton.rest_positions.astype(np.float64),
+        parents,
+    )
+    back = invert(alignment)
+    bone, away = _find_farthest_rest(standing, skeleton.names, positions, back)
+    if away > _TOLERANCE * measure_extent(positions):
+        raise RigError(
+            f"bone '{bone}' of armature '{standing.name}' rests {away:.3g} m away from where the "
+            "motion expects "
+            f"it; {CHOOSE}"
+        )
+    moved = {*skeleton.names, *at_rest}
+    rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in skeleton.names])
+    turned, local = np.empty((len(parents), 4)), np.empty((len(parents), 3))
+    for i, (name, parent) in enumerate(zip(skeleton.names, parents, strict=True)):
+        turned[i], local[i] = (
+            rest[i],
+            positions[i],
+        )  # the motion's position, to keep its proportions
+        if _is_posed_between(standing, name, moved):
+            turned[i], local[i] = compose(back, standing.compute_posed_rest(name, moved))
+        if parent >= 0:
+            local[i] = quat.inv_mul_vec(rotations[parent], local[i] - positions[parent])
+    above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
+    return BoneMap(
+        skeleton.names,
+        quat.inv_mul(turned, above),
+        quat.inv_mul(rotations, rest),
+        local,
+        standing.scale,
+    )
+
+
+def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
+    """Store a skeleton's rest in the armature made from it, for other motion in its frames.
+
+    Sources of the same bones may rest otherwise than the armature, which says nothing about their
+    bones' frames.
+    """
+    rests = {
+        name: [*map(float, rotation), *map(float, position)]
+        for name, rotation, position in zip(
+            to_blender_names(skeleton.names),
+            skeleton.rest_rotations,
+            skeleton.rest_positions,
+            strict=True,
+        )
+    }
+    # takes have this bone above the skeleton's own root
+    obj.data[_REST] = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]} | rests
+
+
+def apply_stored_rest(
+    obj: bpy.types.Object, standing: ArmatureState, skeleton: Skeleton
+) -> Skeleton:
+    """Return the skeleton with the rest of `store_rest`, if its own is not the armature's."""
+    stored: Any = obj.data.get(_REST, {})
+    if not all(name in stored for name in skeleton.names) or _has_same_rest(standing, skeleton):
+        return skeleton
+    rests = np.array([stored[name] for name in skeleton.names], dtype=np.float32)
+    return replace(skeleton, rest_rotations=rests[:, :4], rest_positions=rests[:, 4:])
+
+
+def _measure_length(points: np.ndarray, skeleton: Skeleton, bones: list[int]) -> float:
+    """Return the total length of all bones whose parents are there as well."""
+    parents = skeleton.parents[bones]
+    ends = [(i, bones.index(int(p))) for i, p in enumerate(parents) if p in bones]
+    return float(sum(np.linalg.norm(points[i] - points[j]) for i, j in ends)) or 1.0
+
+
+def _is_posed_between(standing: ArmatureState, bone: str, moved: set[str]) -> bool:
+    """Return whether a bone between this and the next `moved` one above is not at rest now."""
+    for above in standing.find_ancestors(bone):
+        if above in moved:
+            return False
+        if above in standing.poses:
+            return True
+    return False
+
+
+def _has_same_rest(standing: ArmatureState, skeleton: Skeleton) -> bool:
+    try:
+        back = invert(compute_alignment(standing, skeleton))
+    except RigError:
+        return False
+    common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
+    positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
+    _, away = _find_farthest_rest(
+        standing, tuple(skeleton.names[i] for i in common), positions, back
+    )
+    return away <= _TOLERANCE * measure_extent(positions)
+
+
+def _find_farthest_rest(
+    standing: ArmatureState, names: tuple[str, ...], positions: np.ndarray, back: Transform
+) -> tuple[str, float]:
+    """Return the bone that rests farthest from its position (B, 3) in the motion, and how far in
+    metres.
+    """
+    theirs = np.stack([compose(back, standing.rests[name])[1] for name in names])
+    away = np.linalg.norm(theirs - positions, axis=-1)
+    return names[np.argmax(away)], float(np.max(away))
+
+
+def _snap_to_identity(transform: Transform) -> Transform:
+    """Return the identity if nothing but rounding is left of the transform."""
+    if np.abs(transform[0][3]) < 1e-6 and np.max(np.abs(transform[1])) < 1e-6:
+        return quat.IDENTITY.copy(), np.zeros(3)
+    return transform

@@ -1,0 +1,127 @@
+"""What moves when motion plays on an armature: bones, their parents, what carries the character."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+from ...engine.errors import RigError
+from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
+from ..blender.transforms import Transform, compose, invert
+from .armature import CHOOSE
+from .fitting import ArmatureState, compute_alignment
+from .root_target import RootTarget, find_carriers, reparent, transfer_root_motion
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The clip as the armature's bones hang, bones that stay at rest, and the object's motion.
+
+    `alignment` leads from the rest of the clip's skeleton to the armature's; `object_motion` is in
+    the world. `root` is what carries the character; if it is a bone, `root_bone` is its name and
+    `root_rest` its rest in the skeleton's frame.
+    """
+
+    clip: Clip
+    alignment: Transform
+    resting: list[str]
+    object_motion: Transform | None
+    root: RootTarget
+    root_bone: str | None
+    root_rest: Transform | None
+
+
+def build_plan(
+    clip: Clip, standing: ArmatureState, root: RootTarget | None, root_bone: str, hips: str | None
+) -> Plan:
+    """Plan how a clip goes onto an armature; see `bake` for the options.
+
+    Raises RigError if the armature does not fit.
+    """
+    carriers = find_carriers(clip, hips)
+    names = clip.skeleton.names
+    missing = [n for b, n in enumerate(names) if n not in standing.rests and b not in carriers]
+    if missing:
+        raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
+    alignment = compute_alignment(standing, clip.skeleton)
+    present = [names[b] for b in carriers if names[b] in standing.rests]
+    if root is None:
+        if len(present) == len(carriers):
+            carriers, present, root = (
+                [],
+                [],
+                RootTarget.HIPS,
+            )  # the clip's own roots keep their motion
+        else:
+            root = RootTarget.BONE if present else RootTarget.OBJECT
+    bone = None
+    if root is RootTarget.BONE:
+        bone = _check_root_bone(
+            standing, clip.skeleton, carriers, root_bone or next(iter(present), "")
+        )
+    below = frozenset(
+        n for n in names if bone and n in standing.rests and bone in standing.find_ancestors(n)
+    )
+    at_rest = compose(invert(alignment), standing.rests[bone]) if bone else None
+    carried = transfer_root_motion(
+        clip, carriers, root, alignment, (bone, at_rest) if bone and at_rest else None, below
+    )
+    moved = carried.clip.skeleton.names
+    order = [
+        name for name in standing.rests if name in moved
+    ]  # Blender lists parents before children
+    parents = [
+        next((order.index(n) for n in standing.find_ancestors(name) if n in moved), -1)
+        for name in order
+    ]
+    motion = carried.object_motion
+    if motion is not None:
+        motion = compose(motion, compose(invert(alignment), standing.transform))
+    hung = reparent(carried.clip, order, parents)
+    return Plan(hung, alignment, [n for n in present if n != bone], motion, root, bone, at_rest)
+
+
+def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
+    """Raise RigError for bones that would not follow their keys."""
+    for name in names:
+        bone, pose = obj.data.bones[name], obj.pose.bones[name]
+        what = f"bone '{name}' of armature '{obj.name}'"
+        if not bone.use_inherit_rotation or not bone.use_local_location:
+            raise RigError(
+                f"{what} does not inherit rotation, or has no local location, and cannot be keyed "
+                "as the motion "
+                "wants it; switch both on in the bone's Relations."
+            )
+        follows = next((c for c in pose.constraints if not c.mute and c.influence > 0), None)
+        if follows is not None:
+            raise RigError(
+                f"{what} follows its constraint '{follows.name}' rather than keys; mute it, or "
+                "bake onto an "
+                "armature without constraints."
+            )
+
+
+def _check_root_bone(
+    standing: ArmatureState, skeleton: Skeleton, carriers: list[int], bone: str
+) -> str:
+    """Return the root bone if it is there, carries the body, and is not a part of it."""
+    what = f"root bone '{bone}' of armature '{standing.name}'"
+    if not bone:
+        raise RigError(
+            f"armature '{standing.name}' has no bone of the motion above the hips; name the root "
+            "bone."
+        )
+    if bone not in standing.rests:
+        raise RigError(f"{what} does not exist; name one of its bones.")
+    body = [name for b, name in enumerate(skeleton.names) if b not in carriers]
+    if bone in body:
+        raise RigError(
+            f"{what} is a part of the body; name a bone above it, or leave the motion in the hips."
+        )
+    if not any(bone in standing.find_ancestors(name) for name in body):
+        raise RigError(
+            f"{what} has no bone of the motion below it; name one that carries the hips."
+        )
+    return bone

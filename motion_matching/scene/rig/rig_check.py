@@ -1,0 +1,171 @@
+"""What is wrong with an armature object as a character: scale, front, roots, or roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.maths import quat
+from ...engine.motion import rig
+from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
+from ..blender.curve_poses import compute_static_matrix
+from ..blender.matrices import decompose_similarity
+from .armature import read_skeleton
+from .bone_choice import choose_bones
+from .rig_fix import find_scale_obstacle, find_turn_obstacle
+
+_APPLIED = 1e-4  # a scale that differs less from one counts as applied
+_ASIDE = np.radians(45.0)  # a rest pose that faces farther from the front than this faces aside
+_UPRIGHT = 0.5  # how much of the way from hips to head goes up, for a character that stands
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem in two words, a sentence that says what to do, and a safe fix if there is one.
+
+    `fix` is "scale", "front" (by `quarters` of a turn to the left that the rest pose faces aside),
+    "deform" or "roles". A `serious` problem keeps a database from being built.
+    """
+
+    label: str
+    sentence: str
+    fix: str = ""
+    serious: bool = False
+    quarters: int = 0
+
+
+@dataclass(frozen=True)
+class RigState:
+    """Bones by role, found from names and rest pose, and the problems, the worst first."""
+
+    roles: dict[str, str]
+    problems: tuple[Problem, ...]
+
+
+def check_rig(obj: bpy.types.Object, choice: str | None, given: Mapping[str, str]) -> RigState:
+    """Check an armature object as a character, with bones chosen by `choice` and roles `given`."""
+    scale = list(_find_scale_problems(obj))
+    if any(problem.serious for problem in scale):
+        return RigState({}, tuple(scale))
+    try:
+        skeleton = read_skeleton(obj, choice)
+    except RigError as error:
+        return RigState({}, (Problem("No Bones", str(error), serious=True),))
+    roots = list(_find_root_problems(obj, choice, skeleton))
+    try:
+        roles = rig.find_roles(skeleton, (), given)
+    except RigError as error:
+        fixes = [("roles", choice)] * bool(given) + [("deform", "deform")] * (choice == "all")
+        fix = next((name for name, bones in fixes if _has_roles(obj, bones)), "")
+        return RigState({}, (Problem("Roles Missing", str(error), fix, True), *scale, *roots))
+    return RigState(
+        roles.to_names(skeleton), (*scale, *roots, *_find_front_problems(obj, skeleton, roles))
+    )
+
+
+def _has_roles(obj: bpy.types.Object, choice: str | None) -> bool:
+    """Return whether roles are found on their own among bones so chosen."""
+    try:
+        rig.find_roles(read_skeleton(obj, choice))
+    except RigError:
+        return False
+    return True
+
+
+def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
+    try:
+        decompose_similarity(compute_static_matrix(obj), obj.name)
+    except RigError as error:
+        own = np.array(obj.scale)
+        if np.ptp(np.abs(own)) < 1e-3 * np.abs(own).max() and own.min() > 0:
+            yield Problem("Uneven Scale", f"{error} It is a parent that is scaled so", serious=True)
+            return
+        obstacle = find_scale_obstacle(obj)
+        sentence = str(error).rstrip(".")
+        yield Problem(
+            "Uneven Scale",
+            f"{sentence}{_explain_missing_button(obstacle)}",
+            "" if obstacle else "scale",
+            True,
+        )
+        return
+    if np.abs(np.array(obj.scale) - 1.0).max() > _APPLIED:
+        obstacle = find_scale_obstacle(obj)
+        yield Problem(
+            "Scale Not Applied",
+            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres all the "
+            f"same; applied, keys and tools count in metres too{_explain_missing_button(obstacle)}",
+            "" if obstacle else "scale",
+        )
+
+
+def _explain_missing_button(obstacle: str) -> str:
+    return f". There is no button for it, because {obstacle}" if obstacle else ""
+
+
+def _find_root_problems(
+    obj: bpy.types.Object, choice: str | None, skeleton: Skeleton
+) -> Iterator[Problem]:
+    """Find more than one bone without a parent: helpers beside the character, or loose pieces."""
+    roots = [skeleton.names[bone] for bone in np.flatnonzero(skeleton.parents < 0)]
+    if len(roots) < 2:
+        return
+    named = ", ".join(f"'{name}'" for name in roots[:3]) + (" and more" if len(roots) > 3 else "")
+    one_root = (
+        any(bone.use_deform for bone in obj.data.bones)
+        and (choose_bones(obj, "deform")[1] < 0).sum() == 1
+    )
+    if one_root and choice != "deform":
+        yield Problem(
+            "Two Roots",
+            f"{len(roots)} bones have no parent: {named}. Those that deform have one root: take "
+            "these",
+            "deform",
+        )
+    else:
+        yield Problem(
+            "Two Roots",
+            f"{len(roots)} bones have no parent: {named}. Each follows the character by itself; "
+            "parent them to one in Edit Mode, which no button does, because keys would then mean "
+            "other places",
+        )
+
+
+def _find_front_problems(
+    obj: bpy.types.Object, skeleton: Skeleton, roles: rig.Roles
+) -> Iterator[Problem]:
+    """Find a rest pose that does not stand, or does not face -Y."""
+    rotations, positions = skeleton.compute_rest_world()
+    top = roles.spine if roles.head is None else roles.head
+    way = positions[top] - positions[roles.hips]
+    if top != roles.hips and way[2] < _UPRIGHT * np.linalg.norm(way):
+        yield Problem(
+            "Lies at Rest",
+            "The rest pose does not stand upright. Motion that stands is read right all the same; "
+            "turn the object until it stands, which no button does, because its actions may "
+            "already stand",
+        )
+        return
+    rest = Clip(
+        obj.name, skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
+    )
+    try:
+        ahead = quat.mul_vec(rotations[roles.hips], rig.find_hips_forward([rest], roles))
+    except RigError:
+        return
+    aside = float(np.arctan2(ahead[0], -ahead[1]))
+    if abs(aside) > _ASIDE:
+        obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4
+        axis = ("-Y", "+X", "+Y", "-X")[quarters]
+        yield Problem(
+            "Other Front",
+            f"At rest the character faces {axis} of its object, and takes set out along -Y"
+            f"{_explain_missing_button(obstacle)}",
+            "" if obstacle else "front",
+            quarters=quarters,
+        )

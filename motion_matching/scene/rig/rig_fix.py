@@ -1,0 +1,190 @@
+"""Repair an armature object without moving what plays on it: apply its scale, turn its front to -Y.
+
+Both hand a part of the object's own matrix down to the bones: what stood there before as M stands
+there as M A^-1 with bones moved by A. Keys of bones are measured from their rest, so a turn leaves
+them as they are and an even scale multiplies those of locations.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...engine.errors import RigError
+from ...engine.maths import quat
+from ..blender import actions
+from .armature import compute_rest_frame
+
+# constraints that hold no length, or only ones that Blender measures anew
+_WITHOUT_LENGTHS = {
+    "COPY_LOCATION",
+    "COPY_ROTATION",
+    "COPY_SCALE",
+    "COPY_TRANSFORMS",
+    "IK",
+    "DAMPED_TRACK",
+    "LOCKED_TRACK",
+    "TRACK_TO",
+    "LIMIT_ROTATION",
+    "LIMIT_SCALE",
+    "MAINTAIN_VOLUME",
+    "ARMATURE",
+    "SPLINE_IK",
+}
+
+_TAKING_SCALES = {
+    "CHILD_OF",
+    "COPY_SCALE",
+    "COPY_TRANSFORMS",
+    "ARMATURE",
+    "TRANSFORM",
+}  # of their targets
+
+
+def find_scale_obstacle(obj: bpy.types.Object) -> str:
+    """Return why an object's scale cannot be applied without changing its motion, or ""."""
+    if obstacle := _find_obstacle(obj, "scale"):
+        return obstacle
+    scale = np.array(obj.scale)
+    if scale.min() <= 0.0:
+        return "it is mirrored or flat"
+    uneven = np.ptp(scale) > 1e-4 * scale.max()
+    playing = actions.find_actions(obj)
+    if uneven and playing:
+        return (
+            f"bones that turn in actions such as '{playing[0].name}' would then be stretched in "
+            "other directions"
+        )
+    others = [other for other in bpy.data.objects if other.type == "ARMATURE" and other != obj]
+    for action in playing:
+        twin = next((other for other in others if action in actions.find_actions(other)), None)
+        if twin:
+            return (
+                f"action '{action.name}' may be one of '{twin.name}', whose bones have the same "
+                "names"
+            )
+        if action.library:
+            return f"action '{action.name}' is linked from another file"
+        if any(
+            curve.modifiers or len(curve.sampled_points) for curve in _find_location_curves(action)
+        ):
+            return f"action '{action.name}' has curves with modifiers or samples"
+    for bone in obj.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type not in _WITHOUT_LENGTHS:
+                return f"the constraint '{constraint.name}' of bone '{bone.name}' holds lengths"
+    follower = next(
+        (other for other in bpy.data.objects if other != obj and _inherits_scale(other, obj)), None
+    )
+    if follower:
+        return f"'{follower.name}' takes its scale over by a constraint"
+    drivers = obj.animation_data.drivers if obj.animation_data else ()
+    if any(".location" in driver.data_path for driver in drivers):
+        return "drivers move its bones"
+    return ""
+
+
+def _inherits_scale(other: bpy.types.Object, obj: bpy.types.Object) -> bool:
+    """Return whether constraints of an object or its bones take over the scale of an armature."""
+    owners = (other, *(other.pose.bones if other.pose else ()))
+    constraints = [c for owner in owners for c in owner.constraints if c.type in _TAKING_SCALES]
+    return any(
+        target == obj
+        for c in constraints
+        for target in ([one.target for one in c.targets] if c.type == "ARMATURE" else [c.target])
+    )
+
+
+def find_turn_obstacle(obj: bpy.types.Object) -> str:
+    """Return why a rest pose cannot be turned without changing its motion, or ""."""
+    return _find_obstacle(obj, "rotation")
+
+
+def _find_obstacle(obj: bpy.types.Object, channel: str) -> str:
+    """Return what keeps the part of the object's matrix in this channel from being handed down."""
+    if obj.library or obj.override_library or obj.data.library:
+        return "it is linked from another file"
+    if obj.data.users > 1:
+        return f"{obj.data.users} objects share its bones"
+    own = [(action, actions.find_slot(action, obj)) for action in actions.find_actions(obj)]
+    for action, slot in (*own, *actions.get_played_actions(obj)):
+        if any(
+            curve.data_path.startswith(channel) for curve in actions.get_active_curves(action, slot)
+        ):
+            return f"action '{action.name}' keys the object's {channel}"
+    owner = obj.animation_data
+    if owner and any(driver.data_path.startswith(channel) for driver in owner.drivers):
+        return f"a driver sets the object's {channel}"
+    constraint = next((constraint for constraint in obj.constraints if not constraint.mute), None)
+    if constraint:
+        return f"its constraint '{constraint.name}' places it"
+    if np.any(np.array(obj.delta_scale) != 1.0):
+        return "it has a delta scale"
+    return ""
+
+
+def apply_scale(obj: bpy.types.Object) -> None:
+    """Apply an object's scale to its bones, their locations and all keys of these.
+
+    Raises RigError if that is not safe.
+    """
+    if obstacle := find_scale_obstacle(obj):
+        raise RigError(f"The scale of armature '{obj.name}' cannot be applied, because {obstacle}.")
+    scale = np.array(obj.scale)
+    _transfer_to_bones(obj, Matrix.Diagonal((*scale.tolist(), 1.0)))
+    even = float(scale.mean())
+    for bone in obj.pose.bones:
+        bone.location = even * bone.location
+    for action in actions.find_actions(obj):
+        for curve in _find_location_curves(action):
+            _scale_curve(curve, even)
+
+
+def turn_front(obj: bpy.types.Object, quarters: int) -> None:
+    """Turn the rest pose by quarters of a turn to the right, and the object to the left.
+
+    The axis is up at rest. Raises RigError if that is not safe.
+    """
+    if obstacle := find_turn_obstacle(obj):
+        raise RigError(
+            f"The rest pose of armature '{obj.name}' cannot be turned, because {obstacle}."
+        )
+    tilt = Matrix(quat.to_matrix(compute_rest_frame(obj)[0]).tolist()).to_4x4()
+    _transfer_to_bones(
+        obj, tilt.inverted() @ Matrix.Rotation(-0.5 * np.pi * quarters, 4, "Z") @ tilt
+    )
+
+
+def _transfer_to_bones(obj: bpy.types.Object, part: Matrix) -> None:
+    """Transform the bones by a matrix A, and the object first by A^-1; children stay in place."""
+    is_scale = bool(np.abs(np.array(part.to_scale()) - 1.0).max() > 1e-5)
+    obj.data.transform(part)
+    obj.data.update_tag()  # else Blender still poses the bones from their old rest
+    obj.matrix_basis = obj.matrix_basis @ part.inverted()
+    if is_scale:
+        obj.scale = (1.0, 1.0, 1.0)  # exactly one, without rounding
+    for child in obj.children:
+        # a bone parent hands down a turned rest by itself, but never a scale
+        if is_scale or child.parent_type != "BONE":
+            child.matrix_parent_inverse = part @ child.matrix_parent_inverse
+
+
+def _find_location_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    """Return the curves in all slots of an action that move bones off their rest, muted too."""
+    return [
+        curve
+        for bag in actions.get_channelbags(action)
+        for curve in bag.fcurves
+        if actions.parse_bone_name(curve.data_path) is not None
+        and curve.data_path.endswith(".location")
+    ]
+
+
+def _scale_curve(curve: bpy.types.FCurve, factor: float) -> None:
+    for part in ("co", "handle_left", "handle_right"):
+        numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+        curve.keyframe_points.foreach_get(part, numbers)
+        numbers[1::2] *= factor
+        curve.keyframe_points.foreach_set(part, numbers)
+    curve.update()

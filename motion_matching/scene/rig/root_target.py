@@ -1,0 +1,191 @@
+"""Where a character's motion over the ground goes: the object, a root bone, the hips, or nowhere.
+
+A take's bone 0 is the simulation bone, which a user's armature usually lacks. It and the bones that
+only ride on it are carriers; what hangs below them is the body. Everything here is in the frame of
+the skeleton's rest pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
+from ...engine.motion.skeleton import Skeleton
+from ..blender.transforms import Transform, compose, invert
+from .armature import find_ground_bones
+
+_STILL = 1e-5  # metres and quaternion components within which a bone only rides on its parent
+
+
+class RootTarget(Enum):
+    """What carries the character over the ground; the value is the command line's word."""
+
+    OBJECT = "object"
+    BONE = "bone"
+    HIPS = "hips"
+    IN_PLACE = "in-place"
+
+
+@dataclass(frozen=True)
+class RootTransfer:
+    """A clip without carriers, except a root bone, and the object's motion (F) off its rest."""
+
+    clip: Clip
+    object_motion: Transform | None
+
+
+def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
+    """Return the bones above the hips, from the root on.
+
+    Without a name for the hips, they are the simulation bone, and below it bones with one child
+    that lie on the ground or do not move relative to their parent. Raises RigError if the clip has
+    no bone of the name `hips`.
+    """
+    skeleton = clip.skeleton
+    if hips is not None:
+        if hips not in skeleton.names:
+            raise RigError(
+                f"clip '{clip.name}' has no bone '{hips}' to be the hips; name one of its bones."
+            )
+        return skeleton.get_ancestors(skeleton.index(hips))[::-1]
+    low = find_ground_bones(skeleton)
+    result: list[int] = []
+    bone = 0
+    while len(children := skeleton.get_children(bone)) > 0:
+        is_simulation_bone = bone == 0 and skeleton.names[0] == SIMULATION_BONE_NAME
+        rides = bool(result) and len(children) == 1 and _is_still(clip, bone)
+        if not (is_simulation_bone or rides or bone in low):
+            break
+        result.append(bone)
+        bone = max(children, key=lambda child: len(_find_descendants(skeleton, child)))
+    return result
+
+
+def extract_ground_motion(clip: Clip) -> Transform:
+    """Return bone 0's motion over the ground since its rest: turns about Z (F, 4), shifts (F, 3).
+
+    The shifts have Z = 0.
+    """
+    rest = _to_transform(clip.skeleton.rest_rotations[0], clip.skeleton.rest_positions[0])
+    rotations, positions = _to_transform(clip.rotations[:, 0], clip.positions[:, 0])
+    turns = quat.unroll(quat.normalize(quat.mul_inv(rotations, rest[0]) * [1.0, 0.0, 0.0, 1.0]))
+    return turns, (positions - quat.mul_vec(turns, rest[1])) * [1.0, 1.0, 0.0]
+
+
+def transfer_root_motion(
+    clip: Clip,
+    carriers: list[int],
+    target: RootTarget,
+    alignment: Transform,
+    root: tuple[str, Transform] | None = None,
+    below: frozenset[str] = frozenset(),
+) -> RootTransfer:
+    """Take the carriers off a clip and give their motion to a target.
+
+    `alignment` leads from the skeleton's rest to the armature's. `root` is the name and the rest of
+    the bone for RootTarget.BONE; `below` names the bones that hang on it. Others keep their motion
+    in the world.
+    """
+    skeleton, motion = clip.skeleton, extract_ground_motion(clip)
+    body = [b for b in range(skeleton.bone_count) if b not in carriers]
+    first = 0 if root is None else 1  # the root bone comes before them
+    rotations, positions = (
+        _prepend_bones(array[:, body], first) for array in (clip.rotations, clip.positions)
+    )
+    rest_rotations, rest_positions = (
+        _prepend_bones(array[None, body], first)[0]
+        for array in (skeleton.rest_rotations, skeleton.rest_positions)
+    )
+    parents = np.array(
+        [-1] * first
+        + [body.index(int(p)) + first if p in body else -1 for p in skeleton.parents[body]]
+    )
+    if root is not None:
+        rest_rotations[0], rest_positions[0] = root[1]
+        rotations[:, 0], positions[:, 0] = compose(invert(alignment), compose(motion, root[1]))
+    for at in np.flatnonzero(parents[first:] < 0) + first:
+        bone = body[at - first]
+        moved, rest = compute_world_motion(clip, bone), compute_world_rest(skeleton, bone)
+        hangs = root is not None and skeleton.names[bone] in below
+        leaves_motion = hangs or target in (RootTarget.OBJECT, RootTarget.IN_PLACE)
+        moved = compose(invert(motion if leaves_motion else alignment), moved)
+        if hangs:
+            parents[at] = 0
+            moved, rest = compose(invert(root[1]), moved), compose(invert(root[1]), rest)
+        rotations[:, at], positions[:, at] = moved
+        rest_rotations[at], rest_positions[at] = rest
+    names = (*([root[0]] if root else []), *(skeleton.names[b] for b in body))
+    ends = tuple((body.index(b) + first, offset) for b, offset in skeleton.end_sites if b in body)
+    bare = Skeleton(names, parents, rest_positions, rest_rotations, ends)
+    carried = replace(clip, skeleton=bare, positions=positions, rotations=rotations)
+    return RootTransfer(carried, motion if target is RootTarget.OBJECT else None)
+
+
+def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
+    """Return the same motion with bones in another order and below other bones.
+
+    `parents` are indices in `names`.
+    """
+    skeleton = clip.skeleton
+    order = [skeleton.index(name) for name in names]
+    rotations, positions = clip.rotations[:, order], clip.positions[:, order]
+    rest_rotations, rest_positions = skeleton.rest_rotations[order], skeleton.rest_positions[order]
+    for at, (bone, parent) in enumerate(zip(order, parents, strict=True)):
+        above = order[parent] if parent >= 0 else -1
+        if above == skeleton.parents[bone]:
+            continue
+        moved, rest = compute_world_motion(clip, bone), compute_world_rest(skeleton, bone)
+        if above >= 0:
+            moved = compose(invert(compute_world_motion(clip, above)), moved)
+            rest = compose(invert(compute_world_rest(skeleton, above)), rest)
+        rotations[:, at], positions[:, at] = moved
+        rest_rotations[at], rest_positions[at] = rest
+    ends = tuple((order.index(bone), offset) for bone, offset in skeleton.end_sites)
+    hung = Skeleton(tuple(names), np.array(parents), rest_positions, rest_rotations, ends)
+    return replace(clip, skeleton=hung, rotations=rotations, positions=positions)
+
+
+# ---------------------------------------------------------------- transforms
+
+
+def compute_world_motion(clip: Clip, bone: int) -> Transform:
+    """Return the world motion (F) of one bone."""
+    result = _to_transform(clip.rotations[:, bone], clip.positions[:, bone])
+    for above in clip.skeleton.get_ancestors(bone):
+        result = compose(_to_transform(clip.rotations[:, above], clip.positions[:, above]), result)
+    return result
+
+
+def compute_world_rest(skeleton: Skeleton, bone: int) -> Transform:
+    """Return the world rest of one bone."""
+    result = _to_transform(skeleton.rest_rotations[bone], skeleton.rest_positions[bone])
+    for above in skeleton.get_ancestors(bone):
+        result = compose(
+            _to_transform(skeleton.rest_rotations[above], skeleton.rest_positions[above]), result
+        )
+    return result
+
+
+def _to_transform(rotations: np.ndarray, positions: np.ndarray) -> Transform:
+    return quat.normalize(rotations.astype(np.float64)), positions.astype(np.float64)
+
+
+def _prepend_bones(array: np.ndarray, count: int) -> np.ndarray:
+    """Return the array (N, B, ...) with room for `count` more bones before the others."""
+    return np.concatenate([np.zeros_like(array[:, :count]), array], axis=1) if count else array
+
+
+def _is_still(clip: Clip, bone: int) -> bool:
+    turned = np.ptp(clip.rotations[:, bone], axis=0).max() > _STILL
+    return not turned and np.ptp(clip.positions[:, bone], axis=0).max() <= _STILL
+
+
+def _find_descendants(skeleton: Skeleton, bone: int) -> list[int]:
+    """Return the bone and all that hang on it."""
+    return [b for b in range(skeleton.bone_count) if b == bone or bone in skeleton.get_ancestors(b)]

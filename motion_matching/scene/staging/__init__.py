@@ -1,0 +1,21 @@
+"""What a take is seen with: body, ground, stage, camera and renders."""
+
+from typing import TYPE_CHECKING
+
+from ...engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        blend_file,
+        body,
+        demo,
+        ground,
+        mannequin,
+        marker_writer,
+        placements,
+        preview,
+        render,
+        stage,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,128 @@
+"""A simple body for an armature: a mannequin of one rounded piece per bone, in one mesh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.motion.skeleton import Skeleton
+from ..rig.armature import compute_tails, find_ground_bones, find_sides, to_blender_names
+from .stage import create_material
+
+SIDES = 16  # corners of a ring
+# outline of a piece from head to tail: how far along, and how wide
+ALONG = np.array([-0.06, -0.03, 0.1, 0.3, 0.55, 0.8, 0.97, 1.03])
+WIDTH = np.array([0.0, 0.5, 0.86, 1.0, 0.95, 0.8, 0.5, 0.0])
+COLOURS = {"": (0.62, 0.6, 0.56), "L": (0.16, 0.38, 0.62), "R": (0.72, 0.32, 0.18)}  # by side
+LABELS = {"": "middle", "L": "left", "R": "right"}
+
+
+def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
+    """Create a mesh object around an armature's bones, weighted to them one by one.
+
+    The armature was made from the skeleton. Left and right are tinted if names tell them apart.
+    Bones on the ground get no piece.
+    """
+    bones = [bone for bone in range(skeleton.bone_count) if bone not in find_ground_bones(skeleton)]
+    points = np.concatenate([_build_piece(*shape) for shape in _compute_shapes(skeleton, bones)])
+    quads, triangles = _build_faces()
+    per_piece = len(ALONG[1:-1]) * SIDES + 2
+    starts = per_piece * np.arange(len(bones))
+    faces = [
+        face for start in starts for part in (quads, triangles) for face in (part + start).tolist()
+    ]
+
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points.tolist(), [], faces)
+    mesh.polygons.foreach_set("use_smooth", np.ones(len(faces), dtype=bool))
+    for side, colour in COLOURS.items():
+        mesh.materials.append(create_material(f"{name} {LABELS[side]}", colour))
+    labels = find_sides(skeleton)
+    slots = np.array([list(COLOURS).index(labels[bone]) for bone in bones], dtype=np.int32)
+    mesh.polygons.foreach_set("material_index", np.repeat(slots, len(quads) + len(triangles)))
+
+    obj = bpy.data.objects.new(name, mesh)
+    armature.users_collection[0].objects.link(obj)
+    names = to_blender_names(skeleton.names)
+    for bone, start in zip(bones, starts, strict=True):
+        obj.vertex_groups.new(name=names[bone]).add(range(start, start + per_piece), 1.0, "REPLACE")
+    obj.parent = armature
+    modifier: Any = obj.modifiers.new("Armature", "ARMATURE")
+    modifier.object = armature
+    return obj
+
+
+def _compute_shapes(
+    skeleton: Skeleton, bones: list[int]
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float, float]]:
+    """Return head, tail, sideways direction, half width and half depth of each bone's piece."""
+    _, heads = skeleton.compute_rest_world()
+    ends, sideways = compute_tails(skeleton), _compute_sideways(skeleton, heads)
+    size = float(np.max(np.ptp(heads[bones], axis=0))) or 1.0
+    trunk, labels = _find_trunk_bones(skeleton), find_sides(skeleton)
+    shapes = []
+    for bone in bones:
+        axis = ends[bone] - heads[bone]
+        length = float(np.linalg.norm(axis))
+        axis /= length
+        before, after = 0.0, length  # where the piece starts and ends along the bone
+        if bone in trunk:
+            wide, deep = 0.085 * size, 0.058 * size
+            before, after = -0.025 * size, length + 0.025 * size  # its pieces overlap
+        elif not labels[bone] and not skeleton.get_children(bone):  # a head
+            wide, deep = 0.048 * size, 0.056 * size
+            before, after = -0.01 * size, max(length, 0.13 * size)
+        else:
+            thinnest = 0.012 if labels[bone] else 0.03
+            wide = deep = float(np.clip(0.2 * length, thinnest * size, 0.042 * size))
+        shapes.append(
+            (heads[bone] + before * axis, heads[bone] + after * axis, sideways, wide, deep)
+        )
+    return shapes
+
+
+def _build_piece(
+    head: np.ndarray, tail: np.ndarray, sideways: np.ndarray, wide: float, deep: float
+) -> np.ndarray:
+    """Return points of a turned shape from head to tail: its rings, then its two poles."""
+    axis = tail - head
+    forward = np.cross(sideways, axis)
+    if np.linalg.norm(forward) < 1e-3 * np.linalg.norm(axis):  # a bone that points sideways
+        forward = np.array([0.0, -1.0, 0.0])
+    forward = forward / np.linalg.norm(forward)
+    across = np.cross(forward, axis) / np.linalg.norm(axis)
+    angles = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    circle = wide * np.cos(angles)[:, None] * across + deep * np.sin(angles)[:, None] * forward
+    rings = head + ALONG[1:-1, None, None] * axis + WIDTH[1:-1, None, None] * circle
+    return np.concatenate([rings.reshape(-1, 3), head + ALONG[[0, -1], None] * axis])
+
+
+def _build_faces() -> tuple[np.ndarray, np.ndarray]:
+    """Return corners of a piece's quads (Q, 4), and of the triangles (T, 3) at its poles."""
+    rings = len(ALONG) - 2
+    ring = np.arange(rings * SIDES).reshape(rings, SIDES)
+    on = np.roll(ring, -1, axis=1)
+    quads = np.stack([ring[:-1], on[:-1], on[1:], ring[1:]], axis=-1).reshape(-1, 4)
+    first, last = np.full(SIDES, rings * SIDES), np.full(SIDES, rings * SIDES + 1)
+    return quads, np.concatenate(
+        [np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)]
+    )
+
+
+def _find_trunk_bones(skeleton: Skeleton) -> set[int]:
+    """Return bones without a side from which limbs with one branch off: hips, spine and chest."""
+    sided = {bone for bone, label in enumerate(find_sides(skeleton)) if label}
+    return {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
+
+
+def _compute_sideways(skeleton: Skeleton, heads: np.ndarray) -> np.ndarray:
+    """Return the horizontal direction from right to left in the rest pose; X if no names tell."""
+    labels = np.array(find_sides(skeleton))
+    if not np.any(labels == "L") or not np.any(labels == "R"):
+        return np.array([1.0, 0.0, 0.0])
+    across = heads[labels == "L"].mean(axis=0) - heads[labels == "R"].mean(axis=0)
+    across[2] = 0.0
+    length = np.linalg.norm(across)
+    return across / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])

@@ -1,0 +1,97 @@
+"""The mannequin as a mesh object: two materials, vertex groups, and an armature modifier.
+
+Its mesh is sculpted by `building/mannequin` and shipped as `mannequin.npz`. Every joint is a ball
+whose weights go over from one bone to the next: with preserved volume, a ball that turns about its
+joint stays one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.locomotion.humanoid import build_humanoid_skeleton
+from ...engine.motion.skeleton import Skeleton
+from ..rig.armature import to_blender_names
+from .stage import Colour, create_material
+
+BODY: Colour = (0.78, 0.72, 0.62)
+ACCENT: Colour = (0.03, 0.17, 0.42)
+MATERIALS = {"Mannequin": BODY, "Mannequin Accent": ACCENT}
+_FILE = Path(__file__).with_name("mannequin.npz")
+
+
+def is_demo_skeleton(skeleton: Skeleton) -> bool:
+    """Return whether a skeleton rests as the demo's does, at any size; it may have more bones above
+    the hips.
+    """
+    demo = build_humanoid_skeleton()
+    if not set(demo.names) <= set(skeleton.names) or not _find_tips(demo) <= _find_tips(skeleton):
+        return False
+    bones = [skeleton.index(name) for name in demo.names]
+    above = [skeleton.names[parent] if parent >= 0 else "" for parent in skeleton.parents[bones]]
+    if above[1:] != [demo.names[parent] for parent in demo.parents[1:]]:
+        return False
+    (turns, heads), (_, expected) = skeleton.compute_rest_world(), demo.compute_rest_world()
+    size = _measure_size(skeleton, demo)
+    return bool(
+        size > 0.0
+        and np.allclose(heads[bones], size * expected, atol=1e-3 * size)
+        and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4)
+    )
+
+
+def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
+    """Create a mannequin that an armature moves, made from the demo's skeleton, and link it beside
+    the armature.
+
+    Its left limbs and its front are accented. If the file has the two materials already, it uses
+    those.
+    """
+    demo = build_humanoid_skeleton()
+    with np.load(_FILE, allow_pickle=False) as file:
+        points, quads, triangles, accent, weights = (
+            file[part] for part in ("points", "quads", "triangles", "accent", "weights")
+        )
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(
+        (_measure_size(skeleton, demo) * points).tolist(),
+        [],
+        [*quads.tolist(), *triangles.tolist()],
+    )
+    mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), dtype=bool))
+    mesh.polygons.foreach_set("material_index", accent.astype(np.int32))
+    for label, colour in MATERIALS.items():
+        mesh.materials.append(bpy.data.materials.get(label) or create_material(label, colour, 0.45))
+    obj = bpy.data.objects.new(name, mesh)
+    armature.users_collection[0].objects.link(obj)
+    for bone, group in zip(skeleton.names, to_blender_names(skeleton.names), strict=True):
+        if bone in demo.names:
+            _add_group(obj, group, weights[:, demo.index(bone)])
+    obj.parent = armature
+    modifier: Any = obj.modifiers.new("Armature", "ARMATURE")
+    modifier.object = armature
+    modifier.use_deform_preserve_volume = True  # a ball about a joint stays one
+    return obj
+
+
+def _add_group(obj: bpy.types.Object, name: str, weights: np.ndarray) -> None:
+    """Add a vertex group with weights (V,); points of equal weight are added together."""
+    weights = weights.round(6)
+    group = obj.vertex_groups.new(name=name)
+    for value in np.unique(weights[weights > 0]):
+        group.add(np.flatnonzero(weights == value).tolist(), float(value), "REPLACE")
+
+
+def _measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
+    """Return how many times as high as the demo's the hips rest."""
+    heights = [rig.compute_rest_world()[1][rig.index("Hips"), 2] for rig in (skeleton, demo)]
+    return float(heights[0] / heights[1])
+
+
+def _find_tips(skeleton: Skeleton) -> set[str]:
+    """Return the names of the bones that have end sites."""
+    return {skeleton.names[bone] for bone, _ in skeleton.end_sites}

@@ -1,0 +1,106 @@
+"""Where things of a scene are on the ground: objects to walk to, and curves to walk along."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from mathutils import Vector
+from mathutils.geometry import interpolate_bezier
+
+from ...engine.control.performer import Placement
+from ...engine.errors import MotionMatchingError
+from ..blender.handle import Handle
+
+_FORWARD = (0.0, -1.0, 0.0)
+_PER_SEGMENT = 48  # points between two control points of a Bézier curve
+
+
+class CurvePath(NamedTuple):
+    """A curve's points (N, 2) on the ground, the radii (N,) at them, and whether it is closed."""
+
+    points: np.ndarray
+    radii: np.ndarray
+    cyclic: bool
+
+
+def read_object_placement(target: Handle) -> Placement | None:
+    """Return an object's current position and heading, or None if it was deleted."""
+    obj = target.find()
+    if obj is None:
+        return None
+    matrix = obj.matrix_world
+    forward = matrix.to_3x3() @ Vector(_FORWARD)
+    return Placement(
+        matrix.translation.x, matrix.translation.y, float(np.arctan2(forward[0], -forward[1]))
+    )
+
+
+def read_curve_path(obj: bpy.types.Object) -> CurvePath:
+    """Read the first spline of a curve object as it lies in the world, seen from above.
+
+    Radii of its control points are factors of the speed. Raises MotionMatchingError if the object
+    is not a curve, or is empty.
+    """
+    if obj.type != "CURVE" or not obj.data.splines:
+        raise MotionMatchingError(
+            f"'{obj.name}' is not a curve to follow; choose a curve object with a spline."
+        )
+    spline = obj.data.splines[0]
+    points, radii = (
+        _sample_bezier(spline) if spline.type == "BEZIER" else _sample_evaluated(obj, spline)
+    )
+    world = np.array(obj.matrix_world)
+    points = points @ world[:3, :3].T + world[:3, 3]
+    return CurvePath(points[:, :2], radii, bool(spline.use_cyclic_u))
+
+
+def _sample_bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
+    knots = list(spline.bezier_points)
+    ends = knots[1:] + knots[:1] if spline.use_cyclic_u else knots[1:]
+    points, radii = [np.array(knots[0].co)[None]], [np.array([knots[0].radius])]
+    for a, b in zip(knots, ends, strict=False):
+        between = interpolate_bezier(a.co, a.handle_right, b.handle_left, b.co, _PER_SEGMENT + 1)
+        points.append(np.array(between)[1:])
+        radii.append(np.linspace(a.radius, b.radius, _PER_SEGMENT + 1)[1:])
+    last = -1 if spline.use_cyclic_u else None  # the last is the first again
+    return np.concatenate(points)[:last], np.concatenate(radii)[:last]
+
+
+def _sample_evaluated(
+    obj: bpy.types.Object, spline: bpy.types.Spline
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return points of a polygon as they are, and those of a NURBS curve as Blender draws it.
+
+    The bevel is left out.
+    """
+    if spline.type == "POLY":
+        return np.array([point.co[:3] for point in spline.points]), np.array(
+            [point.radius for point in spline.points]
+        )
+    bare: Any = obj.data.copy()
+    bare.bevel_depth = bare.extrude = 0.0
+    bare.bevel_object = None
+    copied = bpy.data.objects.new(obj.name, bare)
+    try:
+        mesh = copied.to_mesh()
+        chain = _find_first_chain(
+            np.array([edge.vertices[:] for edge in mesh.edges]).reshape(-1, 2)
+        )
+        points = np.array([mesh.vertices[i].co for i in chain])
+        copied.to_mesh_clear()
+    finally:
+        bpy.data.objects.remove(copied)
+        bpy.data.curves.remove(bare)
+    return points, np.ones(len(points))
+
+
+def _find_first_chain(edges: np.ndarray) -> list[int]:
+    """Return the vertices of the first line among edges that run from each vertex to the next."""
+    chain = edges[0].tolist() if len(edges) else [0]
+    for a, b in edges[1:].tolist():
+        if a != chain[-1] or b in chain:
+            break
+        chain.append(b)
+    return chain

@@ -1,0 +1,355 @@
+"""What a take looks like: a picture of all of it, or a film that follows the character.
+
+Both show two paths on the ground: the desired one, which is the desired velocity summed up from
+where the take starts, and the one that the character went. The desired one knows nothing of the
+character, so what is lost in a turn stays lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ...engine.control.take import Take
+from ...engine.silence import silence_output
+from ..blender import actions
+from . import render, stage
+from .blend_file import FIRST_FRAME, build_character
+from .stage import Colour
+
+SIZES = {render.STILL: (1280, 720), render.FILM: (640, 360)}
+GROUND: tuple[Colour, Colour] = (
+    (0.15, 0.16, 0.17),
+    (0.115, 0.122, 0.13),
+)  # dark: what stands on it is not
+DESIRED: Colour = (1.0, 0.5, 0.0)
+ACTUAL: Colour = (0.05, 0.75, 0.62)
+EXPOSURE = 0.8  # stops: Workbench lights what faces the camera more than the ground
+SUN = 1.9  # W/m², which looks alike with Cycles
+GLOW = 0.57  # which the exposure makes 1
+FADE = 0.65  # of the first ghost towards the ground
+
+STILL_ELEVATION, FILM_ELEVATION = np.radians(36.0), np.radians(28.0)
+AZIMUTHS = np.radians(
+    sorted(range(-75, 90, 15), key=lambda angle: abs(angle - 30))
+)  # from the front, 3/4 preferred
+MOST_GHOSTS = 22
+NEAREST_GHOSTS = 0.5  # in heights of the character
+# width of the desired path in widths of the picture; the actual one is a narrower line on it
+BAND = 0.012
+CORNERS = 12  # of the discs that make a path round
+AHEAD = (1 / 3, 2 / 3, 1.0)  # seconds at which dots show where the character should be
+FOLLOW = 0.35  # seconds: standard deviation of what smooths the camera's way
+FOOT, TEXT = 0.05, 0.04  # room for the legend and size of its letters, in heights of the picture
+
+
+def save_preview(
+    take: Take,
+    path: Path,
+    size: tuple[int, int] | None = None,
+    progress: render.Progress | None = None,
+    engines: tuple[str, ...] = (render.WORKBENCH, render.CYCLES),
+) -> str:
+    """Write a .png of the whole take or a .mp4 of it moving; return the engine that rendered it.
+
+    `size` is in pixels. For use without a window: an empty file replaces the one that is open.
+    Raises MotionMatchingError, with nothing left behind, if it cannot be made.
+    """
+    render.check_format(path)
+    kind = path.suffix.lower()
+    size = size or SIZES[kind]
+    with silence_output():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        armature = build_character(take.to_clip(), take.name)
+        stage.add_obstacles(bpy.context.scene, take.performance.obstacles, take.performance.walls)
+        (_build_still if kind == render.STILL else _build_film)(take, armature, size)
+        return render.render(path, progress, engines)
+
+
+def compute_desired_path(take: Take) -> np.ndarray:
+    """Return where the desired velocity alone would lead (T + 1, 2), in metres, from the start."""
+    steps = take.desired_velocity / take.fps
+    return take.character[0, :2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+
+
+# ---------------------------------------------------------------- the whole take in one picture
+
+
+def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
+    scene = bpy.context.scene
+    desired, actual = compute_desired_path(take), take.character[:, :2]
+    height = _measure_height(take)
+    frames = choose_ghost_frames(take.character, NEAREST_GHOSTS * height)
+    _, heads = take.to_clip().compute_world()
+    points = np.concatenate(
+        [_to_ground_points(desired), _to_ground_points(actual), heads[frames].reshape(-1, 3)]
+    )
+    views = (_compute_view(azimuth, STILL_ELEVATION) for azimuth in AZIMUTHS)
+    view = min(views, key=lambda view: _measure_camera_distance(points, view, size))
+    points = np.concatenate(
+        [points, points + np.array([0.0, 0.0, 0.1 * height])]
+    )  # a head is higher than its bone
+    _add_light(scene, view)
+    camera = stage.add_camera(scene, points, view, size, FOOT)
+
+    _add_ghosts(armature, frames)
+    extent = np.ptp(points[:, :2], axis=0)
+    tile = stage.choose_tile_size(float(np.max(extent)))
+    low, high = _compute_visible_ground(camera, size)
+    stage.add_ground(scene, low, high, tile, GROUND)
+    width = BAND * stage.SENSOR_MM / stage.LENS_MM * _measure_camera_distance(points, view, size)
+    _add_path("Wanted path", desired, width, 0.004, DESIRED)
+    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    seconds = take.frame_count / take.fps
+    _add_legend(
+        camera,
+        size,
+        [
+            ("wanted path", DESIRED),
+            ("actual path", ACTUAL),
+            (f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m", None),
+        ],
+    )
+
+
+def choose_ghost_frames(character: np.ndarray, nearest: float) -> np.ndarray:
+    """Choose frames, in order, at which to show the body of a character (T, 3) as x, y, yaw.
+
+    They are the last one, and from the first on every one that is far enough from all before it.
+    Those with another heading may be nearer, so that a way back stands between the steps of the way
+    there. `nearest` grows until there are few enough.
+    """
+    while True:
+        frames = [len(character) - 1]
+        free = np.ones(len(character), dtype=bool)
+        while True:
+            offset = character - character[frames[-1]]
+            turn = np.abs(np.arctan2(np.sin(offset[:, 2]), np.cos(offset[:, 2]))) / np.pi
+            free &= np.hypot(np.hypot(offset[:, 0], offset[:, 1]), 0.95 * nearest * turn) >= nearest
+            if not free.any() or len(frames) > MOST_GHOSTS:
+                break
+            frames.append(int(np.argmax(free)))
+        if len(frames) <= MOST_GHOSTS:
+            return np.sort(frames)
+        nearest *= 1.1
+
+
+def _add_ghosts(armature: bpy.types.Object, frames: np.ndarray) -> None:
+    """Add copies of the body at some frames, the first ones paler, in place of the moving one."""
+    scene = bpy.context.scene
+    [body] = armature.children
+    for number, frame in enumerate(frames):
+        scene.frame_set(FIRST_FRAME + int(frame))
+        graph = bpy.context.evaluated_depsgraph_get()
+        mesh = bpy.data.meshes.new_from_object(body.evaluated_get(graph), depsgraph=graph)
+        fade = FADE * (1.0 - number / max(len(frames) - 1, 1))
+        for slot, shown in enumerate(body.data.materials):
+            colour = (1.0 - fade) * np.array(shown.diffuse_color[:3]) + fade * np.array(GROUND[0])
+            mesh.materials[slot] = stage.create_material(
+                f"{shown.name} {number}", tuple(colour.tolist())
+            )
+        scene.collection.objects.link(bpy.data.objects.new(f"Frame {frame + FIRST_FRAME}", mesh))
+    body.hide_render = True
+
+
+# ---------------------------------------------------------------- the moving take
+
+
+def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
+    scene = bpy.context.scene
+    desired, actual = compute_desired_path(take), take.character[:, :2]
+    height = _measure_height(take)
+    ahead = _compute_desired_ahead(take, desired)
+    speed = float(np.percentile(np.linalg.norm(take.desired_velocity, axis=1), 90))
+    radius = max(0.55 * height, 0.55 * speed)
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    around = np.concatenate([_to_ground_points(circle), [[0.0, 0.0, 1.2 * height]]])
+    view = _compute_view(AZIMUTHS[0], FILM_ELEVATION)
+    _add_light(scene, view)
+    camera = stage.add_camera(scene, around, view, size, FOOT)
+
+    way = _smooth(actual, FOLLOW * take.fps)
+    low, high = _compute_visible_ground(camera, size)
+    tile = stage.choose_tile_size(float(np.max(np.ptp(actual, axis=0))))
+    stage.add_ground(scene, low + np.min(way, axis=0), high + np.max(way, axis=0), tile, GROUND)
+    width = BAND * stage.SENSOR_MM / stage.LENS_MM * _measure_camera_distance(around, view, size)
+    _add_path("Wanted path", desired, width, 0.004, DESIRED)
+    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    _animate(camera, np.array(camera.location) + _to_ground_points(way))
+    for number, positions in enumerate(ahead):
+        dot = _add_path(
+            f"Wanted {AHEAD[number]:.2f} s ahead", np.zeros((1, 2)), 2.2 * width, 0.0, DESIRED
+        )
+        _animate(dot, _to_ground_points(positions, 0.012))
+    _add_legend(
+        camera,
+        size,
+        [
+            ("wanted path, dots: next second", DESIRED),
+            ("actual path", ACTUAL),
+            (f"tiles of {tile:g} m", None),
+        ],
+    )
+
+
+def _compute_desired_ahead(take: Take, desired: np.ndarray) -> list[np.ndarray]:
+    """Return where the character should be some time ahead (T, 2), for each time of AHEAD."""
+    ticks = np.arange(take.frame_count)
+    return [
+        take.character[:, :2]
+        + desired[np.minimum(ticks + round(time * take.fps), take.frame_count)]
+        - desired[:-1]
+        for time in AHEAD
+    ]
+
+
+def _animate(obj: bpy.types.Object, positions: np.ndarray) -> None:
+    """Key an object's location (T, 3) at every frame."""
+    with actions.create_action(obj.name, obj) as action:
+        frames = FIRST_FRAME + np.arange(len(positions))
+        actions.write_channel(action, "location", frames, positions.T, "Location")
+
+
+def _smooth(track: np.ndarray, deviation: float) -> np.ndarray:
+    """Smooth a track (T, 2) by a Gaussian of a standard deviation in frames, with still ends."""
+    reach = max(1, round(3 * deviation))
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, 0.1)) ** 2)
+    longer = np.pad(track, ((reach, reach), (0, 0)), mode="edge")
+    return np.stack(
+        [np.convolve(column, weights / weights.sum(), "valid") for column in longer.T], axis=-1
+    )
+
+
+# ---------------------------------------------------------------- what both show
+
+
+def _add_light(scene: bpy.types.Scene, view: np.ndarray) -> None:
+    """Add light from above over the camera's left shoulder, so that shadows fall away from it."""
+    left = np.cross(view, [0.0, 0.0, 1.0])
+    x, y, z = (0.4 * view + 0.3 * left) * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.8]
+    stage.add_light(scene, SUN).rotation_euler = (
+        Vector((x, y, z)).to_track_quat("Z", "Y").to_euler()
+    )
+    scene.display.light_direction = Vector((x, z, -y)).normalized()  # Workbench has other axes here
+    scene.display.shading.shadow_intensity = 0.4
+    scene.view_settings.exposure = EXPOSURE
+
+
+def _compute_view(azimuth: float, elevation: float) -> np.ndarray:
+    """Return the direction to the camera.
+
+    `azimuth` is from the front of a character at rest to its left, `elevation` above the ground.
+    """
+    flat = np.cos(elevation)
+    return np.array([flat * np.sin(azimuth), -flat * np.cos(azimuth), np.sin(elevation)])
+
+
+def _measure_camera_distance(points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> float:
+    """Return how far a camera stands from the middle of what it has to show."""
+    axes, position = stage.compute_camera_pose(points, view, size, FOOT)
+    return float((position - np.mean(points, axis=0)) @ axes[2])
+
+
+def _measure_height(take: Take) -> float:
+    """Return the character's height in metres, as far as its bones tell."""
+    _, heads = take.to_clip().compute_world()
+    return max(float(np.median(np.ptp(heads[..., 2], axis=1))), 0.01)
+
+
+def _to_ground_points(positions: np.ndarray, height: float = 0.0) -> np.ndarray:
+    """Return points (N, 3) of positions (N, 2)."""
+    return np.column_stack([positions, np.full(len(positions), height)])
+
+
+def _compute_visible_ground(
+    camera: bpy.types.Object, size: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return corners of what a camera that looks down far enough sees of the ground."""
+    position, axes = (
+        np.array(camera.matrix_world.translation),
+        np.array(camera.matrix_world)[:3, :3].T,
+    )
+    unit = stage.SENSOR_MM / stage.LENS_MM
+    across, shift = 0.5 * unit * np.array(size) / max(size), unit * camera.data.shift_y
+    rays = (
+        np.array(
+            [[x, y + shift, -1.0] for x in (-across[0], across[0]) for y in (-across[1], across[1])]
+        )
+        @ axes
+    )
+    corners = position + rays * (position[2] / -rays[:, 2:])
+    return np.min(corners[:, :2], axis=0), np.max(corners[:, :2], axis=0)
+
+
+def _add_path(
+    name: str, track: np.ndarray, width: float, height: float, colour: Colour
+) -> bpy.types.Object:
+    """Add a flat band along a track (T, 2): a disc at every position and a strip between two."""
+    apart = np.linalg.norm(np.diff(track, axis=0), axis=1)
+    walked = np.concatenate([[0.0], np.cumsum(apart)])
+    steps = np.unique(np.floor(walked / (0.5 * width)), return_index=True)[
+        1
+    ]  # positions that are far enough apart
+    track = track[np.union1d(steps, [len(track) - 1])] if len(track) > 1 else track
+    angles = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
+    discs = track[:, None] + 0.5 * width * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    along = np.diff(track, axis=0)
+    across = 0.5 * width * np.stack([-along[:, 1], along[:, 0]], axis=-1)
+    across /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
+    strips = np.stack(
+        [track[:-1] - across, track[1:] - across, track[1:] + across, track[:-1] + across], axis=1
+    )
+    points = np.concatenate([discs.reshape(-1, 2), strips.reshape(-1, 2)])
+    first, second = np.split(np.arange(len(points)), [discs.size // 2])
+    faces = [*first.reshape(-1, CORNERS).tolist(), *second.reshape(-1, 4).tolist()]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(_to_ground_points(points, height).tolist(), [], faces)
+    mesh.materials.append(stage.create_material(name, colour))
+    obj = bpy.data.objects.new(name, mesh)
+    # for Cycles, its parts must not shade each other
+    obj.display.show_shadows = obj.visible_shadow = obj.visible_diffuse = False
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def _add_legend(
+    camera: bpy.types.Object, size: tuple[int, int], items: Sequence[tuple[str, Colour | None]]
+) -> None:
+    """Add a line of text at the foot of the picture, right before the camera, with colours."""
+    depth = 2.0 * camera.data.clip_start
+    wide, high = depth * stage.SENSOR_MM / stage.LENS_MM * np.array(size) / max(size)
+    letters = TEXT * high
+    x, y = (
+        -0.48 * wide,
+        -0.47 * high + depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y,
+    )
+    white = stage.create_material("Legend", (0.9, 0.9, 0.9), glow=GLOW)
+    for text, colour in items:
+        if colour:
+            sample: Any = bpy.data.meshes.new(text)
+            corners = np.array([[0, 0.25], [1.2, 0.25], [1.2, 0.5], [0, 0.5]]) * letters + [x, y]
+            sample.from_pydata(_to_ground_points(corners, -depth).tolist(), [], [[0, 1, 2, 3]])
+            sample.materials.append(stage.create_material(text, colour, glow=GLOW))
+            _attach_to_camera(camera, bpy.data.objects.new(text, sample))
+            x += 1.6 * letters
+        words: Any = bpy.data.curves.new(text, "FONT")
+        words.body, words.size = text, letters
+        words.materials.append(white)
+        obj = bpy.data.objects.new(text, words)
+        _attach_to_camera(camera, obj)
+        obj.location = (x, y, -depth)
+        bpy.context.view_layer.update()
+        x += obj.dimensions.x + 1.6 * letters
+
+
+def _attach_to_camera(camera: bpy.types.Object, obj: bpy.types.Object) -> None:
+    """Hang an object to the camera."""
+    bpy.context.scene.collection.objects.link(obj)
+    obj.parent = camera
+    obj.display.show_shadows = obj.visible_shadow = False

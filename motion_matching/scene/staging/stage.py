@@ -1,0 +1,215 @@
+"""What a take is seen with: ground, light, camera and a viewport that looks through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...engine.control.ground import Box, Wall
+
+Colour = tuple[float, float, float]
+
+VIEW = np.array(
+    [0.55, -1.0, 0.5]
+)  # from where the camera looks: the character's front, its left, and above
+LENS_MM, SENSOR_MM = 35.0, 36.0
+RENDER_SIZE = (1280, 720)
+MARGIN = 1.12
+SKY = (0.5, 0.52, 0.55)
+GROUND: tuple[Colour, Colour] = ((0.36, 0.37, 0.38), (0.29, 0.3, 0.31))
+OBSTACLE: Colour = (0.3, 0.36, 0.45)
+WALL_HEIGHT = 1.0  # metres: of walls that are only lines on the ground
+MOST_TILES = 60  # along the longer side of the ground
+
+
+def create_material(
+    name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0
+) -> bpy.types.Material:
+    """Create a plain material of one colour; with a `glow` it shows in the dark too."""
+    material = bpy.data.materials.new(name)
+    material.diffuse_color = (*colour, 1.0)
+    material.roughness = roughness
+    inputs = _get_inputs(material, "Principled BSDF")
+    inputs["Base Color"].default_value = (*(colour if glow == 0.0 else (0.0, 0.0, 0.0)), 1.0)
+    inputs["Roughness"].default_value = roughness
+    inputs["Emission Color"].default_value = (*colour, 1.0)
+    inputs["Emission Strength"].default_value = glow
+    return material
+
+
+def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> None:
+    """Set up ground, light and camera to show all between two corners `(3,)`, in metres."""
+    add_light(scene)
+    around = low[:2] - 2.0, high[:2] + 2.0
+    add_ground(scene, *around, choose_tile_size(float(np.max(around[1] - around[0]))))
+    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(
+        -1, 3
+    )
+    camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            space: Any = area.spaces.active
+            if area.type == "VIEW_3D":
+                space.region_3d.view_perspective = "CAMERA"
+                space.clip_end = camera.data.clip_end
+
+
+def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object:
+    """Add a sun of some strength in W/m², a grey sky, and shadows; return the sun."""
+    sun = _create_sun(strength)
+    scene.collection.objects.link(sun)
+    scene.world = _create_world()
+    # depends on the colour settings
+    scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]
+    shading = scene.display.shading
+    shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+    return sun
+
+
+def choose_tile_size(extent: float) -> float:
+    """Return 1, 2, 5, 10 … metres: the smallest whose tiles cover an extent in metres."""
+    return next(
+        step * 10.0**power
+        for power in range(9)
+        for step in (1, 2, 5)
+        if extent <= MOST_TILES * step * 10.0**power
+    )
+
+
+def add_ground(
+    scene: bpy.types.Scene,
+    low: np.ndarray,
+    high: np.ndarray,
+    tile: float,
+    colours: tuple[Colour, Colour] = GROUND,
+) -> None:
+    """Add a chequered plane at height zero around two corners `(2,)`, of `tile` metres a tile."""
+    start, stop = np.floor(low / tile), np.ceil(high / tile)
+    columns, rows = (stop - start).astype(int)
+    x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
+    points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
+    corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
+    faces = np.stack(
+        [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1
+    ).reshape(-1, 4)
+    mesh = bpy.data.meshes.new("Ground")
+    mesh.from_pydata(points.tolist(), [], faces.tolist())
+    mesh.materials.append(create_material("Ground light", colours[0]))
+    mesh.materials.append(create_material("Ground dark", colours[1]))
+    chequer = (
+        np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32)
+        % 2
+    )
+    mesh.polygons.foreach_set("material_index", chequer.ravel())
+    ground = bpy.data.objects.new("Ground", mesh)
+    ground.hide_select = True
+    scene.collection.objects.link(ground)
+
+
+def add_obstacles(scene: bpy.types.Scene, boxes: Sequence[Box], walls: Sequence[Wall]) -> None:
+    """Add a mesh of the obstacles of a performance, if there are any."""
+    points: list[tuple[float, float, float]] = []
+    faces: list[list[int]] = []
+    for box in boxes:
+        first = len(points)
+        points += [(x, y, z) for z in (0.0, box.height) for x, y in box.corners]
+        faces += [
+            [first + k for k in face]
+            for face in (
+                (3, 2, 1, 0),
+                (4, 5, 6, 7),
+                (0, 1, 5, 4),
+                (1, 2, 6, 5),
+                (2, 3, 7, 6),
+                (3, 0, 4, 7),
+            )
+        ]
+    for (ax, ay), (bx, by) in walls:
+        faces.append([len(points) + k for k in range(4)])
+        points += [(ax, ay, 0.0), (bx, by, 0.0), (bx, by, WALL_HEIGHT), (ax, ay, WALL_HEIGHT)]
+    if not points:
+        return
+    mesh = bpy.data.meshes.new("Obstacles")
+    mesh.from_pydata(points, [], faces)
+    mesh.materials.append(create_material("Obstacles", OBSTACLE))
+    scene.collection.objects.link(bpy.data.objects.new("Obstacles", mesh))
+
+
+def _create_sun(strength: float) -> bpy.types.Object:
+    light: Any = bpy.data.lights.new("Sun", "SUN")
+    light.energy, light.angle = strength, 0.1
+    sun = bpy.data.objects.new("Sun", light)
+    sun.rotation_euler = (0.7, 0.25, 0.5)
+    sun.location = (0.0, 0.0, 5.0)
+    return sun
+
+
+def _create_world() -> bpy.types.World:
+    world = bpy.data.worlds.new("World")
+    world.color = SKY
+    _get_inputs(world, "Background")["Color"].default_value = (*SKY, 1.0)
+    return world
+
+
+def _get_inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
+    """Return the inputs of a node of the default shader."""
+    if owner.node_tree is None:  # from 5.0 on there always is one, and use_nodes is deprecated
+        owner.use_nodes = True
+    return owner.node_tree.nodes[node].inputs
+
+
+def compute_camera_pose(
+    points: np.ndarray, view: np.ndarray, size: tuple[int, int], foot: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return axes `(3, 3)` and the nearest position `(3,)` from which all points `(N, 3)` are seen.
+
+    The rows of the axes are right, up, back. `view` points from the scene to the camera, `size` is
+    that of the picture in pixels, and `foot` the part of its height that is left free below by
+    shifting the lens.
+    """
+    back = view / np.linalg.norm(view)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    axes = np.stack([right, np.cross(back, right), back])
+    seen = points @ axes.T
+    # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z, and likewise
+    # for y
+    slopes = (
+        0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array([size[0], (1.0 - foot) * size[1]]) / max(size)
+    )
+    most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
+    least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
+    distance = np.max((most + least) / (2.0 * slopes))
+    return axes, np.array([*(0.5 * (most - least)), distance]) @ axes
+
+
+def add_camera(
+    scene: bpy.types.Scene,
+    points: np.ndarray,
+    view: np.ndarray,
+    size: tuple[int, int],
+    foot: float = 0.0,
+) -> bpy.types.Object:
+    """Add the scene's camera, which stands still and sees all points `(N, 3)`.
+
+    See `compute_camera_pose`.
+    """
+    axes, position = compute_camera_pose(points, view, size, foot)
+    scene.render.resolution_x, scene.render.resolution_y = size
+    scene.render.resolution_percentage = 100
+    distance = float(np.max((position - points) @ axes[2]))
+    data = bpy.data.cameras.new("Camera")
+    data.lens, data.sensor_width = LENS_MM, SENSOR_MM
+    data.shift_y = -0.5 * foot * size[1] / max(size)
+    data.clip_start, data.clip_end = min(0.1, 0.01 * distance), max(1000.0, 3.0 * distance)
+    camera = bpy.data.objects.new("Camera", data)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = axes.T, position
+    camera.matrix_world = Matrix(matrix.tolist())
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    return camera

@@ -1,0 +1,20 @@
+"""Motion into Blender: poses, bakes, keys, recordings."""
+
+from typing import TYPE_CHECKING
+
+from ...engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        bake,
+        blend_copy,
+        pose_guard,
+        pose_recovery,
+        pose_writer,
+        recording,
+        rigid,
+        saved_pose,
+        splicing,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,300 @@
+"""A clip or take as a new action on an armature object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ...engine.motion.resampling import resample
+from ...engine.motion.skeleton import Skeleton
+from ..blender import actions, keys
+from ..blender.channels import (
+    OBJECT_GROUP,
+    STILL,
+    ObjectFrame,
+    check_connected,
+    find_unlocked_components,
+    has_motion,
+)
+from ..blender.keys import KeyTrack
+from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
+from ..blender.transforms import REST, ROTATIONS, Transform, compose, invert
+from ..rig.armature import BoneMap, to_blender_names
+from ..rig.fitting import ArmatureState, apply_stored_rest, fit
+from ..rig.plan import build_plan, check_follows_keys
+from ..rig.root_target import RootTarget
+from . import splicing
+
+Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame
+_OBJECT_SHARE = 0.25  # the object's part, if it moves, of the distance that fewer keys may cost
+
+
+def bake(
+    clip: Clip,
+    obj: bpy.types.Object,
+    *,
+    name: str,
+    frame_start: int = 1,
+    root: RootTarget | None = None,
+    root_bone: str = "",
+    hips: str | None = None,
+    fewer_keys: float = 0.0,
+    track: str | None = None,
+    keep_active: bool = False,
+    bones: Collection[str] | None = None,
+    beside: bpy.types.Action | None = None,
+) -> bpy.types.Action:
+    """Bake a clip into a new action for an armature object; it starts at `frame_start`.
+
+    The skeleton's bones are those of the armature that have their names, and both must rest alike,
+    wherever the object stands. Bones then do in the world what they do in the clip, at the scene's
+    frame rate.
+
+    - `root` says what carries the character over the ground: the object, the bone `root_bone`,
+      the hips, or nothing. None leaves everything to the clip's own bones if the armature has them
+      all, else to the first bone above the hips that it has, else to the object. `hips` names them,
+      if the clip does not tell by itself.
+    - Bones rotate in their own rotation modes. Locked channels and bones the clip lacks get no
+      keys; a channel that stays gets a single key, or none if it would make no difference.
+    - `fewer_keys` is how far, in metres, any bone's head or tail may stray, for fewer keys.
+    - The action is assigned to the object, or put onto a new NLA track of the name `track`. In the
+      second case the active action is no longer played unless `keep_active`.
+    - With `bones`, only these are keyed, and the object with those that carry the body. What an
+      action has `beside` them goes into the new one.
+
+    Other actions, frame, mode and selection stay as they are; on an error nothing is left behind.
+    Raises RigError if the armature does not fit.
+    """
+    clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+    standing = ArmatureState.from_object(obj)
+    skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
+    clip = replace(clip, skeleton=apply_stored_rest(obj, standing, skeleton))
+    plan = build_plan(clip, standing, root, root_bone, hips)
+    hung = plan.clip.skeleton
+    bones = set(standing.rests) if bones is None else bones
+    check_follows_keys(obj, tuple(name for name in hung.names if name in bones))
+    fitted = fit(standing, plan.clip.skeleton, plan.alignment, plan.resting)
+    always = bool(
+        obj.animation_data and obj.animation_data.nla_tracks
+    )  # tracks below would show through
+    channels = _build_bone_channels(obj, fitted, plan.clip, always)
+    channels += [c for bone in plan.resting for c in _build_rest_channels(obj, bone)]
+    channels = [c for c in channels if c.group in bones]
+    carries = any(
+        parent < 0 and name in bones for name, parent in zip(hung.names, hung.parents, strict=True)
+    )
+    moving = (
+        _build_object_channels(obj, plan.object_motion)
+        if carries and plan.object_motion is not None
+        else []
+    )
+    origin = compose(invert(plan.alignment), standing.transform)[1]
+    masks = _compute_key_masks(obj, plan.clip, fitted, channels, moving, fewer_keys, origin)
+    frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
+    with actions.create_action(
+        name, obj, track=track, frame_start=frame_start, keep_active=keep_active
+    ) as action:
+        for channel in (*moving, *channels):
+            values, count = channel.values, channel.values.shape[1]
+            mask = masks.get(id(channel))
+            at = frames[:count] if mask is None else frames[mask]
+            values = values if mask is None else values[:, mask]
+            actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
+        if beside:
+            posed = {*hung.names, *plan.resting}.intersection(bones)
+            replaced = {
+                f"{actions.build_bone_path(bone)}.{name}" for bone in posed for name in REST
+            }
+            if moving:
+                replaced |= {"location", *ROTATIONS}
+            splicing.copy_other_keys(beside, actions.get_channelbag(action), replaced)
+    return action
+
+
+# ---------------------------------------------------------------- curves
+
+
+@dataclass(frozen=True, eq=False)
+class _Channel:
+    """Curves of a property: `values` (C, F), or (C, 1) for a single key.
+
+    `free` are the components to be keyed. `bone` is an index among the fitted bones, -1 for the
+    object; `mode` is that of a `KeyTrack`.
+    """
+
+    path: str
+    group: str
+    values: np.ndarray
+    free: tuple[int, ...]
+    bone: int = -1
+    mode: str = ""
+
+
+def _build_bone_channels(
+    obj: bpy.types.Object, fitted: BoneMap, clip: Clip, always: bool
+) -> list[_Channel]:
+    """Build rotations, locations of bones that move or are off their rest, and a scale of 1.
+
+    Only a bone that is scaled now gets the scale.
+    """
+    turns, shifts = fitted.compute_basis_matrices()
+    rotations = np.ascontiguousarray(
+        clip.rotations.transpose(1, 2, 0), dtype=np.float32
+    )  # (B, 4, F)
+    result = []
+    for i, name in enumerate(fitted.bones):
+        pose = obj.pose.bones[name]
+        count = clip.frame_count if has_motion(rotations[i]) else 1
+        values = to_mode(turns[i] @ rotations[i, :, :count], pose.rotation_mode)
+        if free := find_unlocked_components(pose, "rotation"):
+            path = f"{actions.build_bone_path(name)}.{get_rotation_property(pose.rotation_mode)}"
+            result.append(_Channel(path, name, values, free, i, pose.rotation_mode))
+        count = clip.frame_count if has_motion(clip.positions[:, i].T) else 1
+        values = (
+            shifts[i] @ (clip.positions[:count, i] - fitted.rest_positions[i].astype(np.float32)).T
+        )
+        away = np.abs(values).max() > STILL
+        if obj.data.bones[name].use_connect:
+            check_connected(name, obj.name, fitted.scale * values)
+        elif (free := find_unlocked_components(pose, "location")) and (
+            away or always or pose.location.length > STILL
+        ):
+            result.append(
+                _Channel(f"{actions.build_bone_path(name)}.location", name, values, free, i)
+            )
+        if always or not np.allclose(np.array(pose.scale), 1.0, atol=1e-6):
+            result.append(
+                _Channel(f"{actions.build_bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2))
+            )
+    return result
+
+
+def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
+    """Build single keys that put a bone at rest."""
+    pose = obj.pose.bones[name]
+    rest = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
+    parts = (
+        ("rotation", get_rotation_property(pose.rotation_mode), rest),
+        ("location", "location", np.zeros((3, 1))),
+    )
+    channels = [
+        _Channel(
+            f"{actions.build_bone_path(name)}.{prop}",
+            name,
+            values,
+            find_unlocked_components(pose, kind),
+        )
+        for kind, prop, values in parts
+    ]
+    return [
+        *channels,
+        _Channel(f"{actions.build_bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2)),
+    ]
+
+
+def _build_object_channels(obj: bpy.types.Object, motion: Transform) -> list[_Channel]:
+    """Build location and rotation for the object's world motion, as its parent and deltas are."""
+    mode = obj.rotation_mode
+    rotations, locations = ObjectFrame.from_object(obj).compute_channels(motion)
+    values = to_mode(rotations.T, mode).astype(np.float32)
+    return [
+        _Channel("location", OBJECT_GROUP, _shorten(locations.T.astype(np.float32)), (0, 1, 2)),
+        _Channel(
+            get_rotation_property(mode),
+            OBJECT_GROUP,
+            _shorten(values),
+            tuple(range(len(values))),
+            mode=mode,
+        ),
+    ]
+
+
+def _shorten(values: np.ndarray) -> np.ndarray:
+    """Return the curves (C, F), or one key of them if they are still."""
+    return values if has_motion(values) else values[:, :1]
+
+
+def _compute_key_masks(
+    obj: bpy.types.Object,
+    clip: Clip,
+    fitted: BoneMap,
+    channels: list[_Channel],
+    moving: list[_Channel],
+    distance: float,
+    origin: np.ndarray,
+) -> dict[int, np.ndarray]:
+    """Choose which frames keep their keys, by the id of the channel; others keep all.
+
+    The object rests at `origin` (3,).
+    """
+    if not distance or clip.frame_count < 3:
+        return {}
+    skeleton = clip.skeleton
+    lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
+    tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
+    points = _make_points_function(skeleton, fitted, tails, clip.frame_count)
+    posed = [c for c in channels if c.bone >= 0]
+    singles = [
+        KeyTrack(c.bone, c.mode, np.repeat(c.values, clip.frame_count, axis=1))
+        for c in posed
+        if c.values.shape[1] == 1
+    ]
+    full = points(
+        [*singles, *(KeyTrack(c.bone, c.mode, c.values) for c in posed if c.values.shape[1] > 1)]
+    )
+    thin = [c for c in posed if c.values.shape[1] > 1]
+    tracks = [KeyTrack(c.bone, c.mode, c.values) for c in thin]
+    result = {}
+    moving = [c for c in moving if c.values.shape[1] > 1]
+    if moving:
+        # a turn of the object swings every point about its origin
+        reach = float(np.linalg.norm(full - origin, axis=-1).max())
+        limits = [
+            0.5
+            * _OBJECT_SHARE
+            * distance
+            / (reach if c.mode else ObjectFrame.from_object(obj).scale)
+            for c in moving
+        ]
+        masks = keys.thin_tracks([KeyTrack(-1, c.mode, c.values) for c in moving], limits)
+        result = {id(c): mask for c, mask in zip(moving, masks, strict=True)}
+        distance *= 1.0 - _OBJECT_SHARE
+    if tracks:
+        shares = keys.compute_error_shares(skeleton, tracks, full, fitted.scale)
+        masks = keys.reduce_keys(tracks, points, shares, skeleton, distance)
+        result |= {id(c): mask for c, mask in zip(thin, masks, strict=True)}
+    return result
+
+
+def _make_points_function(
+    skeleton: Skeleton, bones: BoneMap, tails: np.ndarray, frames: int
+) -> keys.Points:
+    """Return a function that poses a skeleton by tracks.
+
+    `tails` (B, 3) are in the bones' own frames, in metres. Bones without a track rest. Between
+    calls, the same tracks are posed again.
+    """
+    rotations = np.tile(quat.IDENTITY.astype(np.float32), (frames, skeleton.bone_count, 1))
+    locations = np.zeros((frames, skeleton.bone_count, 3), np.float32)
+    single = replace(
+        bones,
+        before=bones.before.astype(np.float32),
+        after=bones.after.astype(np.float32),
+        rest_positions=bones.rest_positions.astype(np.float32),
+    )
+
+    def points(tracks: Sequence[KeyTrack]) -> np.ndarray:
+        for track in tracks:
+            if track.mode:
+                rotations[:, track.bone] = from_mode(track.values, track.mode)
+            else:
+                locations[:, track.bone] = track.values.T
+        turned, heads = quat.fk(*single.from_basis(rotations, locations), skeleton.parents)
+        return np.stack([heads, heads + quat.mul_vec(turned, tails.astype(np.float32))], axis=1)
+
+    return points

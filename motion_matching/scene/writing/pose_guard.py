@@ -1,0 +1,81 @@
+"""Keep an armature's pose over work that has it play something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from ..blender import actions
+from ..blender.transforms import REST, read_property
+
+_LAST = re.compile(
+    r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)'
+)  # owner and custom property of a path, or property
+
+
+@contextmanager
+def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
+    """Restore the pose of an armature object and its bones after the block, with or without keys.
+
+    Other properties that the object's actions or drivers set get their values back too.
+    """
+    bones, own = obj.pose.bones, {name: tuple(getattr(obj, name)) for name in REST}
+    before = {name: read_property(bones, name) for name in REST}
+    others = _read_played_values(obj)
+    try:
+        yield
+    finally:
+        # else Blender would evaluate what it plays by now later, over the pose
+        bpy.context.view_layer.update()
+        for (
+            path,
+            value,
+        ) in others.items():  # first: a bone whose rotation mode is set turns its rotation
+            if _read_value(obj, path) != value:
+                _set_value(obj, path, value)
+        for name, values in before.items():
+            bones.foreach_set(name, values.ravel())
+            setattr(obj, name, own[name])
+        obj.update_tag(refresh={"OBJECT", "DATA"})
+
+
+def _read_played_values(obj: bpy.types.Object) -> dict[str, Any]:
+    """Return the values, by path, of what actions and drivers of an object set besides
+    transforms.
+    """
+    paths = {
+        curve.data_path
+        for action, slot in actions.get_played_actions(obj)
+        for curve in actions.get_active_curves(action, slot)
+    }
+    if obj.animation_data:
+        paths |= {curve.data_path for curve in obj.animation_data.drivers}
+    values = {path: _read_value(obj, path) for path in paths if path.rpartition(".")[2] not in REST}
+    return {path: value for path, value in values.items() if value is not None}
+
+
+def _read_value(obj: bpy.types.Object, path: str) -> Any:
+    """Return the value at a path, a tuple if it has components; None if the path leads nowhere."""
+    try:
+        value: Any = obj.path_resolve(path)
+    except ValueError:
+        return None
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str | set) else value
+
+
+def _set_value(obj: bpy.types.Object, path: str, value: Any) -> None:
+    match = _LAST.fullmatch(path)
+    if match is None:
+        return
+    above, custom, owner, name = match.groups()
+    holder: Any = obj.path_resolve(above or owner) if above or owner else obj
+    if custom is None:
+        setattr(holder, name, value)
+    elif isinstance(value, tuple):
+        holder[bpy.utils.unescape_identifier(custom)][:] = value
+    else:
+        holder[bpy.utils.unescape_identifier(custom)] = value

@@ -1,0 +1,463 @@
+"""Poses on an armature, tick by tick: what a bake writes as keys, shown as the pose.
+
+What can be known before is worked out once. A tick then costs a handful of array operations, plain
+floats for the bone that carries the character, and one update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
+from ..blender.actions import build_bone_path
+from ..blender.channels import (
+    OBJECT_GROUP,
+    STILL,
+    ObjectFrame,
+    check_connected,
+    find_unlocked_components,
+)
+from ..blender.handle import Handle, find_posable
+from ..blender.rotation_modes import get_rotation_property, to_mode_near
+from ..blender.transforms import REST, compose, invert
+from ..rig.armature import to_blender_names
+from ..rig.bone_choice import get_collection_bones
+from ..rig.fitting import ArmatureState, apply_stored_rest, fit
+from ..rig.plan import Plan, build_plan, check_follows_keys
+from ..rig.root_target import RootTarget
+from .rigid import Rigid, compose_rigid, extract_ground_motion, invert_rigid, to_rigid
+from .saved_pose import SavedPose
+
+
+@dataclass(frozen=True)
+class Track:
+    """A property that poses set: its curves, and where it starts among the channels.
+
+    `free` are the components that are not locked; `rest` is what all of them are at rest. An
+    `optional` one need not be recorded while it stays at rest, because it rested before.
+    """
+
+    path: str
+    group: str
+    start: int
+    free: tuple[int, ...]
+    rest: tuple[float, ...]
+    optional: bool = False
+
+
+class PoseWriter:
+    """Writes poses (7, B) of a skeleton onto an armature, which it knows by name.
+
+    The options are those of `bake`, and what is shown is what a bake of the same pose evaluates to.
+    With a `collection`, only the bones of that bone collection are driven, and the object with
+    those that carry the body; the rest goes on playing its own animation. `travels` says whether
+    what is shown moves over the ground. `start` (x, y, yaw) is where the armature rests, for a
+    performer to start from. `tracks` are the properties that are set, for whoever records them, and
+    `scaled` the bones whose scale is reset. Raises RigError if the armature does not fit.
+    """
+
+    alone = False  # it shows a character
+
+    def __init__(
+        self,
+        obj: bpy.types.Object,
+        skeleton: Skeleton,
+        *,
+        root: RootTarget | None = None,
+        root_bone: str = "",
+        hips: str | None = None,
+        collection: str = "",
+    ) -> None:
+        standing = ArmatureState.from_object(obj)
+        skeleton = apply_stored_rest(
+            obj, standing, skeleton.with_names(to_blender_names(skeleton.names))
+        )
+        rest = Clip(
+            "rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
+        )
+        plan = build_plan(rest, standing, root, root_bone, hips)
+        chosen = get_collection_bones(obj, collection) if collection else set(standing.rests)
+        driven = [name for name in plan.clip.skeleton.names if name in chosen]
+        if not driven:
+            raise RigError(
+                f"bone collection '{collection}' of armature '{obj.name}' has no bone of the "
+                "motion; choose "
+                "another, or drive all bones."
+            )
+        check_follows_keys(obj, tuple(driven))
+        self.armature = Handle.from_block(obj, "objects")
+        self.start = (
+            *plan.alignment[1][:2].tolist(),
+            2.0 * float(np.arctan2(plan.alignment[0][3], plan.alignment[0][0])),
+        )
+        self.tracks: tuple[Track, ...] = ()
+        self.scaled: list[str] = []
+        self.collection = collection  # other bones go on playing theirs
+        hung = plan.clip.skeleton
+        carries = any(
+            parent < 0 and name in chosen
+            for name, parent in zip(hung.names, hung.parents, strict=True)
+        )
+        self.travels = carries and plan.root is not RootTarget.IN_PLACE
+        self._object = (
+            _ObjectMotion(obj, plan, standing)
+            if carries and plan.object_motion is not None
+            else None
+        )
+        self._plan_bones(obj, standing, skeleton, plan, driven)
+        self._assign_channels(obj, [*driven, *(name for name in plan.resting if name in chosen)])
+        self._saved: SavedPose | None = None
+        self._last_channels = self.at_rest
+
+    # ------------------------------------------------------------ taking over and giving back
+
+    def take_over(self) -> None:
+        """Save the armature's pose and action, and take the action off, so that only poses move it.
+
+        If only a bone collection is driven, other bones go on playing theirs. Raises RigError if it
+        cannot be posed.
+        """
+        obj = find_posable(self.armature)
+        self._saved = SavedPose.capture(
+            obj,
+            self._bone_indices,
+            moves_object=self._object is not None,
+            plays_on=bool(self.collection),
+        )
+        obj.update_tag()  # the armature itself may have changed; from now on only poses do
+
+    def restore(self, *, keep_action: bool = False) -> None:
+        """Restore what `take_over` saved; a second time does nothing.
+
+        With `keep_action` the object keeps its current action, and shows it.
+        """
+        saved, self._saved = self._saved, None
+        obj = self.armature.find()
+        if saved is not None and obj is not None:
+            saved.restore(obj, keep_action)
+
+    def find_action(self) -> Handle | None:
+        """Return the action that the armature plays, or played when it was taken over."""
+        obj = find_posable(self.armature)
+        action = obj.animation_data.action if obj.animation_data else None
+        if action is not None:
+            return Handle.from_block(action, "actions")
+        return self._saved.playing.action if self._saved else None
+
+    # ------------------------------------------------------------ each tick
+
+    def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,)."""
+        known: dict[int, Rigid] = {}
+        motion = extract_ground_motion(self._reparented.get_bone(pose, 0), self._reparented.rest)
+        local = pose[:, self._sources].astype(np.float64)
+        for row, name, above in self._carrying:
+            local[:, row] = self._reparented.compute_local(pose, motion, name, above, known)
+        rows = local.shape[1]
+        rotations, locations = self._rotations, self._locations
+        rotations[:rows] = np.matmul(self._turns, local[3:].T[..., None])[..., 0]
+        locations[:rows] = np.matmul(self._shifts, local[:3].T[..., None] - self._rests)[..., 0]
+        for row, name in self._connected:
+            check_connected(name, self.armature.name, self._scale * locations[row, :, None])
+        if self._object:
+            own = self._object.compute_channels(motion)
+            locations[-1], rotations[-1] = own[:3], own[3:]
+        result = np.empty(self.channel_count)
+        result[: 3 * self._rows] = locations.ravel()
+        for group in self._groups:
+            near = before[group.channels].reshape(len(group.rows), -1).T
+            result[group.channels] = to_mode_near(
+                rotations[group.rows].T, group.mode, near
+            ).T.ravel()
+        return result
+
+    def show(self, pose: np.ndarray, *, update: bool = True) -> None:
+        """Put the armature into a pose (7, B).
+
+        Without `update`, Blender has yet to evaluate the pose, as it does by itself after a handler
+        of a frame change; evaluating it in such a handler crashes Blender if relations have changed
+        just before. Raises RigError if the armature was deleted, is in edit mode, or has other
+        bones.
+        """
+        self._last_channels = self.compute_channels(pose, self._last_channels)
+        self.show_again(update=update)
+
+    def show_again(self, *, update: bool = True) -> None:
+        """Put the armature into the last pose again, after keys or a frame change moved it."""
+        obj = find_posable(self.armature)
+        bones = obj.pose.bones
+        if len(bones) != self._bone_count:
+            raise RigError(f"armature '{self.armature.name}' has other bones now; start again.")
+        for part in self._scatter:
+            if part.partial:
+                bones.foreach_get(part.name, part.buffer)
+            part.buffer[part.indices] = self._last_channels[part.channels]
+            bones.foreach_set(part.name, part.buffer)
+        if self._object:
+            self._object.set(
+                obj,
+                self._last_channels[self._object.location],
+                self._last_channels[self._object.rotation],
+            )
+        # foreach_set alone does not tag the dependency graph; the object is enough, for the
+        # armature has not changed
+        obj.update_tag(refresh={"OBJECT"})
+        if update:
+            bpy.context.view_layer.update()
+
+    def rename_bones(self, names: Mapping[str, str]) -> None:
+        """Follow bones that were renamed, given new names by old: recordings go on."""
+        self.tracks = tuple(
+            replace(
+                track,
+                path=build_bone_path(names[track.group])
+                + track.path[len(build_bone_path(track.group)) :],
+                group=names[track.group],
+            )
+            if track.path.startswith(build_bone_path(track.group))
+            else track
+            for track in self.tracks
+        )
+        self.scaled = [names[name] for name in self.scaled]
+
+    # ------------------------------------------------------------ once
+
+    def _plan_bones(
+        self,
+        obj: bpy.types.Object,
+        standing: ArmatureState,
+        skeleton: Skeleton,
+        plan: Plan,
+        driven: Sequence[str],
+    ) -> None:
+        """Work out where the bones' local poses come from, and what makes channels of them."""
+        hung = plan.clip.skeleton
+        fitted = fit(standing, hung, plan.alignment, plan.resting)
+        rows = [hung.index(name) for name in driven]
+        turns, shifts = fitted.compute_basis_matrices()
+        self._turns, self._shifts = turns[rows].astype(np.float64), shifts[rows].astype(np.float64)
+        self._rests, self._scale = fitted.rest_positions[rows][..., None], fitted.scale
+        self._reparented = _ReparentedBones(skeleton, plan)
+        above = [hung.names[hung.parents[row]] if hung.parents[row] >= 0 else None for row in rows]
+        self._sources = np.array([self._reparented.indices.get(name, 0) for name in driven])
+        self._carrying = [
+            (row, name, parent)
+            for row, (name, parent) in enumerate(zip(driven, above, strict=True))
+            if not self._reparented.has_same_parent(name, parent)
+        ]
+        # other bones keep their distance from their parents
+        self._connected = [
+            (row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect
+        ]
+
+    def _assign_channels(self, obj: bpy.types.Object, names: Sequence[str]) -> None:
+        """Assign channels to every property: locations first, then rotations by their modes."""
+        bones = obj.pose.bones
+        self._bone_count, self._bone_indices = (
+            len(bones),
+            np.array([bones.find(name) for name in names]),
+        )
+        modes = [bones[name].rotation_mode for name in names] + (
+            [self._object.frame.mode] if self._object else []
+        )
+        self._rows, self._groups, start = len(modes), [], 3 * len(modes)
+        starts = np.zeros(len(modes), np.intp)
+        for mode in sorted(set(modes)):
+            rows = np.array([row for row, other in enumerate(modes) if other == mode])
+            size = len(REST[get_rotation_property(mode)])
+            self._groups.append(_Group(mode, rows, slice(start, start + size * len(rows))))
+            starts[rows] = start + size * np.arange(len(rows))
+            start += size * len(rows)
+        self._rotations, self._locations = (
+            np.tile([1.0, 0.0, 0.0, 0.0], (self._rows, 1)),
+            np.zeros((self._rows, 3)),
+        )
+        self.channel_count, self.at_rest = start, np.zeros(start)
+        tracks, scatter = [], _ScatterBuilder()
+        shines = bool(
+            obj.animation_data and obj.animation_data.nla_tracks
+        )  # tracks below would show through
+        for row, (name, mode) in enumerate(zip(names, modes, strict=False)):
+            pose = bones[name]
+            moves = (
+                ()
+                if obj.data.bones[name].use_connect
+                else find_unlocked_components(pose, "location")
+            )
+            turns = find_unlocked_components(pose, "rotation")
+            for prop, first, free in (
+                ("location", 3 * row, moves),
+                (get_rotation_property(mode), int(starts[row]), turns),
+            ):
+                optional = prop == "location" and not shines and pose.location.length <= STILL
+                tracks.append(
+                    Track(
+                        f"{build_bone_path(name)}.{prop}", name, first, free, REST[prop], optional
+                    )
+                )
+                scatter.add(prop, int(self._bone_indices[row]), first, free)
+        if self._object:
+            self._object.assign_channels(3 * len(names), int(starts[-1]))
+            tracks += self._object.tracks
+        self.tracks = tuple(track for track in tracks if track.free)
+        self.scaled = [
+            name for name in names if not np.allclose(np.array(bones[name].scale), 1.0, atol=STILL)
+        ]
+        for track in tracks:
+            self.at_rest[track.start : track.start + len(track.rest)] = track.rest
+        self._scatter = scatter.build(self._bone_count)
+
+
+class _Group(NamedTuple):
+    """Rotations of one mode: their rows among all rotations, and their channels, row by row."""
+
+    mode: str
+    rows: np.ndarray
+    channels: slice
+
+
+class _Scatter(NamedTuple):
+    """A property of all pose bones: its values at `indices` come from `channels`.
+
+    It is `partial` if there are others.
+    """
+
+    name: str
+    buffer: np.ndarray
+    indices: np.ndarray
+    channels: np.ndarray
+    partial: bool
+
+
+class _ScatterBuilder:
+    """Collects which value of which property each channel sets."""
+
+    def __init__(self) -> None:
+        self._indices: dict[str, list[int]] = {}
+        self._channels: dict[str, list[int]] = {}
+
+    def add(self, prop: str, bone: int, first: int, free: tuple[int, ...]) -> None:
+        self._indices.setdefault(prop, []).extend(len(REST[prop]) * bone + c for c in free)
+        self._channels.setdefault(prop, []).extend(first + c for c in free)
+
+    def build(self, bones: int) -> list[_Scatter]:
+        return [
+            _Scatter(
+                prop,
+                np.zeros(len(REST[prop]) * bones, np.float32),
+                np.array(at),
+                np.array(self._channels[prop]),
+                len(at) < len(REST[prop]) * bones,
+            )
+            for prop, at in self._indices.items()
+            if at
+        ]
+
+
+class _ReparentedBones:
+    """Local poses of bones with another parent than in the skeleton.
+
+    They are those that carry the character, and those that hang elsewhere.
+    """
+
+    def __init__(self, skeleton: Skeleton, plan: Plan) -> None:
+        self.indices = {name: number for number, name in enumerate(skeleton.names)}
+        self._names, self._parents = skeleton.names, skeleton.parents.tolist()
+        self.rest = to_rigid((skeleton.rest_rotations[0], skeleton.rest_positions[0]))
+        self._back = to_rigid(invert(plan.alignment))
+        self._leaves_motion = plan.root in (RootTarget.OBJECT, RootTarget.IN_PLACE)
+        self._root_bone = plan.root_bone
+        self._root_rest = to_rigid(plan.root_rest) if plan.root_rest else None
+
+    def has_same_parent(self, name: str, above: str | None) -> bool:
+        """Return whether a bone hangs on the same bone as in the skeleton."""
+        if above is None or self._root_bone in (name, above):
+            return False
+        return self._names[self._parents[self.indices[name]]] == above
+
+    def get_bone(self, pose: np.ndarray, number: int) -> Rigid:
+        return Rigid(*pose[:, number].tolist())
+
+    def compute_local(
+        self, pose: np.ndarray, motion: Rigid, name: str, above: str | None, known: dict[int, Rigid]
+    ) -> Rigid:
+        """Return a bone's pose in the one above, as `transfer_root_motion` and `reparent` do.
+
+        `motion` is that of bone 0.
+        """
+        result = self._compute_shown(pose, motion, name, known)
+        if above is None:
+            return result
+        return compose_rigid(invert_rigid(self._compute_shown(pose, motion, above, known)), result)
+
+    def _compute_shown(
+        self, pose: np.ndarray, motion: Rigid, name: str, known: dict[int, Rigid]
+    ) -> Rigid:
+        if name == self._root_bone and self._root_rest:
+            return compose_rigid(self._back, compose_rigid(motion, self._root_rest))
+        led_by = invert_rigid(motion) if self._leaves_motion else self._back
+        return compose_rigid(led_by, self._compute_world(pose, self.indices[name], known))
+
+    def _compute_world(self, pose: np.ndarray, number: int, known: dict[int, Rigid]) -> Rigid:
+        """Return where the skeleton has a bone in the world."""
+        if number not in known:
+            own, parent = self.get_bone(pose, number), self._parents[number]
+            known[number] = (
+                own if parent < 0 else compose_rigid(self._compute_world(pose, parent, known), own)
+            )
+        return known[number]
+
+
+class _ObjectMotion:
+    """What moves the armature object over the ground."""
+
+    def __init__(self, obj: bpy.types.Object, plan: Plan, standing: ArmatureState) -> None:
+        self.frame = ObjectFrame.from_object(obj)
+        self._stands = to_rigid(compose(invert(plan.alignment), standing.transform))
+        self._above = invert_rigid(to_rigid((self.frame.turn, self.frame.position)))
+        self._undelta = invert_rigid(to_rigid((self.frame.delta, np.zeros(3))))
+        self._shift, self._property = (
+            self.frame.shift.tolist(),
+            get_rotation_property(self.frame.mode),
+        )
+
+    def assign_channels(self, location: int, rotation: int) -> None:
+        """Store where these start among the channels."""
+        size = len(REST[self._property])
+        self.location, self.rotation = (
+            slice(location, location + 3),
+            slice(rotation, rotation + size),
+        )
+        self.tracks = (
+            Track("location", OBJECT_GROUP, location, (0, 1, 2), REST["location"]),
+            Track(self._property, OBJECT_GROUP, rotation, tuple(range(size)), REST[self._property]),
+        )
+
+    def compute_channels(self, motion: Rigid) -> Rigid:
+        """Return the object's location and rotation for a motion of the character.
+
+        This is `ObjectFrame.compute_channels` in plain floats.
+        """
+        seen, scale, shift = (
+            compose_rigid(self._above, compose_rigid(motion, self._stands)),
+            self.frame.scale,
+            self._shift,
+        )
+        turned = compose_rigid(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))
+        return Rigid(
+            seen.x / scale - shift[0],
+            seen.y / scale - shift[1],
+            seen.z / scale - shift[2],
+            *turned[3:],
+        )
+
+    def set(self, obj: bpy.types.Object, location: np.ndarray, rotation: np.ndarray) -> None:
+        obj.location = location.tolist()
+        setattr(obj, self._property, rotation.tolist())

@@ -1,0 +1,331 @@
+"""Recording onto an armature: an action that grows while recording, and the take it becomes.
+
+Adding keys costs more the more there are. So the growing action holds only the last stretch, and
+the take is written in bulk, from the ticks themselves, when the recording ends. A take stores the
+performance that it was recorded from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import MotionMatchingError, RigError
+from ..blender import actions
+from ..blender.channels import STILL, has_motion
+from ..blender.handle import Handle, find_posable
+from ..blender.transforms import ROTATIONS
+from . import splicing
+from .pose_writer import Track
+
+MODES = ("new", "append", "overwrite")
+PARTS = "motion_matching_takes"  # custom property of a take's action: what was recorded into it
+GROWING = "motion_matching_growing"  # custom property of an action that shows a recording
+
+
+@dataclass(frozen=True)
+class RecordedTicks:
+    """Channels (T, C) at frames (T,), their tracks, and the performance they come from.
+
+    `performance` is JSON; its ticks from `lead_in` on are these. `fps` is the rate of the ticks;
+    the bones `scaled` had a scale that the poses reset. If only the bones of a `collection` were
+    driven, the armature's own animation goes on in what has no tracks.
+    """
+
+    name: str
+    tracks: Sequence[Track]
+    scaled: Sequence[str]
+    frames: np.ndarray
+    rows: np.ndarray
+    fps: float
+    lead_in: int
+    performance: str
+    collection: str = ""
+
+
+class GrowingAction:
+    """The action that shows a recording, assigned to an armature; both are known by name.
+
+    One that `shares` also plays what the armature's own action has for other bones. Raises RigError
+    if the armature was deleted.
+    """
+
+    def __init__(
+        self, armature: Handle, name: str, tracks: Sequence[Track], shares: bool = False
+    ) -> None:
+        self._armature, self._tracks = armature, tracks
+        sizes = [len(track.free) for track in tracks]
+        obj = find_posable(armature)
+        self._before = actions.PlaybackState.from_object(obj) if shares else None
+        with actions.create_action(name, obj, with_own=shares) as action:
+            _remove_recorded_channels(action, tracks)
+            first = len(actions.get_channelbag(action).fcurves)
+            self._first_indices = (
+                first + np.concatenate([[0], np.cumsum(sizes)])[: len(sizes)]
+            ).tolist()
+            nothing = np.zeros(0)
+            for track in tracks:  # all curves in their order, whichever grows first
+                actions.write_channel(
+                    action,
+                    track.path,
+                    nothing,
+                    np.zeros((len(track.rest), 0)),
+                    track.group,
+                    track.free,
+                )
+        action[GROWING] = True
+        self._action = Handle.from_block(action, "actions")
+
+    def extend(self, numbers: Sequence[int], frames: np.ndarray, rows: np.ndarray) -> int:
+        """Extend some tracks, by index, to channels (F, C) at frames (F,) that begin as they do.
+
+        Returns how many keys were touched. Optional tracks that stay at rest are left out.
+        """
+        action = self._find_action()
+        curves, touched = splicing.GrowingCurves(action), 0
+        for number in numbers:
+            track = self._tracks[number]
+            values = rows[:, track.start : track.start + len(track.rest)].T
+            if _is_at_rest(track, values):
+                continue
+            first = self._first_indices[number]
+            touched += curves.grow(first, track.path, frames, values, track.group, track.free)
+        # the keys play now, so that the next pose that is written stays
+        action.update_tag()
+        bpy.context.view_layer.update()
+        return touched
+
+    def clear(self) -> None:
+        """Remove all keys of the recording, to begin the next stretch."""
+        splicing.clear_keys(self._find_action(), {track.path for track in self._tracks})
+
+    def remove(self) -> None:
+        """Remove the action from the file, if it is still there, but rescue keys of the user's.
+
+        Keys that were set beside the recording go into the action that is played beside it; without
+        one, this action stays with them.
+        """
+        if action := self._action.find():
+            if not self._rescue_user_keys(action):
+                bpy.data.actions.remove(action)
+            obj = self._armature.find()
+            if self._before and obj:
+                self._before.resume(obj)
+            bpy.context.view_layer.update()
+
+    def _rescue_user_keys(self, action: bpy.types.Action) -> bool:
+        """Rescue keys of properties that are not recorded; return whether the action stays."""
+        paths = _find_replaced_paths(self._tracks)
+        if all(curve.data_path in paths for curve in actions.get_channelbag(action).fcurves):
+            return False
+        before = self._before.action.find() if self._before and self._before.action else None
+        can_write = self._before and before and before.library is None
+        bag = actions.get_channelbag(before, self._before.slot) if can_write else None
+        if bag:
+            splicing.copy_other_keys(action, bag, paths)
+            return False
+        splicing.remove_channels(action, paths)
+        action.name = f"{action.name} Keys"
+        del action[GROWING]
+        return True
+
+    def _find_action(self) -> bpy.types.Action:
+        action, obj = self._action.find(), find_posable(self._armature)
+        if action is None or obj.animation_data is None or obj.animation_data.action != action:
+            raise RigError(
+                f"the action that armature '{self._armature.name}' is being recorded into was "
+                "taken off; "
+                "record again."
+            )
+        return action
+
+
+def is_take(action: bpy.types.Action) -> bool:
+    """Return whether an action was recorded, so that more may be recorded into it."""
+    return PARTS in action.keys()  # noqa: SIM118  # bpy's types know no `in`
+
+
+def count_parts(action: bpy.types.Action) -> int:
+    """Return how often an action was recorded into."""
+    return len(_read_parts(action))
+
+
+def find_base_take(playing: Handle | None, mode: str) -> Handle | None:
+    """Return the take to record into by a mode of MODES: the played action, or None for a new one.
+
+    Raises RigError if that is not a take.
+    """
+    action = playing.find() if playing and mode != "new" else None
+    if action is None:
+        return None
+    if not is_take(action):
+        raise RigError(
+            f"action '{action.name}' was not recorded here and is left alone; record a new take."
+        )
+    return playing
+
+
+def write_take(
+    obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None = None
+) -> bpy.types.Action:
+    """Write ticks into a new action of the object, or over the keys of a take, and assign it.
+
+    As with a bake, what stays gets a single key, and what stays at rest none. If a collection was
+    recorded, a new action has everything else from the played one. Nothing is left behind on an
+    error.
+    """
+    take = base.find() if base else None
+    if take is None:
+        with actions.create_action(ticks.name, obj, with_own=bool(ticks.collection)) as action:
+            _remove_recorded_channels(action, ticks.tracks)
+            _write_all(action, ticks)
+    else:
+        action, extent = take, tuple(take.frame_range)
+        actions.assign(obj, action)
+        for track in ticks.tracks:
+            values = ticks.rows[:, track.start : track.start + len(track.rest)].T
+            if not (_is_at_rest(track, values) and not splicing.has_channel(action, track.path)):
+                splicing.splice_channel(
+                    action,
+                    track.path,
+                    ticks.frames,
+                    values,
+                    track.group,
+                    track.free,
+                    track.rest,
+                    extent,
+                )
+    store_performance(
+        action,
+        ticks.performance,
+        float(ticks.frames[0]),
+        len(ticks.frames),
+        ticks.fps,
+        ticks.lead_in,
+        ticks.collection,
+    )
+    # the keys play now, so that the next pose that is written stays
+    bpy.context.view_layer.update()
+    return action
+
+
+def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
+    """Return what was recorded into a take, in order.
+
+    Each part has `frame`, `ticks`, `fps`, `lead_in`, `performance` as JSON text, and `collection`,
+    the bone collection that alone was driven, or "". Raises MotionMatchingError if there is none,
+    or if such a text was deleted.
+    """
+    parts = _read_parts(action)
+    if not parts:
+        raise MotionMatchingError(
+            f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
+            "steered path."
+        )
+    if not all("performance" in part for part in parts):
+        raise MotionMatchingError(
+            f"The take '{action.name}' does not hold what was performed, because its text was "
+            "deleted; bake or record another."
+        )
+    return [{**part, "performance": part["performance"].as_string()} for part in parts]
+
+
+def has_performance(action: bpy.types.Action) -> bool:
+    """Return whether an action is a take that `read_recorded_parts` can read."""
+    parts = _read_parts(action)
+    return bool(parts) and all("performance" in part for part in parts)
+
+
+def _remove_recorded_channels(action: bpy.types.Action, tracks: Sequence[Track]) -> None:
+    """Remove what is recorded from a copied action, and the mark that it was recorded itself."""
+    splicing.remove_channels(action, _find_replaced_paths(tracks))
+    if is_take(action):
+        del action[PARTS]
+
+
+def _find_replaced_paths(tracks: Sequence[Track]) -> set[str]:
+    """Return the paths that a recording replaces.
+
+    They are its tracks, in any rotation mode, and the scale of its bones.
+    """
+    paths = {track.path for track in tracks}
+    for path in list(paths):
+        owner = (
+            path.rpartition("location")[0]
+            if path.endswith("location")
+            else path.rpartition("rotation")[0]
+        )
+        paths.update(f"{owner}{name}" for name in ROTATIONS)
+        if owner:
+            paths.add(f"{owner}scale")
+    return paths
+
+
+def _write_all(action: bpy.types.Action, ticks: RecordedTicks) -> None:
+    for track in ticks.tracks:
+        values = ticks.rows[:, track.start : track.start + len(track.rest)].T
+        if _is_at_rest(track, values):
+            continue
+        count = len(ticks.frames) if has_motion(values) else 1
+        actions.write_channel(
+            action, track.path, ticks.frames[:count], values[:, :count], track.group, track.free
+        )
+    for bone in ticks.scaled:
+        actions.write_channel(
+            action,
+            f"{actions.build_bone_path(bone)}.scale",
+            ticks.frames[:1],
+            np.ones((3, 1)),
+            bone,
+        )
+
+
+def _is_at_rest(track: Track, values: np.ndarray) -> bool:
+    """Return whether a track may be left out of a take with these values (C, T)."""
+    return track.optional and float(np.abs(values.T - np.array(track.rest)).max()) <= STILL
+
+
+def store_performance(
+    action: bpy.types.Action,
+    performance: str,
+    frame: float,
+    ticks: int,
+    fps: float,
+    lead_in: int = 0,
+    collection: str = "",
+) -> None:
+    """Store which performance, as JSON, a take was made of, and which bone collection plays it.
+
+    The text lies in the file beside it, where it can be read.
+    """
+    text = bpy.data.texts.new(f"{action.name}.performance.json")
+    text.from_string(performance)
+    part = {
+        "frame": frame,
+        "ticks": ticks,
+        "fps": fps,
+        "lead_in": lead_in,
+        "performance": text,
+        "collection": collection,
+    }
+    action[PARTS] = [*_read_parts(action), part]
+
+
+def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Delete a take, its strips on the object's NLA, and texts that only it uses."""
+    texts = [part["performance"] for part in _read_parts(action) if "performance" in part]
+    actions.remove_strips(obj, action)
+    bpy.data.actions.remove(action)
+    for text in texts:
+        if text.users - text.use_fake_user == 0:
+            bpy.data.texts.remove(text)
+
+
+def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
+    """Return what a take stores of each recording; `performance` is left out if deleted."""
+    parts = [part if isinstance(part, dict) else part.to_dict() for part in action.get(PARTS, ())]
+    return [{name: value for name, value in part.items() if value is not None} for part in parts]

@@ -1,0 +1,67 @@
+"""Single rotations with positions in plain floats, for the few bones of a tick.
+
+Arrays would be slow for these.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..blender.transforms import Transform
+
+
+class Rigid(NamedTuple):
+    """A rotation (unit quaternion) and then a shift."""
+
+    x: float
+    y: float
+    z: float
+    w: float
+    i: float
+    j: float
+    k: float
+
+
+def to_rigid(transform: Transform) -> Rigid:
+    """Convert one rotation (4,) and position (3,)."""
+    rotation, position = transform
+    return Rigid(*np.asarray(position, float).tolist(), *np.asarray(rotation, float).tolist())
+
+
+def compose_rigid(a: Rigid, b: Rigid) -> Rigid:
+    """Return the transform that does b first, then a."""
+    ax, ay, az, aw, ai, aj, ak = a
+    bx, by, bz, bw, bi, bj, bk = b
+    # twice the cross product of the axis and the vector
+    tx, ty, tz = 2.0 * (aj * bz - ak * by), 2.0 * (ak * bx - ai * bz), 2.0 * (ai * by - aj * bx)
+    return Rigid(
+        ax + bx + aw * tx + aj * tz - ak * ty,
+        ay + by + aw * ty + ak * tx - ai * tz,
+        az + bz + aw * tz + ai * ty - aj * tx,
+        aw * bw - ai * bi - aj * bj - ak * bk,
+        aw * bi + ai * bw + aj * bk - ak * bj,
+        aw * bj - ai * bk + aj * bw + ak * bi,
+        aw * bk + ai * bj - aj * bi + ak * bw,
+    )
+
+
+def invert_rigid(a: Rigid) -> Rigid:
+    """Return the inverse of a."""
+    back = Rigid(0.0, 0.0, 0.0, a.w, -a.i, -a.j, -a.k)
+    return compose_rigid(back, Rigid(-a.x, -a.y, -a.z, 1.0, 0.0, 0.0, 0.0))
+
+
+def extract_ground_motion(a: Rigid, rest: Rigid) -> Rigid:
+    """Return a bone's motion over the ground since its rest: a turn about Z, a shift with Z = 0."""
+    turned = compose_rigid(
+        Rigid(0.0, 0.0, 0.0, *a[3:]), invert_rigid(Rigid(0.0, 0.0, 0.0, *rest[3:]))
+    )
+    length = (turned.w**2 + turned.k**2) ** 0.5
+    turn = Rigid(0.0, 0.0, 0.0, turned.w / length, 0.0, 0.0, turned.k / length) if length else _NONE
+    start = compose_rigid(turn, Rigid(rest.x, rest.y, rest.z, 1.0, 0.0, 0.0, 0.0))
+    return Rigid(a.x - start.x, a.y - start.y, 0.0, *turn[3:])
+
+
+_NONE = Rigid(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

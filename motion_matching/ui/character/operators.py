@@ -1,0 +1,140 @@
+"""Operators on the character: fix its armature, and add the demo performer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_armature
+from ...app.typed import settings_of
+from ...engine.errors import SettingsError
+from ..database.operators_sources import add_source
+from ..operator_base import IDLE, Operator, SteppedOperator, in_object_mode
+from ..typed_properties import choice
+
+# by fix: the button, and what it does
+FIXES = {
+    "scale": (
+        "Apply Scale",
+        "Apply the object's scale to the bones, and to the keys of their locations in all its "
+        "actions",
+    ),
+    "front": (
+        "Turn to the Front",
+        "Turn the rest pose until it faces -Y, and the object back; everything that plays stays "
+        "where it is",
+    ),
+    "deform": ("Use Deform Bones", "Use only the bones that deform"),
+    "roles": (
+        "Find Roles",
+        "Clear the bones that were chosen by role, so that they are found automatically",
+    ),
+}
+_GAITS = {
+    "idle": "idle",
+    "run": "run",
+    "fast": "run",
+}  # by the first word of a clip's name; the others walk
+_KINDS = ("objects", "armatures", "meshes", "materials", "actions")
+
+
+class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
+    """Fix the armature, with everything that plays on it staying where it is"""
+
+    bl_idname = "motion_matching.fix_rig"
+    bl_label = "Fix Rig"
+    bl_options = {"REGISTER", "UNDO"}
+
+    fix: str = choice(
+        "scale",
+        "Fix",
+        "What is fixed",
+        [(name, label, help) for name, (label, help) in FIXES.items()],
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return FIXES[properties.fix][1]
+
+    def run(self, context: bpy.types.Context) -> str:
+        obj = get_active_armature(context)
+        settings = settings_of(obj)
+        problem = next((p for p in app.rig_status.refresh(obj).problems if p.fix == self.fix), None)
+        if problem is None:
+            raise SettingsError(f"There is nothing of that kind to fix on armature '{obj.name}'.")
+        if self.fix == "scale":
+            scene.rig.rig_fix.apply_scale(obj)
+        elif self.fix == "front":
+            scene.rig.rig_fix.turn_front(obj, problem.quarters)
+        elif self.fix == "deform":
+            settings.bones = "DEFORM"
+        else:
+            app.settings.set_roles(settings.roles, {})
+        app.status.invalidate()
+        app.rig_status.refresh(obj)
+        return f"Fixed: {problem.label}"
+
+
+class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator):
+    """Add a character with generated walking, running, turning and strafing, ready to build \
+and to bake"""
+
+    bl_idname = "motion_matching.add_demo_performer"
+    bl_label = "Add Demo Performer"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*IDLE, in_object_mode)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        fps = scene.blender.actions.get_scene_fps(context.scene)
+        clips = yield from app.steps.run_in_background_steps(
+            lambda report: engine.locomotion.locomotion.generate(fps=fps), "Generating motion"
+        )
+        with _all_or_nothing(context):
+            uid = scene.staging.demo.add_performer(context.scene).session_uid
+            for number, clip in enumerate(clips):
+                yield f"Adding {clip.name}", number / len(clips)
+                obj = get_armature(uid)
+                action = scene.staging.demo.add_demo_actions(obj, [clip])[0]
+                gait = _GAITS.get(clip.name.partition("_")[0], "walk")
+                add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
+        settings_of(obj).source_index = 0
+        app.status.invalidate()
+        return f"Added '{obj.name}' with {len(clips)} clips: build its database next"
+
+
+@contextmanager
+def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
+    """Remove the data that the block has made if it fails or is cancelled, and restore the
+    selection.
+    """
+    present = {block.session_uid for block in _iter_data_blocks()}
+    selected = [obj.session_uid for obj in context.selected_objects]
+    active = context.view_layer.objects.active
+    active_uid = active.session_uid if active else None
+    try:
+        yield
+    except BaseException:
+        bpy.data.batch_remove(
+            [block for block in _iter_data_blocks() if block.session_uid not in present]
+        )
+        layer = context.view_layer
+        layer.update()  # until then it lists what is gone
+        layer.objects.active = next(
+            (obj for obj in layer.objects if obj.session_uid == active_uid), None
+        )
+        for obj in layer.objects:
+            obj.select_set(obj.session_uid in selected)
+        raise
+
+
+def _iter_data_blocks() -> Iterator[Any]:
+    for kind in _KINDS:
+        yield from getattr(bpy.data, kind)
+
+
+CLASSES = (MOTION_MATCHING_OT_fix_rig, MOTION_MATCHING_OT_add_demo_performer)

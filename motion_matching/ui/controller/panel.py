@@ -1,0 +1,305 @@
+"""The panel of the controller: how the character responds, and the training of a motion field."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_armature, get_active_settings
+from ...app.runtime import runtime
+from ..panel_base import (
+    ArmaturePanel,
+    State,
+    add_tall_row,
+    draw_preset_row,
+    draw_progress,
+    draw_wrapped_text,
+    set_options,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+from .operators import MOTION_MATCHING_OT_favour as Favour
+from .operators import MOTION_MATCHING_OT_train as Train
+from .properties import MotionMatchingController
+
+if TYPE_CHECKING:
+    from ...engine.database.database import Database
+    from ...engine.field.method import Decision
+
+_MAX_ACTIONS = 20  # that are listed
+_FOOT_LOCK_SETTINGS = (
+    "lock_halflife",
+    "foot_halflife",
+    "unlock_radius",
+    "swing_clearance",
+    "stretch_buffer",
+)
+
+# by the state of a field's values: icon, two words, and what that means
+_TRAINING_STATES = {
+    "unknown": ("SORTTIME", "Looking", ""),
+    "missing": (
+        "LAYER_USED",
+        "Not Trained",
+        "Not trained: plays greedily, whatever serves best within Look Ahead",
+    ),
+    "stopped": (
+        "PAUSE",
+        "Stopped",
+        "Stopped halfway: plays greedily until the training is finished",
+    ),
+    "elsewhere": (
+        "FILE_REFRESH",
+        "Not Trained Here",
+        "Trained on another machine, or cleared since: plays greedily until it is trained again",
+    ),
+    "stale": (
+        "FILE_REFRESH",
+        "Stale",
+        "Database or training have changed: plays greedily until it is trained again",
+    ),
+    "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
+}
+
+
+class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
+    """How the character responds"""
+
+    bl_label = "Controller"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 2
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        return (
+            "CON_FOLLOWPATH",
+            "Motion Field" if settings.controller.method == "FIELD" else "Motion Matching",
+        )
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        controller = settings.controller
+        self.layout.row().prop(controller, "method", expand=True)
+        draw_preset_row(self.layout, "controllers", controller.preset)
+        column = split_layout(self.layout)
+        column.prop(controller, "velocity_halflife")
+        column.prop(controller, "rotation_halflife")
+        if controller.method == "MATCHING":
+            column.prop(controller, "inertialization_halflife")
+        column.prop(controller, "displacement")
+        column.prop(controller, "foot_lock")
+
+
+class _SettingsPanel(ArmaturePanel):
+    """A mixin of panels that show some of the settings, for one method or for both."""
+
+    bl_parent_id = "MOTION_MATCHING_PT_controller"
+    method = ""
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if get_active_armature(context) is None:
+            return False
+        return not cls.method or cls.method == get_active_settings(context).controller.method
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        controller, column = settings.controller, split_layout(self.layout)
+        for name in self.names:
+            row = column.row()
+            row.active = _is_relevant(controller, name)
+            if name in ("walk", "run"):
+                _draw_speeds(row, controller, name)
+            else:
+                row.prop(controller, name)
+
+
+def _draw_speeds(
+    layout: bpy.types.UILayout, controller: MotionMatchingController, gait: str
+) -> None:
+    """Draw the three speeds of a gait, each with its direction."""
+    column = layout.column(align=True)
+    for index, text in enumerate((f"{gait.title()} Forward", "Side", "Back")):
+        column.prop(controller, gait, index=index, text=text)
+
+
+def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
+    """Tell whether a setting makes a difference with the others as they are."""
+    if name in ("walk", "run", "turn_limit"):
+        return not controller.speeds_from_data
+    if name in ("clamp_distance", "clamp_angle"):
+        return controller.clamp
+    if name in _FOOT_LOCK_SETTINGS:
+        return controller.foot_lock
+    if name == "synchronization":
+        return controller.displacement == "synchronize"
+    if name.startswith("adjust_"):
+        is_ratio = name.endswith("_ratio")
+        return controller.displacement == "adjust" and (
+            controller.adjust_by_velocity or not is_ratio
+        )
+    return True
+
+
+class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
+    """How fast the character moves and turns"""
+
+    bl_label = "Speeds"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = ("speeds_from_data", "walk", "run", "turn_limit", "stop_factor", "gait_halflife")
+
+
+class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
+    """When a better frame is searched for, and which frames may be entered"""
+
+    bl_label = "Search"
+    bl_options = {"DEFAULT_CLOSED"}
+    method = "MATCHING"
+    names = (
+        "search_interval",
+        "continuing_bias",
+        "sharp_velocity",
+        "sharp_angle",
+        "end_guard",
+        "surroundings",
+    )
+
+
+class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
+    """How a motion field blends similar poses"""
+
+    bl_label = "Neighbours"
+    method = "FIELD"
+    names = ("neighbours", "drift", "planted_share", "lookahead", "favour")
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        super().draw_settings(context, obj, settings)
+        split_layout(self.layout).prop(settings.training, "metric")
+        live = runtime.live
+        if live and live.decision and live.armature.uid == obj.session_uid:
+            _draw_actions(
+                self.layout.box(), live.database, live.decision, settings.controller.favour
+            )
+
+
+def _draw_actions(
+    layout: bpy.types.UILayout, database: Database, decision: Decision, favour: int
+) -> None:
+    """Draw the actions of the last tick by neighbour, from the nearest on: source, share in what
+    was done, and value.
+
+    A button forces each.
+    """
+    count = len(decision.scores)
+    of_each = zip(
+        decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True
+    )
+    table = [("Nearest", "Share", "Value")]
+    for frame, weight, score in itertools.islice(of_each, _MAX_ACTIONS):
+        source = database.get_frame_source(frame)
+        # the frame comes first, because the end of long names is cut off
+        name = f"{source.frame} of {source.clip}{' (mirrored)' if source.mirrored else ''}"
+        table.append((name, f"{weight:.0%}", f"{score:.3f}"))
+    cells = layout.split(factor=0.6)
+    names, figures = cells.column(align=True), cells.split(factor=0.4)
+    columns = figures.column(align=True), figures.column(align=True)
+    for number, (name, *values) in enumerate(table):
+        row = names.row(align=True)
+        if number:
+            icon: Any = (
+                "PINNED"
+                if number == favour
+                else "PLAY"
+                if number == decision.chosen + 1
+                else "UNPINNED"
+            )
+            set_options(
+                row.operator(Favour.bl_idname, text="", icon=icon, depress=number == favour),
+                number=number,
+            )
+        row.label(text=name)
+        for column, value in zip(columns, values, strict=True):
+            column.label(text=value)
+    if count > _MAX_ACTIONS:
+        layout.label(text=f"{count - _MAX_ACTIONS} More")
+
+
+class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
+    """What a motion field is trained for, so that it plans ahead"""
+
+    bl_label = "Training"
+    method = "FIELD"
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        return _TRAINING_STATES[app.training.get_training_state(obj)][:2]
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, training, state = (
+            self.layout,
+            settings.training,
+            app.training.get_training_state(obj),
+        )
+        column = split_layout(layout)
+        column.prop(training, "quality", slider=True)
+        draw_wrapped_text(column, context, app.training.describe_quality(obj), "BLANK1")
+        column.row(heading="Direction and").prop(training, "speed")
+        column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
+        add_tall_row(layout).operator(
+            Train.bl_idname,
+            text="Continue Training" if state == "stopped" else "Train",
+            icon="FORCE_VORTEX",
+        )
+        draw_progress(layout)
+        if meaning := _TRAINING_STATES[state][2]:
+            draw_wrapped_text(layout, context, meaning, "CHECKMARK" if state == "fresh" else "INFO")
+        if state == "fresh" and (mismatch := app.training.describe_action_mismatch(obj)):
+            draw_wrapped_text(layout, context, mismatch, "INFO")
+        split_layout(layout).prop(training, "show_residuals")
+
+
+class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
+    """How the character and the simulation object stay together"""
+
+    bl_label = "Displacement"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = (
+        "displacement",
+        "synchronization",
+        "adjust_position_halflife",
+        "adjust_rotation_halflife",
+        "adjust_by_velocity",
+        "adjust_position_ratio",
+        "adjust_rotation_ratio",
+        "clamp",
+        "clamp_distance",
+        "clamp_angle",
+        "collision_radius",
+    )
+
+
+class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):
+    """How planted feet are held"""
+
+    bl_label = "Feet"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = ("foot_lock", *_FOOT_LOCK_SETTINGS, "hips_halflife")
+
+
+CLASSES = (
+    MOTION_MATCHING_PT_controller,
+    MOTION_MATCHING_PT_speeds,
+    MOTION_MATCHING_PT_neighbours,
+    MOTION_MATCHING_PT_training,
+    MOTION_MATCHING_PT_search,
+    MOTION_MATCHING_PT_displacement,
+    MOTION_MATCHING_PT_feet,
+)

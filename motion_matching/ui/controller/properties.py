@@ -1,0 +1,152 @@
+"""Settings of how the character responds, and of what a motion field is trained for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+
+from ...engine.control.settings import PerformerSettings
+from ..property_updates import redraw_views, suggest_tags
+from ..typed_properties import (
+    choice,
+    describe_by,
+    described,
+    integer,
+    settings_group,
+    suggest,
+    switch,
+    text,
+)
+
+
+def _clear_preset(self: MotionMatchingController, context: bpy.types.Context) -> None:
+    self.preset = ""
+
+
+@settings_group
+@describe_by(PerformerSettings, update=_clear_preset)
+class MotionMatchingController(bpy.types.PropertyGroup):
+    """How the character responds"""
+
+    method: str = choice(
+        "MATCHING",
+        "Method",
+        "How steering becomes motion, live and in baked takes; a live session keeps its method",
+        items=[
+            (
+                "MATCHING",
+                "Motion Matching",
+                "Plays clips, and jumps to the frames that continue best toward the goal",
+            ),
+            (
+                "FIELD",
+                "Motion Field",
+                "Blends similar poses of the clips anew in every tick; once trained, plans ahead",
+            ),
+        ],
+    )
+    speeds_from_data: bool = switch(
+        True,
+        "Match Speeds to Data",
+        "Take full speeds and the fastest turn from the motion itself, so that the character can "
+        "reach them",
+    )
+    walk: Sequence[float] = described(PerformerSettings, "walk", min=0.01)
+    run: Sequence[float] = described(PerformerSettings, "run", min=0.01)
+    turn_limit: float
+    velocity_halflife: float
+    rotation_halflife: float
+    stop_factor: float
+    gait_halflife: float
+    search_interval: float
+    sharp_velocity: float
+    sharp_angle: float
+    end_guard: float
+    surroundings: float
+    continuing_bias: float
+    inertialization_halflife: float
+    displacement: str
+    synchronization: float
+    adjust_position_halflife: float
+    adjust_rotation_halflife: float
+    adjust_by_velocity: bool
+    adjust_position_ratio: float
+    adjust_rotation_ratio: float
+    clamp: bool
+    clamp_distance: float
+    clamp_angle: float
+    collision_radius: float
+    foot_lock: bool
+    lock_halflife: float
+    foot_halflife: float
+    swing_clearance: float
+    hips_halflife: float
+    unlock_radius: float
+    stretch_buffer: float
+    neighbours: int
+    drift: float
+    planted_share: float
+    lookahead: float
+    favour: int
+    preset: str = text("balanced", "Preset", "Preset that these settings come from")
+
+
+@settings_group
+class MotionMatchingTraining(bpy.types.PropertyGroup):
+    """What a motion field is trained for"""
+
+    quality: int = integer(
+        3,
+        "Quality",
+        "How well the field is trained, and for how long: from a quick draft to all poses of the "
+        "database, "
+        "with more of them blended and more directions",
+        min=1,
+        max=5,
+    )
+    metric: str = choice(
+        "default",
+        "Alike By",
+        "What makes poses similar, with and without training",
+        items=[
+            (
+                "default",
+                "Body and Path",
+                "The pose and motion of the bones, and how the character moves and turns",
+            ),
+            (
+                "notebook",
+                "Body",
+                "The pose and motion of the bones alone: the metric of the notebook",
+            ),
+        ],
+    )
+    speed: bool = switch(
+        True,
+        "Speed",
+        "Train for speeds as well as directions; with neither speeds nor tags, standing still may "
+        "serve as well as walking",
+    )
+    tags: str = text(
+        "",
+        "Tags",
+        "Tags that can be asked for afterwards, separated by commas, one at a time; a field that "
+        "is trained for walk and "
+        "run but not for speeds changes between them with the gait",
+        **suggest(suggest_tags),
+    )
+    show_residuals: bool = switch(
+        False,
+        "Learning Curve",
+        "Draw how much each sweep of the training changed the values into the corner of the view, "
+        "on a logarithmic scale, "
+        "beside the bound that follows from the discount",
+        update=redraw_views,
+    )
+    trained_key: str = text(
+        "", "Trained Key", "Content that the last training was for", options={"HIDDEN"}
+    )
+
+
+CLASSES = (MotionMatchingController, MotionMatchingTraining)

@@ -1,0 +1,317 @@
+"""The simulation bone's path through the active source, drawn into the 3D views while its settings
+are changed.
+
+A frozen snapshot is drawn. Another one is made between redraws, soon after something that it shows
+has changed. The motion is read once, and again only if it or its roles have changed: moving a
+slider smooths, and reads nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from ... import app, scene
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from ...engine.errors import MotionMatchingError
+from .. import drawing
+
+if TYPE_CHECKING:
+    from ...engine.motion.simulation_bone import GroundTrack
+    from ...scene.reading.path_preview import PathInputs
+
+_ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
+_ARROW = 0.22  # metres
+_ARROWS = 3.0  # a second
+_SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
+
+# kind of path: width of its line, of its arrows, and the theme's colour in the 3D view that it has
+_STYLES = {
+    "raw": (1.5, 1.0, "bone_solid"),
+    "computed": (2.0, 1.5, "object_active"),
+    "smoothed": (3.5, 2.0, "object_active"),
+    "by hand": (3.5, 2.0, "bone_pose_active"),
+}
+
+
+@dataclass
+class PathSnapshot:
+    """What is drawn: lines as pairs of points (N, 3), with width and colour; batches are built at
+    the first drawing.
+    """
+
+    lines: list[tuple[np.ndarray, float, str]]
+    tracks: dict[str, GroundTrack]
+    seconds: float  # that it took to compute
+    batches: list[tuple[Any, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class _SourceMotion:
+    """The motion of a source as it was read, its first frame, and the seconds that reading took.
+
+    `source` is what it was read from, the action's session_uid (or None) first.
+    """
+
+    source: tuple[Any, ...]
+    ingredients: PathInputs
+    first: int
+    seconds: float
+
+
+class PathCache:
+    """What is drawn and what was read for it."""
+
+    def __init__(self) -> None:
+        self.snapshot: PathSnapshot | None = None
+        self.note = (
+            ""  # what the panel says where nothing can be drawn, or what is drawn may be old
+        )
+        self.motion: _SourceMotion | None = None
+        self.raw_path: tuple[tuple[Any, ...], GroundTrack] | None = (
+            None  # not smoothed yet, and what it depends on
+        )
+        self.is_stale = False  # whether the motion may no longer be what was read
+        self.watched_state: tuple[Any, ...] = ()  # what depsgraph updates are compared with
+
+
+def get_cache() -> PathCache:
+    """Return what is drawn and what was read for it."""
+    return runtime.get_cache(PathCache)
+
+
+# Making a snapshot
+
+
+def refresh() -> None:
+    """Draw the path that the settings show now, or none."""
+    obj, cache = _get_armature(), get_cache()
+    cache.watched_state = _get_watched_state(obj)
+    source = _get_shown_source(obj)
+    if source is None:
+        hide()
+        return
+    try:
+        _read_motion(obj, source)
+        cache.snapshot, cache.note = _build_snapshot(obj, source), ""
+        if cache.is_stale:
+            cache.note = (
+                "The motion may have changed since it was read: switch this off and on to read it "
+                "again"
+            )
+        overlay.start()
+    except MotionMatchingError as error:
+        cache.snapshot, cache.note = None, str(error)
+    app.callbacks.redraw("WINDOW")
+    app.callbacks.redraw()
+
+
+def hide() -> None:
+    """Draw nothing, and forget what was read; may be called twice."""
+    if overlay.is_on:
+        overlay.stop()
+        app.callbacks.redraw("WINDOW")
+    cache = get_cache()
+    cache.snapshot, cache.note, cache.motion, cache.raw_path, cache.is_stale = (
+        None,
+        "",
+        None,
+        None,
+        False,
+    )
+
+
+def _get_armature() -> bpy.types.Object | None:
+
+    windows = bpy.context.window_manager.windows
+    return app.characters.resolve_armature(
+        (windows[0] if windows else bpy.context).view_layer.objects.active
+    )
+
+
+def _get_shown_source(obj: bpy.types.Object | None) -> Any:
+    """Return the source whose path is shown, or None."""
+
+    return app.sources.get_active_source(obj) if obj and settings_of(obj).show_path else None
+
+
+def _read_motion(obj: bpy.types.Object, source: Any) -> None:
+    """Read the motion of a source unless it is known. Errors as in building."""
+    settings, cache = settings_of(obj), get_cache()
+    kind = (
+        source.action and source.action.session_uid,
+        obj.session_uid,
+        scene.rig.armature.read_rest_bytes(obj),
+        source.kind,
+        source.filepath,
+        source.use_range and (source.frame_start, source.frame_end),
+        source.loop,
+        source.speed,
+        settings.speed,
+        settings.bones,
+        settings.up,
+        settings.forward,
+        settings.file_scale,
+        tuple(app.settings.get_roles(settings).items()),
+        scene.blender.actions.get_scene_fps(bpy.context.scene),
+    )
+    if (
+        cache.motion
+        and cache.motion.source == kind
+        and (not cache.is_stale or cache.motion.seconds > _SLOW)
+    ):
+        return
+    app.sources.check_source(obj, source)
+    began = time.perf_counter()
+    use, first = app.build.read_source(obj, source, by_hand=False)
+    clip = use.load(app.settings.get_build_settings(obj).get_axes())
+    placed = (
+        scene.reading.path_preview.read_placement(obj, source.action)
+        if source.kind == "ACTION"
+        else None
+    )
+    speed = source.speed * settings.speed
+    found = scene.reading.path_preview.collect_path_inputs(
+        clip, app.settings.get_roles(settings), speed, use.loop, placed
+    )
+    cache.motion = _SourceMotion(kind, found, first + (use.start or 0), time.perf_counter() - began)
+    cache.is_stale = False
+
+
+def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
+    """Compute the paths that are shown; the raw one only if it is another than before. Errors as in
+    building.
+    """
+    began, cache = time.perf_counter(), get_cache()
+    read, standing = cache.motion, scene.blender.curve_poses.compute_static_matrix(obj)
+    settings = app.settings.get_simulation_bone_settings(obj)
+    known = read, settings.source, standing.tobytes()
+    if cache.raw_path is None or cache.raw_path[0] != known:
+        cache.raw_path = (
+            known,
+            scene.reading.path_preview.compute_raw_path(
+                read.ingredients, settings.source, standing
+            ),
+        )
+    raw = cache.raw_path[1]
+    smoothed = scene.reading.path_preview.smooth_path(read.ingredients, raw, settings)
+    tracks = {"raw": raw, "smoothed": smoothed}
+    if source.use_path and app.sources.has_path_object(source):
+        by_hand = scene.reading.hand_path.read_path(source.path, obj, read.first, raw.frame_count)
+        tracks = {"raw": raw, "computed": smoothed, "by hand": by_hand}
+    height = _ABOVE + (standing[2, 3] if source.kind == "ACTION" else 0.0)
+    every = max(1, round(read.ingredients.clip.fps / _ARROWS))
+    lines = []
+    for name, track in reversed(tracks.items()):  # the raw one, which is thin, on top of the others
+        width, arrows, color = _STYLES[name]
+        lines += [
+            (_build_line(track, height), width, color),
+            (_build_arrows(track, height, every), arrows, color),
+        ]
+    return PathSnapshot(lines, tracks, time.perf_counter() - began)
+
+
+def _build_line(track: GroundTrack, height: float) -> np.ndarray:
+    """Return the path as pairs of points (2F - 2, 3)."""
+    return drawing.as_segments(
+        np.column_stack([track.positions, np.full(track.frame_count, height)])
+    )
+
+
+def _build_arrows(track: GroundTrack, height: float, every: int) -> np.ndarray:
+    """Return arrows in the facing direction, as pairs of points: a shaft and two strokes each."""
+    start, ahead = track.positions[::every], track.forward[::every]
+    aside = ahead[:, ::-1] * [1.0, -1.0]
+    tip = start + _ARROW * ahead
+    strokes = [tip + _ARROW * (-0.35 * ahead + side * 0.25 * aside) for side in (1.0, -1.0)]
+    points = np.stack([start, tip, tip, strokes[0], tip, strokes[1]], axis=1).reshape(-1, 2)
+    return np.column_stack([points, np.full(len(points), height)]).astype(np.float32)
+
+
+# Drawing
+
+
+def _draw() -> None:
+    snapshot = get_cache().snapshot
+    view: Any = bpy.context.space_data
+    if snapshot is None or not view.overlay.show_overlays:
+        return
+    if not snapshot.batches:
+        snapshot.batches = [
+            (drawing.build_line_batch(points, drawing.get_theme_color(color)), width)
+            for points, width, color in snapshot.lines
+        ]
+    drawing.draw_lines(snapshot.batches, stand_behind=True)
+
+
+overlay = drawing.Overlay((_draw, "POST_VIEW"))
+
+
+# When
+
+
+def schedule_refresh() -> None:
+    """Refresh the path between two redraws, if it may be visible."""
+    if not bpy.app.background and (
+        get_cache().snapshot or get_cache().note or _get_watched_state(_get_armature())
+    ):
+        app.callbacks.schedule(refresh)
+
+
+def _get_watched_state(obj: bpy.types.Object | None) -> tuple[Any, ...]:
+    """Return what tells cheaply whether another path, or this one elsewhere, is shown."""
+    if obj is None or not settings_of(obj).show_path:
+        return ()
+    matrix: Any = obj.matrix_world
+    return (
+        obj.session_uid,
+        settings_of(obj).source_index,
+        *(value for row in matrix for value in row),
+    )
+
+
+@persistent
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    cache = get_cache()
+    if runtime.live:
+        return
+    if cache.motion and depsgraph.id_type_updated("ACTION"):
+        if any(
+            update.id.original.session_uid == cache.motion.source[0] for update in depsgraph.updates
+        ):
+            cache.is_stale = True
+        schedule_refresh()
+    elif _get_watched_state(_get_armature()) != cache.watched_state:
+        schedule_refresh()
+
+
+@persistent
+def _after_undo_or_load(*_: Any) -> None:
+    """Start over: after undo, redo and loading, the motion may be another one."""
+    hide()
+    schedule_refresh()
+
+
+def get_handlers() -> Iterator[tuple[Any, Any]]:
+    on = bpy.app.handlers
+    yield on.depsgraph_update_post, _after_update
+    for when in (on.load_post, on.undo_post, on.redo_post):
+        yield when, _after_undo_or_load
+
+
+def start() -> None:
+    """Follow the changes that paths depend on."""
+    app.callbacks.add_handlers(get_handlers())
+
+
+def stop() -> None:
+    """Stop drawing and following."""
+    app.callbacks.remove_handlers(get_handlers())
+    hide()

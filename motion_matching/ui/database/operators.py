@@ -1,0 +1,272 @@
+"""Operators on databases, and on the simulation bone's path through a source."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import bpy
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.items import get_active
+from ...app.typed import settings_of
+from ...engine.errors import SettingsError
+from ..operator_base import (
+    CHARACTER,
+    IDLE,
+    SOURCES,
+    ConfirmedOperator,
+    NothingToDoError,
+    Operator,
+    SteppedOperator,
+    has_active_source,
+    in_object_mode,
+    n_,
+)
+from ..typed_properties import choice, number, text
+from .operators_sources import select_only
+from .properties import MotionMatchingSource
+
+PRESET_ITEMS = (
+    ("article", "Article", "Half a second for the position, a second for the heading"),
+    (
+        "notebook",
+        "Notebook",
+        "Two seconds for both, which removes all sway and blunts starts, stops and turns",
+    ),
+    ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply"),
+)
+
+
+def get_active_source(context: bpy.types.Context) -> MotionMatchingSource | None:
+    settings = get_active_settings(context)
+    return get_active(settings.sources, settings.source_index)
+
+
+# Databases
+
+
+class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
+    """Build the database from the sources that are switched on: their poses, and what frames \
+are compared by"""
+
+    bl_idname = "motion_matching.build"
+    bl_label = "Build"
+    bl_options = {"REGISTER"}
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        uid = obj.session_uid
+        database = yield from app.build.load_or_build_steps(obj, again=True)
+        for note in settings_of(get_armature(uid)).built_notes.splitlines():
+            self.report({"WARNING"}, note)
+        return f"Built {app.status.describe_database(database)}"
+
+
+class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
+    """Delete all databases and trained motion fields from the disk; they can be built again at \
+any time"""
+
+    bl_idname = "motion_matching.clear_cache"
+    bl_label = "Clear Cache"
+    bl_options = {"REGISTER"}
+    requires = IDLE  # panels ask at every redraw, which is no time to look at the disk
+
+    def run(self, context: bpy.types.Context) -> str:
+        freed, in_use = app.library.get_library().clear()
+        app.status.invalidate()
+        if in_use:
+            self.report(
+                {"WARNING"},
+                f"{in_use} files are in use and stay; clear the cache again after a restart",
+            )
+        return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
+
+
+class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
+    """Name a database of the sources that are switched on, to have several databases of the \
+same list"""
+
+    bl_idname = "motion_matching.add_database"
+    bl_label = "Add Database"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = SOURCES
+
+    label: str = text("Database", "Name", "Name of the database")
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.databases.add(get_active_settings(context), self.label.strip() or "Database")
+
+
+def has_database(context: bpy.types.Context) -> str:
+    settings = get_active_settings(context)
+    return (
+        ""
+        if get_active(settings.databases, settings.database_index)
+        else n_("Choose a database that has a name first")
+    )
+
+
+class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
+    """Remove the active database from the list; its sources stay"""
+
+    bl_idname = "motion_matching.remove_database"
+    bl_label = "Remove Database"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_database)
+
+    def run(self, context: bpy.types.Context) -> None:
+        try:
+            app.databases.remove(get_active_settings(context))
+        except SettingsError as error:  # it comes with a linked file
+            self.report({"WARNING"}, str(error))
+            raise NothingToDoError from None
+
+
+# The path of the simulation bone
+
+
+class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
+    """Smooth the simulation bone by windows and orders that are known to work"""
+
+    bl_idname = "motion_matching.smooth_path"
+    bl_label = "Smooth As"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preset: str = choice("article", "Preset", "Windows and orders to set", PRESET_ITEMS)
+
+    def run(self, context: bpy.types.Context) -> None:
+        bone = get_active_settings(context).simulation_bone
+        for name, value in asdict(engine.motion.simulation_bone.PRESETS[self.preset]).items():
+            setattr(bone, name, value)
+
+
+def has_computed_path(context: bpy.types.Context) -> str:
+    source = get_active_source(context)
+    if source.use_path:
+        return n_("This source has a path by hand: go back to the computed one first")
+    return "" if source.enabled else n_("Switch on this source first")
+
+
+class MOTION_MATCHING_OT_edit_path(SteppedOperator, bpy.types.Operator):
+    """Convert the simulation bone's path through the active source to an empty with keys, to \
+edit it by hand; the database is then built from it instead of the computed path"""
+
+    bl_idname = "motion_matching.edit_path"
+    bl_label = "Edit by Hand"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_computed_path)
+
+    fewer_keys: float = number(
+        0.0,
+        "Fewer Keys",
+        "How far the path may be from the computed one in exchange for fewer keys; zero keys "
+        "every frame",
+        min=0.0,
+        max=1.0,
+        soft_max=0.02,
+        precision=4,
+        subtype="DISTANCE",
+        unit="LENGTH",
+    )
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        uid, index = obj.session_uid, settings_of(obj).source_index
+        app.sources.check_source(obj, settings_of(obj).sources[index])
+        number = app.sources.get_enabled_indices(obj).index(index)  # the others may be broken
+        build_settings = app.settings.get_build_settings(obj)
+        read = yield from app.build.read_sources_steps(uid)
+        sources, first = (
+            [source for source, _ in read],
+            read[number][1] + (read[number][0].start or 0),
+        )
+        tracks = yield from app.steps.run_in_background_steps(
+            lambda report: engine.database.build.find_tracks(sources, build_settings, report),
+            "Finding the path",
+        )
+        obj, track = get_armature(uid), tracks[number]
+        if index >= len(settings_of(obj).sources):
+            raise SettingsError("The sources changed meanwhile; edit the path again.")
+        source = settings_of(obj).sources[index]
+        if track is None:
+            raise SettingsError(
+                f"The source '{source.name}' is too short to build from; use more of its frames."
+            )
+        rides = (
+            source.kind == "ACTION"
+            and scene.reading.path_preview.read_placement(obj, source.action) is not None
+        )
+        name = f"{source.action.name if source.action else source.name} Path"
+        source.path = scene.reading.hand_path.create_path(
+            obj, name, track, first, rides=rides, fewer_keys=self.fewer_keys
+        )
+        source.use_path, settings_of(source.path).performer = True, obj
+        return (
+            f"'{source.path.name}' has the path of '{source.name}': edit its keys, and build again"
+        )
+
+
+def has_hand_path(context: bpy.types.Context) -> str:
+    return (
+        ""
+        if get_active_source(context).use_path
+        else n_("This source has its computed path already")
+    )
+
+
+class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
+    """Build from the computed path of the active source again, and remove the empty that was \
+edited by hand"""
+
+    bl_idname = "motion_matching.computed_path"
+    bl_label = "Back to Computed"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_hand_path)
+
+    def run(self, context: bpy.types.Context) -> None:
+        obj, source = get_active_armature(context), get_active_source(context)
+        if context.object == source.path and context.mode == "OBJECT":
+            select_only(obj, context)  # with the empty, the panels would be gone
+        path, source.path, source.use_path = source.path, None, False
+        users = (
+            other.path
+            for one in bpy.data.objects
+            if one.type == "ARMATURE"
+            for other in settings_of(one).sources
+        )
+        if path and path.library is None and path not in users:
+            scene.reading.hand_path.remove_path(path)
+        app.status.invalidate()
+
+
+def has_path_here(context: bpy.types.Context) -> str:
+    source = get_active_source(context)
+    if source.use_path and source.path and source.path.name in context.view_layer.objects:
+        return ""
+    return n_("Edit the path by hand first; its empty has to be in this view layer")
+
+
+class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
+    """Select the empty that holds the path of the active source, to edit its keys"""
+
+    bl_idname = "motion_matching.select_path"
+    bl_label = "Select Path"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_path_here, in_object_mode)
+
+    def run(self, context: bpy.types.Context) -> None:
+        select_only(get_active_source(context).path, context)
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_build,
+    MOTION_MATCHING_OT_clear_cache,
+    MOTION_MATCHING_OT_add_database,
+    MOTION_MATCHING_OT_remove_database,
+    MOTION_MATCHING_OT_smooth_path,
+    MOTION_MATCHING_OT_edit_path,
+    MOTION_MATCHING_OT_computed_path,
+    MOTION_MATCHING_OT_select_path,
+)

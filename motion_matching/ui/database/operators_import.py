@@ -1,0 +1,413 @@
+"""Operators that add motion from elsewhere as sources: BVH, FBX and glTF files, other Blender
+files, and assets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy_extras.io_utils import ImportHelper
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_armature
+from ...app.typed import settings_of
+from ...engine.errors import MotionMatchingError, SettingsError
+from ..operator_base import (
+    CHARACTER,
+    IDLE,
+    Operator,
+    SteppedOperator,
+    has_armature_if_any,
+    in_object_mode,
+    n_,
+)
+from ..typed_properties import Items, collection, switch, text
+from .operators_sources import (
+    MirrorOption,
+    add_action_sources,
+    add_source,
+    report_added,
+    select_only,
+)
+
+EXTENSION = ".bvh"
+
+
+class FilesOption:
+    """A mixin of operators on files of a folder."""
+
+    filepath: str = text("", "File", "File to add", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    directory: str = text(
+        "",
+        "Folder",
+        "Folder of the files; all are added if none is chosen",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
+    )
+    files: Items[bpy.types.OperatorFileListElement] = collection(
+        bpy.types.OperatorFileListElement,
+        "Files",
+        "Files of the folder to add",
+        options={"SKIP_SAVE"},
+    )
+
+
+def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Path]:
+    """Return the files that an operator was given, otherwise its folder.
+
+    SettingsError if nothing is chosen, or a file of another kind.
+    """
+    folder = Path(operator.directory) if operator.directory else None
+    chosen = [folder / file.name for file in operator.files if folder and file.name]
+    if not chosen and operator.filepath and Path(operator.filepath).exists():
+        chosen = [Path(operator.filepath)]
+    if not chosen and folder:
+        chosen = [folder]
+    kinds = " or ".join(endings)
+    if not chosen:
+        raise SettingsError(
+            f"'{operator.filepath}' does not exist; choose {kinds} files, or a folder of them."
+        )
+    wrong = next(
+        (path for path in chosen if path.is_file() and path.suffix.lower() not in endings), None
+    )
+    if wrong:
+        raise SettingsError(
+            f"{wrong} is not a {kinds} file; choose motion capture of that kind, or a folder of it."
+        )
+    return chosen
+
+
+def _find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
+    """Return the files of these kinds in a folder and below it, sorted; a file as it is.
+    SettingsError if there are none.
+    """
+    if not path.is_dir():
+        return [path]
+    found = sorted(
+        p for p in path.rglob("*") if p.suffix.lower() in endings and not p.name.startswith(".")
+    )
+    if not found:
+        raise SettingsError(
+            f"The folder {path} holds no {' or '.join(endings)} file; choose another."
+        )
+    return found
+
+
+# BVH files, which stay files
+
+
+class _FilesOperator(MirrorOption, Operator):
+    requires = (*IDLE, has_armature_if_any)
+
+    def get_paths(self) -> list[Path]:
+        """Return the files and folders to add."""
+        raise NotImplementedError
+
+    def run(self, context: bpy.types.Context) -> str:
+        paths = [
+            source.file
+            for source in engine.database.sources.find_sources(self.get_paths())
+            if source.file
+        ]
+        obj = get_active_armature(context) or import_armature(paths[0], context)
+        present = {app.source_files.find_file(source) for source in settings_of(obj).sources}
+        new = [path for path in paths if path not in present]
+        for path in new:
+            add_source(obj, path.stem, kind="FILE", filepath=str(path), mirror=self.mirror)
+        return report_added(len(new), "file")
+
+
+# bpy's types of both differ
+class MOTION_MATCHING_OT_add_files(FilesOption, _FilesOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Add motion capture files (BVH), or all in a folder and below it, to the motion that the \
+database is built from. Without a selected armature, one is made from the first file"""
+
+    bl_idname = "motion_matching.add_files"
+    bl_label = "Add Files"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = EXTENSION
+    filter_glob: str = text("*.bvh;*.BVH", "", "Files to show", options={"HIDDEN"})
+
+    def get_paths(self) -> list[Path]:
+        return get_chosen_paths(self, (EXTENSION,))
+
+
+class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
+    """Add all motion capture files (BVH) in a folder and below it to the motion that the \
+database is built from. Without a selected armature, one is made from the first file"""
+
+    bl_idname = "motion_matching.add_folder"
+    bl_label = "Add Folder"
+    bl_options = {"REGISTER", "UNDO"}
+
+    directory: str = text(
+        "", "Folder", "Folder whose files are added", subtype="DIR_PATH", options={"SKIP_SAVE"}
+    )
+    filter_folder: bool = switch(True, "", "Show folders", options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def get_paths(self) -> list[Path]:
+        return [Path(self.directory)]
+
+
+def import_armature(path: Path, context: bpy.types.Context) -> bpy.types.Object:
+    """Create a character with the skeleton of a motion capture file, and select it. MotionDataError
+    if it is unreadable.
+    """
+    clip = engine.motion.bvh.load(path)
+    skeleton = scene.rig.armature.compute_standing_rest(replace(clip, skeleton=clip.skeleton))
+    obj = scene.rig.armature.create_armature(skeleton, path.stem, context.collection)
+    scene.rig.fitting.store_rest(obj, skeleton)
+    scene.staging.body.create_body(obj, skeleton, f"{path.stem} body")
+    select_only(obj, context)
+    return obj
+
+
+# Files that become actions
+
+
+class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of both differ
+    FilesOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
+):
+    """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
+sources. Without a selected armature, the character of an FBX or glTF file is used"""
+
+    bl_idname = "motion_matching.import_motion"
+    bl_label = "Import Motion"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+    requires = (*IDLE, has_armature_if_any, in_object_mode)
+
+    filter_glob: str = text("*.bvh;*.fbx;*.glb;*.gltf", "", "Files to show", options={"HIDDEN"})
+
+    _was_invoked = False
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        self._was_invoked = True
+        browser: Any = ImportHelper  # whose types say that it returns nothing
+        return browser.invoke(self, context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Work in slices after the file browser, and at once in scripts.
+
+        Adjust Last Operation runs this again, and a registered operator cannot go on in slices.
+        """
+        at_once = bpy.app.background or not self._was_invoked
+        self._was_invoked = False
+        return (
+            SteppedOperator.execute(self, context)
+            if at_once
+            else SteppedOperator.invoke(self, context, None)
+        )
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        imports = scene.reading.imports
+        endings = (EXTENSION, *imports.ENDINGS)
+        paths = [
+            path
+            for chosen in get_chosen_paths(self, endings)
+            for path in _find_files(chosen, endings)
+        ]
+        obj, added, failed = get_active_armature(context), 0, []
+        uid: int | None = obj.session_uid if obj else None
+        new: set[int] = set()  # session_uids
+        before = (len(settings_of(obj).sources), settings_of(obj).source_index) if obj else (0, 0)
+        restore_scene_settings = imports.save_scene_settings()
+        try:
+            for number, path in enumerate(paths):
+                yield f"Importing {path.name}", number / len(paths)
+                try:
+                    if uid is None:
+                        present = imports.collect_uids()
+                        obj, actions = _import_character(context, path)
+                        uid, new = obj.session_uid, imports.collect_uids() - present
+                    else:
+                        actions = yield from app.steps.scale_progress_steps(
+                            _import_actions_steps(path, uid), number, len(paths)
+                        )
+                        new |= {action.session_uid for action in actions}
+                except MotionMatchingError as error:
+                    failed.append(str(error))
+                    continue
+                added += add_action_sources(get_armature(uid), actions, self.mirror)
+        except GeneratorExit:  # cancelled, which leaves nothing behind
+            _undo_import(uid, before, new)
+            restore_scene_settings()
+            raise
+        app.status.invalidate()
+        for sentence in failed if added else failed[1:]:
+            self.report({"WARNING"}, sentence)
+        if failed and not added:
+            raise SettingsError(failed[0])
+        return report_added(added, "action")
+
+
+def _import_character(
+    context: bpy.types.Context, path: Path
+) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
+    if path.suffix.lower() == EXTENSION:
+        obj = import_armature(path, context)
+        return obj, app.steps.run_to_end(_import_actions_steps(path, obj.session_uid))
+    obj, actions = scene.reading.imports.import_character(path)
+    select_only(obj, context)
+    return obj, actions
+
+
+def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> None:
+    """Restore an armature's count of sources and the active one, and remove what is new, by
+    session_uid.
+    """
+    obj = next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
+    if obj:
+        settings, (count, active) = settings_of(obj), before
+        for index in reversed(range(count, len(settings.sources))):
+            settings.sources.remove(index)
+        settings.source_index = active
+    scene.reading.imports.remove_blocks(new)
+
+
+def _import_actions_steps(path: Path, uid: int) -> app.steps.Steps[list[bpy.types.Action]]:
+    """Make actions of an armature from the motion in a file. Errors as of reading and baking."""
+    if path.suffix.lower() == EXTENSION:
+        settings = settings_of(get_armature(uid))
+        axes: dict[str, Any] = {
+            "up": settings.up,
+            "forward": settings.forward,
+            "scale": settings.file_scale or None,
+        }
+        clips = [
+            (
+                yield from app.steps.run_in_background_steps(
+                    lambda report: engine.motion.bvh.load(path, **axes), f"Reading {path.name}"
+                )
+            )
+        ]
+    else:
+        clips = scene.reading.imports.import_clips(path)
+    return scene.staging.demo.add_demo_actions(get_armature(uid), clips)
+
+
+# Actions of other Blender files
+
+
+class _ActionsOperator(MirrorOption, Operator):
+    link: bool = switch(False, "Link", "Leave the actions in their file, and follow its changes")
+
+    def add(
+        self,
+        context: bpy.types.Context,
+        wanted: list[tuple[Path, list[str] | None]],
+        own: list[bpy.types.Action],
+    ) -> str:
+        """Add actions that fit as sources: of this file, and of other files those with a name in a
+        list, or all.
+        """
+        obj = get_active_armature(context)
+        fitting = scene.blender.actions.find_actions(obj)
+        actions = [action for action in dict.fromkeys(own) if action in fitting]
+        if own and not actions and not wanted:
+            raise SettingsError(
+                f"No selected action moves the bones of armature '{obj.name}'; select others."
+            )
+        for path, names in wanted:
+            actions += scene.reading.imports.load_library_actions(
+                path, obj, link=self.link, names=names
+            )
+        return report_added(add_action_sources(obj, actions, self.mirror), "action")
+
+
+# bpy's types of both differ
+class MOTION_MATCHING_OT_add_blend_actions(_ActionsOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Add the actions of another Blender file that move the bones of this armature, appended \
+or linked"""
+
+    bl_idname = "motion_matching.add_blend_actions"
+    bl_label = "Add From Blender File"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filter_glob: str = text("*.blend", "", "Files to show", options={"HIDDEN"})
+    filepath: str = text(
+        "",
+        "File",
+        "Blender file whose actions are added",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: bpy.types.Context) -> str:
+        return self.add(context, [(Path(bpy.path.abspath(self.filepath)), None)], [])
+
+
+def has_selected_actions(context: bpy.types.Context) -> str:
+    selected = _get_selected_actions(context)
+    return (
+        ""
+        if selected
+        else n_(
+            "Select actions in the Outliner, in its Blender File mode, or in an asset browser first"
+        )
+    )
+
+
+class MOTION_MATCHING_OT_add_assets(_ActionsOperator, bpy.types.Operator):
+    """Add the actions that are selected in the Outliner or in an asset browser, of this file \
+and of asset libraries"""
+
+    bl_idname = "motion_matching.add_assets"
+    bl_label = "Add Selected Actions"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_selected_actions)
+
+    link: bool = switch(True, "Link", "Leave the actions in their library, and follow its changes")
+
+    def run(self, context: bpy.types.Context) -> str:
+        own: list[bpy.types.Action] = []
+        wanted: dict[Path, list[str]] = {}
+        for path, action in _get_selected_actions(context):
+            if path is None:
+                own.append(action)
+            else:
+                wanted.setdefault(path, []).append(action)
+        return self.add(context, [*wanted.items()], own)
+
+
+def _get_selected_actions(context: bpy.types.Context) -> list[tuple[Path | None, Any]]:
+    """Return the actions that are selected in the window's Outliners and asset browsers.
+
+    Those of this file come with None, others as their file and name.
+    """
+    selected: list[tuple[Path | None, Any]] = []
+    for area in context.window.screen.areas if context.window else ():
+        if area.ui_type in ("OUTLINER", "ASSETS"):
+            with context.temp_override(
+                area=area, region=next(r for r in area.regions if r.type == "WINDOW")
+            ):
+                if area.ui_type == "OUTLINER":
+                    chosen = getattr(
+                        context, "selected_ids", ()
+                    )  # which Blender 4.2 lacks without a window
+                    selected += [(None, one) for one in chosen if isinstance(one, bpy.types.Action)]
+                    continue
+                for asset in context.selected_assets or ():
+                    if asset.id_type == "ACTION":
+                        own = asset.local_id
+                        selected.append(
+                            (None, own) if own else (Path(asset.full_library_path), asset.name)
+                        )
+    return selected
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_add_files,
+    MOTION_MATCHING_OT_add_folder,
+    MOTION_MATCHING_OT_import_motion,
+    MOTION_MATCHING_OT_add_blend_actions,
+    MOTION_MATCHING_OT_add_assets,
+)

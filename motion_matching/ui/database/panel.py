@@ -1,0 +1,309 @@
+"""The panel of the database: sources, named databases, how sources are read, and the simulation
+bone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.items import get_active
+from ..character.panel import draw_role_row, get_known_roles
+from ..panel_base import (
+    ArmaturePanel,
+    SourcePanel,
+    State,
+    add_tall_row,
+    draw_list,
+    draw_progress,
+    draw_small_lines,
+    draw_wrapped_text,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+from . import ground_paths
+from .operators import MOTION_MATCHING_OT_add_database as AddDatabase
+from .operators import MOTION_MATCHING_OT_build as Build
+from .operators import MOTION_MATCHING_OT_clear_cache as ClearCache
+from .operators import MOTION_MATCHING_OT_computed_path as ComputedPath
+from .operators import MOTION_MATCHING_OT_edit_path as EditPath
+from .operators import MOTION_MATCHING_OT_remove_database as RemoveDatabase
+from .operators import MOTION_MATCHING_OT_select_path as SelectPath
+from .operators import MOTION_MATCHING_OT_smooth_path as SmoothPath
+from .operators_import import MOTION_MATCHING_OT_add_files as AddFiles
+from .operators_sources import MOTION_MATCHING_OT_add_actions as AddActions
+from .operators_sources import MOTION_MATCHING_OT_remove_source as RemoveSource
+from .operators_sources import get_shown_indices
+from .properties import MotionMatchingDatabase, MotionMatchingSource
+
+# by the kind of a status: icon, two words, and what to do
+_STATES = {
+    "unknown": ("SORTTIME", "Looking", ""),
+    "empty": ("LAYER_USED", "No Sources", "Add actions of this armature, or files"),
+    "broken": ("ERROR", "Needs Help", ""),
+    "none": ("LAYER_USED", "Not Built", "Build the database"),
+    "elsewhere": (
+        "FILE_REFRESH",
+        "Not Built Here",
+        "Built on another machine, or cleared since: build it again",
+    ),
+    "stale": ("FILE_REFRESH", "Stale", "Sources or settings have changed: build again"),
+    "fresh": ("CHECKMARK", "Fresh", ""),
+}
+_KIND_ICONS: Any = {"ACTION": "ACTION", "FILE": "FILE"}
+
+
+class MOTION_MATCHING_UL_sources(bpy.types.UIList):
+    """Motion that the database is built from"""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: MotionMatchingSettings,
+        item: MotionMatchingSource,
+        icon: int,
+        owner: Any,
+        property: str,
+    ) -> None:
+        row = layout.row(align=True)
+        row.prop(item, "enabled", text="")
+        is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
+        rest = row.row(align=True)
+        rest.active = item.enabled
+        rest.label(
+            text=item.action.name if item.action else item.name,
+            icon="ERROR" if is_lost else _KIND_ICONS[item.kind],
+        )
+        rest.prop(item, "loop", text="", icon="FILE_REFRESH")
+        rest.prop(item, "mirror", text="", icon="MOD_MIRROR")
+
+    def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """Draw nothing: the search stands above the list."""
+
+    def filter_items(
+        self, context: bpy.types.Context, data: MotionMatchingSettings, property: str
+    ) -> tuple[list[int], list[int]]:
+        if not data.search:
+            return [], []
+        flags = [0] * len(data.sources)
+        for index in get_shown_indices(data):
+            flags[index] = self.bitflag_filter_item
+        return flags, []
+
+
+class MOTION_MATCHING_UL_databases(bpy.types.UIList):
+    """Databases that have names"""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: MotionMatchingSettings,
+        item: MotionMatchingDatabase,
+        icon: int,
+        owner: Any,
+        property: str,
+    ) -> None:
+        layout.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
+
+
+class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
+    """The motion that is played"""
+
+    bl_label = "Database"
+    bl_order = 1
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        return _STATES[app.status.get_status(obj).kind][:2]
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, status = self.layout, app.status.get_status(obj)
+        if settings.sources:
+            layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
+        side = draw_list(layout, "MOTION_MATCHING_UL_sources", settings, "sources", "source_index")
+        side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
+        side.operator(RemoveSource.bl_idname, text="", icon="REMOVE")
+        side.separator()
+        side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
+        if not settings.sources:
+            row = layout.row(align=True)
+            row.operator(AddActions.bl_idname, icon="ACTION")
+            row.operator(AddFiles.bl_idname, icon="FILE_FOLDER")
+        add_tall_row(layout).operator(
+            Build.bl_idname,
+            text="Build Again" if status.kind == "fresh" else "Build",
+            icon="MODIFIER",
+        )
+        draw_progress(layout)
+        _draw_summary(layout, context, status, settings.built_notes)
+
+
+def _draw_summary(
+    layout: bpy.types.UILayout, context: bpy.types.Context, status: app.status.Status, notes: str
+) -> None:
+    hint = f"{status.stale_reason}. Build again" if status.stale_reason else _STATES[status.kind][2]
+    if hint and not app.runtime.runtime.progress:
+        draw_wrapped_text(layout, context, hint, "INFO")
+    if status.kind != "fresh":
+        return
+    minutes, seconds = divmod(round(status.seconds), 60)
+    draw_small_lines(
+        layout,
+        (
+            f"{status.frames} frames, {minutes} min {seconds} s at {status.fps:g} fps",
+            f"{status.clips} clips, {status.bones} bones, {status.megabytes:.0f} MB",
+        ),
+        "CHECKMARK",
+    )
+    draw_wrapped_text(layout, context, status.coverage, "BLANK1")
+    for note in notes.splitlines():
+        draw_wrapped_text(layout, context, note, "ERROR")
+
+
+class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
+    """Databases with a name, each built from some of the sources"""
+
+    bl_label = "Databases"
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        shown = get_active(settings.databases, settings.database_index)
+        return ("NONE", shown.label) if shown else None
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        side = draw_list(
+            self.layout,
+            "MOTION_MATCHING_UL_databases",
+            settings,
+            "databases",
+            "database_index",
+            rows=3,
+        )
+        side.operator(AddDatabase.bl_idname, text="", icon="ADD")
+        side.operator(RemoveDatabase.bl_idname, text="", icon="REMOVE")
+
+
+class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
+    """How the active source is used"""
+
+    bl_label = "Source"
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        gait = settings.sources[settings.source_index].gait
+        return None if gait == "none" else ("NONE", gait.title())
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        source = settings.sources[settings.source_index]
+        column = split_layout(self.layout)
+        for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
+            column.prop(source, name)
+        row = column.row(heading="Range")
+        row.prop(source, "use_range", text="")
+        limits = row.row(align=True)
+        limits.active = source.use_range
+        limits.prop(source, "frame_start", text="")
+        limits.prop(source, "frame_end", text="")
+
+
+class MOTION_MATCHING_PT_reading(ArmaturePanel, bpy.types.Panel):
+    """How sources are read"""
+
+    bl_label = "Reading"
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        column = split_layout(self.layout)
+        column.prop(settings, "speed")
+        column.prop(settings, "contact_speed")
+        column.prop(settings, "auto_tags")
+        column.prop(settings, "up", text="Files Up")
+        column.prop(settings, "forward", text="Files Forward")
+        column.prop(settings, "file_scale", text="Files Scale")
+        self.layout.operator(ClearCache.bl_idname, icon="TRASH")
+
+
+class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
+    """How the path of the character over the ground is found"""
+
+    bl_label = "Simulation Bone"
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        source = get_active(settings.sources, settings.source_index)
+        if not (source and source.use_path):
+            return None
+        return (
+            ("EMPTY_ARROWS", "By Hand")
+            if app.sources.has_path_object(source)
+            else ("ERROR", "Path Lost")
+        )
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, bone, known = self.layout, settings.simulation_bone, get_known_roles(obj)
+        layout.prop(
+            settings, "show_path", toggle=True, icon="HIDE_OFF" if settings.show_path else "HIDE_ON"
+        )
+        if settings.show_path and (note := ground_paths.get_cache().note):
+            draw_wrapped_text(layout, context, note, "ERROR")
+        column = split_layout(layout)
+        column.prop(bone, "source")
+        for role in ("spine", "hips") if bone.source == "spine" else ("root",):
+            draw_role_row(column, obj, settings.roles, role, known)
+        layout.operator_menu_enum(SmoothPath.bl_idname, "preset", icon="PRESET")
+        smoothing = split_layout(layout)
+        smoothing.active = bone.source == "spine"
+        smoothing.prop(bone, "position_window")
+        smoothing.prop(bone, "direction_window")
+        smoothing.prop(bone, "standing", slider=True)
+        smoothing.prop(bone, "position_order")
+        smoothing.prop(bone, "direction_order")
+        smoothing.prop(bone, "heading")
+        self._draw_by_hand(context, get_active(settings.sources, settings.source_index))
+
+    def _draw_by_hand(
+        self, context: bpy.types.Context, source: MotionMatchingSource | None
+    ) -> None:
+        if source is None or not source.use_path:
+            self.layout.operator(EditPath.bl_idname, icon="EMPTY_ARROWS")
+            return
+        is_found = app.sources.has_path_object(source)
+        if not is_found:
+            draw_wrapped_text(
+                self.layout,
+                context,
+                "The empty with the path was deleted: undo that, or go back",
+                "ERROR",
+            )
+        column = self.layout.column(align=True)
+        if is_found:
+            column.operator(
+                SelectPath.bl_idname, text=f"Select '{source.path.name}'", icon="EMPTY_ARROWS"
+            )
+        column.operator(ComputedPath.bl_idname, icon="LOOP_BACK")
+
+
+CLASSES = (
+    MOTION_MATCHING_UL_sources,
+    MOTION_MATCHING_UL_databases,
+    MOTION_MATCHING_PT_database,
+    MOTION_MATCHING_PT_databases,
+    MOTION_MATCHING_PT_source,
+    MOTION_MATCHING_PT_reading,
+    MOTION_MATCHING_PT_simulation_bone,
+)

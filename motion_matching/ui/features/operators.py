@@ -1,0 +1,156 @@
+"""Operators on the list of features: add one, remove one, and move one. They also run while
+live.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_settings
+from ...app.items import get_active
+from ...engine.errors import SettingsError
+from ..operator_base import CHARACTER_ALSO_LIVE, NothingToDoError, Operator, n_
+from ..panel_base import set_options
+from ..typed_properties import choice, text
+from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title
+
+_DEFAULT_ROLES = (
+    "left_foot",
+    "right_foot",
+    "hips",
+    "head",
+    "left_toe",
+    "right_toe",
+)  # the first that is missing is added
+
+
+def has_feature(context: bpy.types.Context) -> str:
+    features = get_active_settings(context).features
+    return (
+        ""
+        if get_active(features.items, features.index)
+        else n_("Choose a preset, or add a feature first")
+    )
+
+
+def _describe_active(features: MotionMatchingFeatures) -> str:
+    return f"The feature '{get_title(features.items[features.index])}'"
+
+
+def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
+    features.index, features.preset = index, ""
+    app.status.invalidate()
+
+
+class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
+    """Compare frames by one more feature. The database has to be built again; a live session \
+is not affected"""
+
+    bl_idname = "motion_matching.add_feature"
+    bl_label = "Add Feature"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = CHARACTER_ALSO_LIVE
+
+    kind: str = choice("bone_position", "Kind", "What is compared", KINDS)
+    bone: str = text(
+        "",
+        "Bone",
+        "Role such as left_foot, or the name of a bone; empty for one that is not compared yet",
+        options={"SKIP_SAVE"},
+    )
+    times: str = text(
+        "",
+        "Times",
+        "Seconds from now, separated by commas, negative to look back; empty for the next second",
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: bpy.types.Context) -> None:
+        features = get_active_settings(context).features
+        if not features.items:  # the default ones are in use without a list
+            app.features.set_default_features(features)
+        index = min(features.index + 1, len(features.items))
+        present = {(item.kind, item.bone) for item in features.items}
+        item = app.items.add(features.items, self.kind)
+        item.kind = self.kind
+        if self.kind.startswith("trajectory"):
+            item.bone, item.times, item.axes = "", self.times or AHEAD, "xy"
+        else:
+            missing = (role for role in _DEFAULT_ROLES if (self.kind, role) not in present)
+            item.bone, item.times, item.axes = self.bone or next(missing, "hips"), "", "xyz"
+        features.items.move(len(features.items) - 1, index)
+        _finish_edit(features, index)
+
+
+class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
+    """Stop comparing frames by the active feature. To leave it out for a while, set its weight \
+to zero: that needs no build"""
+
+    bl_idname = "motion_matching.remove_feature"
+    bl_label = "Remove Feature"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER_ALSO_LIVE, has_feature)
+
+    def run(self, context: bpy.types.Context) -> None:
+        features = get_active_settings(context).features
+        if len(features.items) == 1:
+            raise SettingsError(
+                "Frames need at least one feature to be compared by; add another first."
+            )
+        app.items.remove(features.items, features.index, _describe_active(features))
+        _finish_edit(features, min(features.index, len(features.items) - 1))
+
+
+class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
+    """Move the active feature in the list; the order makes no difference to the motion"""
+
+    bl_idname = "motion_matching.move_feature"
+    bl_label = "Move Feature"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER_ALSO_LIVE, has_feature)
+
+    direction: str = choice(
+        "UP",
+        "Direction",
+        "Where the feature moves",
+        items=[("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it")],
+    )
+
+    def run(self, context: bpy.types.Context) -> None:
+        features = get_active_settings(context).features
+        index = features.index + (1 if self.direction == "DOWN" else -1)
+        if not 0 <= index < len(features.items):
+            raise NothingToDoError
+        app.items.move(features.items, features.index, index, _describe_active(features))
+        _finish_edit(features, index)
+
+
+class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
+    """What frames can be compared by"""
+
+    bl_label = "Add Feature"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        for times, suffix in (("", ""), (AHEAD, " Ahead"), (BEHIND, " Behind")):
+            for kind, name, _, icon, _ in KINDS:
+                if kind.startswith("trajectory") == bool(times):
+                    set_options(
+                        self.layout.operator(
+                            MOTION_MATCHING_OT_add_feature.bl_idname,
+                            text=f"{name}{suffix}",
+                            icon=icon,
+                        ),
+                        kind=kind,
+                        times=times,
+                    )
+            if suffix != " Behind":
+                self.layout.separator()
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_add_feature,
+    MOTION_MATCHING_OT_remove_feature,
+    MOTION_MATCHING_OT_move_feature,
+    MOTION_MATCHING_MT_add_feature,
+)

@@ -1,0 +1,106 @@
+"""The panel of features: what frames are compared by, and the weight of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.items import get_active
+from ...app.runtime import runtime
+from ..panel_base import (
+    ArmaturePanel,
+    State,
+    draw_list,
+    draw_preset_row,
+    draw_wrapped_text,
+    set_options,
+    split_layout,
+)
+from ..presets import MOTION_MATCHING_OT_apply_preset as ApplyPreset
+from ..properties import MotionMatchingSettings
+from .operators import MOTION_MATCHING_MT_add_feature as AddMenu
+from .operators import MOTION_MATCHING_OT_move_feature as MoveFeature
+from .operators import MOTION_MATCHING_OT_remove_feature as RemoveFeature
+from .properties import (
+    ICONS,
+    MotionMatchingFeature,
+    MotionMatchingFeatures,
+    get_title,
+    is_trajectory,
+)
+
+
+class MOTION_MATCHING_UL_features(bpy.types.UIList):
+    """What frames are compared by, each with its weight"""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: MotionMatchingFeatures,
+        item: MotionMatchingFeature,
+        icon: int,
+        owner: Any,
+        property: str,
+    ) -> None:
+        split = layout.split(factor=0.68)
+        split.label(text=get_title(item), icon=ICONS[item.kind])
+        split.prop(item, "weight", text="", slider=True)
+
+
+class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
+    """What frames are compared by, and the weight of each"""
+
+    bl_label = "Features"
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        dimensions = app.status.get_status(obj).dimensions
+        return ("NONE", f"{dimensions} Numbers") if dimensions else None
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        features, layout = settings.features, self.layout
+        draw_preset_row(layout, "features", features.preset)
+        column = split_layout(layout)
+        column.prop(features, "responsiveness", slider=True)
+        column.prop(features, "continuity", slider=True)
+        if not features.items:
+            set_options(
+                layout.operator(
+                    ApplyPreset.bl_idname, text="Adjust Default Features", icon="OPTIONS"
+                ),
+                kind="features",
+                filepath="default",
+            )
+            return
+        if runtime.live and not runtime.live.plays_features:
+            draw_wrapped_text(
+                layout,
+                context,
+                "The live session uses other features: start it again to use these",
+                "INFO",
+            )
+        side = draw_list(layout, "MOTION_MATCHING_UL_features", features, "items", "index")
+        side.menu(AddMenu.__name__, text="", icon="ADD")
+        side.operator(RemoveFeature.bl_idname, text="", icon="REMOVE")
+        side.separator()
+        set_options(side.operator(MoveFeature.bl_idname, text="", icon="TRIA_UP"), direction="UP")
+        set_options(
+            side.operator(MoveFeature.bl_idname, text="", icon="TRIA_DOWN"), direction="DOWN"
+        )
+        column = split_layout(layout)
+        item = get_active(features.items, features.index)
+        if item is not None:
+            column.prop(item, "kind")
+            column.prop(item, "times" if is_trajectory(item) else "bone")
+            column.prop(item, "axes")
+        column.prop(features, "normalization")
+        column.prop(features, "beyond_range")
+
+
+CLASSES = (MOTION_MATCHING_UL_features, MOTION_MATCHING_PT_features)

@@ -1,0 +1,194 @@
+"""Settings of what frames are compared by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.typed import armature_of, settings_of
+from ...engine.motion.bone_names import ROLES
+from ..property_updates import apply_weights, invalidate_status
+from ..typed_properties import (
+    Items,
+    choice,
+    collection,
+    integer,
+    number,
+    settings_group,
+    suggest,
+    text,
+)
+
+AHEAD, BEHIND = "0.3333333333, 0.6666666667, 1", "-0.3333333333, -0.6666666667, -1"  # seconds
+KINDS: Any = (
+    ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
+    ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
+    ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
+    (
+        "trajectory_direction",
+        "Facing",
+        "Where the character will face, or faced",
+        "ORIENTATION_GIMBAL",
+        3,
+    ),
+    ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
+)
+ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
+_NAMES = {kind: name for kind, name, *_ in KINDS}
+
+
+def _clear_preset(
+    self: MotionMatchingFeature | MotionMatchingFeatures, context: bpy.types.Context
+) -> None:
+    settings_of(self.id_data).features.preset = ""
+    invalidate_status(self, context)
+
+
+def _change_weight(self: MotionMatchingFeature, context: bpy.types.Context) -> None:
+    settings_of(self.id_data).features.preset = ""
+    apply_weights(self, context)
+
+
+def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> None:
+    """Give a feature of another kind the bone or the times that it needs."""
+    if is_trajectory(self) and not self.times:
+        self.bone, self.times, self.axes = "", AHEAD, "xy"
+    elif not is_trajectory(self) and not self.bone:
+        self.bone, self.times, self.axes = "hips", "", "xyz"
+    _clear_preset(self, context)
+
+
+def _suggest_bones(self: MotionMatchingFeature, context: bpy.types.Context, text: str) -> list[str]:
+    """Return the roles, and the bones of the armature, that contain a text."""
+    obj = app.characters.get_active_armature(context)
+    names = [*ROLES, *(armature_of(obj).bones.keys() if obj else ())]
+    return [name for name in names if text.lower() in name.lower()]
+
+
+@settings_group
+class MotionMatchingFeature(bpy.types.PropertyGroup):
+    """A feature that frames are compared by, and its weight"""
+
+    kind: str = choice("bone_position", "Kind", "What is compared", KINDS, update=_change_kind)
+    bone: str = text(
+        "",
+        "Bone",
+        "Role such as left_foot, or the name of a bone",
+        update=_clear_preset,
+        **suggest(_suggest_bones),
+    )
+    times: str = text(
+        "",
+        "Times",
+        "Seconds from now, separated by commas; further ahead: turns begin earlier, negative: "
+        "looks back",
+        update=_clear_preset,
+    )
+    axes: str = choice(
+        "xyz",
+        "Axes",
+        "Which directions are compared",
+        update=_clear_preset,
+        items=[
+            ("xyz", "All", "All three directions"),
+            ("xy", "Ground", "Only along the ground, not the height"),
+        ],
+    )
+    weight: float = number(
+        1.0,
+        "Weight",
+        "How much this counts in the choice of the next frame; higher: matched more closely, at "
+        "the cost of "
+        "all others",
+        min=0.0,
+        soft_max=5.0,
+        max=1000.0,
+        precision=2,
+        update=_change_weight,
+    )
+
+
+def is_trajectory(feature: MotionMatchingFeature) -> bool:
+    """Tell whether a feature describes the path. As a method of its class, this would crash Blender
+    4.2 when it quits.
+    """
+    return feature.kind.startswith("trajectory")
+
+
+def get_title(feature: MotionMatchingFeature) -> str:
+    """Return the title of a feature in the list."""
+    kind = _NAMES[feature.kind]
+    if is_trajectory(feature):
+        return f"{kind} {_shorten_times(feature.times)}"
+    return f"{feature.bone.replace('_', ' ').title()} {kind}"
+
+
+def _shorten_times(times: str) -> str:
+    """Round times to two decimals. What is not a number is left as it is."""
+    try:
+        return " ".join(f"{round(float(time), 2):g}" for time in times.split(","))
+    except ValueError:
+        return times
+
+
+@settings_group
+class MotionMatchingFeatures(bpy.types.PropertyGroup):
+    """What frames are compared by"""
+
+    # a method of bpy's, which it hides
+    items: Items[MotionMatchingFeature] = collection(  # type: ignore[assignment]
+        MotionMatchingFeature, "Features", "What frames are compared by"
+    )
+    index: int = integer(0, "Active Feature", "Feature whose details are shown")
+    normalization: str = choice(
+        "feature",
+        "Normalize",
+        "How features are made comparable",
+        update=_clear_preset,
+        items=[
+            ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
+            ("dimension", "By Number", "Divide each number by its own deviation"),
+        ],
+    )
+    beyond_range: str = choice(
+        "extrapolate",
+        "Beyond End",
+        "Where a path leads after the end of its clip",
+        update=_clear_preset,
+        items=[
+            (
+                "extrapolate",
+                "Goes On",
+                "On as the clip ended, so that a clip cut in full stride does not seem to stop",
+            ),
+            ("hold", "Stays", "Nowhere: it stays at the last frame"),
+        ],
+    )
+    responsiveness: float = number(
+        1.0,
+        "Responsiveness",
+        "Multiplies the weights of the path; higher: turns and stops sooner, poses fit less well",
+        min=0.0,
+        max=10.0,
+        soft_min=0.2,
+        soft_max=3.0,
+        precision=2,
+        update=apply_weights,
+    )
+    continuity: float = number(
+        1.0,
+        "Continuity",
+        "Multiplies the weights of the pose; higher: moves more smoothly, responds later",
+        min=0.0,
+        max=10.0,
+        soft_min=0.2,
+        soft_max=3.0,
+        precision=2,
+        update=apply_weights,
+    )
+    preset: str = text("", "Preset", "Preset that these features come from")
+
+
+CLASSES = (MotionMatchingFeature, MotionMatchingFeatures)

@@ -1,0 +1,224 @@
+"""The coverage map and the histograms in the corner of the 3D views, while nothing is live.
+
+They are laid out in pixels at the interface's scale, each from its own lower left corner; a redraw
+only positions them. There are few texts, because drawing one takes longer than drawing all boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ... import app, engine
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from .. import drawing
+
+if TYPE_CHECKING:
+    from ...engine.insight.coverage import Coverage
+
+Box = tuple[float, float, float, float]  # left, bottom, right, top
+Color = tuple[float, float, float, float]
+
+WIDTH = 272.0
+_LEFT, _RIGHT, _FOOT, _LINE = (
+    34.0,
+    8.0,
+    20.0,
+    15.0,
+)  # beside and below what is drawn, and a line of text above
+_CELL, _BARS = 12.0, 42.0  # heights of a row of the map, and of the tallest bar
+_GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
+_LINE_WIDTH = 1.5
+_PAPER, _WHITE = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.8)
+_FEW, _MANY = (
+    np.array([0.12, 0.2, 0.34, 1.0]),
+    np.array([0.62, 0.84, 1.0, 1.0]),
+)  # cells with frames
+_HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
+
+
+class ChartCache:
+    """What was measured, charts of it, and their batches."""
+
+    def __init__(self) -> None:
+        self.report: app.insight.CoverageReport | None = None
+        self.charts: dict[str, Chart] = {}
+        self.batches: dict[str, Any] = {}
+
+
+class Text(NamedTuple):
+    """A text and its position; `align` is the share of its width that lies left of it."""
+
+    x: float
+    y: float
+    text: str
+    align: float = 0.0
+
+
+class Chart(NamedTuple):
+    """A chart: its height, boxes with their colours, the first of them its paper, and texts."""
+
+    height: float
+    boxes: tuple[tuple[Box, Color], ...]
+    texts: tuple[Text, ...]
+
+
+# Laying out
+
+
+def build_coverage_chart(covered: Coverage) -> Chart:
+    """Return the chart of frames by speed, upward, and turn rate, left turns to the left, with a
+    red frame around holes.
+    """
+    coverage = engine.insight.coverage
+    rows, columns = covered.visible_row_count, covered.frames.shape[1]
+    width, top = (WIDTH - _LEFT - _RIGHT) / columns, _FOOT + rows * _CELL
+    shades = np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1))
+
+    def cell(row: int, column: int) -> Box:
+        left = _LEFT + (columns - 1 - column) * width
+        return left, _FOOT + row * _CELL, left + width - 1.0, _FOOT + (row + 1) * _CELL - 1.0
+
+    filled = [
+        (cell(*index), _blend_color(shades[index]))
+        for index in _find_cells(covered.frames[:rows] > 0)
+    ]
+    framed = [
+        (side, _HOLE)
+        for index in _find_cells(covered.holes[:rows])
+        for side in _outline_box(cell(*index), bottom=True)
+    ]
+    speeds = [
+        Text(_LEFT - 4.0, y, f"{coverage.SPEED_EDGES[row]:g}", 1.0)
+        for row, y in ((0, _FOOT), (rows, top - 9.0))
+    ]
+    turns = np.degrees(coverage.TURN_EDGES[:-1] + coverage.TURN_EDGES[1:]) / 2
+    turned = [
+        Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
+        for k in range(0, columns, columns // 2)
+    ]
+    step = coverage.SPEED_EDGES[1] - coverage.SPEED_EDGES[0]
+    turn = np.degrees(coverage.TURN_EDGES[1] - coverage.TURN_EDGES[0])
+    texts = [
+        Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
+        Text(
+            _GAP,
+            top + 0.3 * _LINE,
+            f"{step:g} m/s by {turn:.0f}°/s over {coverage.WINDOW:g} s; red: asked for, "
+            f"under {coverage.MIN_CELL_FRAMES}",
+        ),
+    ]
+    return _build_chart(top + 2.2 * _LINE, [*filled, *framed], [*texts, *speeds, *turned])
+
+
+def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
+    """Return the chart of how much of the data, filled, and of the simulation object, outlined,
+    lies in each bin.
+    """
+    edges, most = table["edges"], max(*table["data"], *table["simulation"], 1e-6)
+    width, top = (WIDTH - _LEFT - _RIGHT) / (len(edges) - 1), _FOOT + _BARS
+
+    def bars(kind: str) -> Iterator[Box]:
+        for k, share in enumerate(table[kind]):
+            if share > 0.0:
+                yield (
+                    _LEFT + k * width + 1.0,
+                    _FOOT,
+                    _LEFT + (k + 1) * width - 1.0,
+                    _FOOT + _BARS * share / most,
+                )
+
+    boxes = [(bar, _DATA) for bar in bars("data")]
+    boxes += [
+        (side, _SIMULATION)
+        for bar in bars("simulation")
+        for side in _outline_box(bar, bottom=False)
+    ]
+    title = (
+        f"{name.replace('_', ' ').title()} ({table['unit']}), Overlapping by {table['overlap']:.0%}"
+    )
+    ends = [
+        Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5)
+        for k in (0, len(edges) // 2, len(edges) - 1)
+    ]
+    return _build_chart(top + 1.3 * _LINE, boxes, [Text(_GAP, top + 0.4 * _LINE, title), *ends])
+
+
+def _build_chart(height: float, boxes: Sequence[tuple[Box, Color]], texts: Sequence[Text]) -> Chart:
+    return Chart(height, (((0.0, 0.0, WIDTH, height), _PAPER), *boxes), tuple(texts))
+
+
+def _find_cells(mask: np.ndarray) -> list[tuple[int, int]]:
+    return [(row, column) for row, column in np.argwhere(mask).tolist()]
+
+
+def _blend_color(share: float) -> Color:
+    r, g, b, a = (_FEW + (_MANY - _FEW) * share).tolist()
+    return r, g, b, a
+
+
+def _outline_box(box: Box, *, bottom: bool) -> list[Box]:
+    """Return the lines around a box, as boxes."""
+    left, low, right, top = box
+    sides = [
+        (left, low, left + _LINE_WIDTH, top),
+        (right - _LINE_WIDTH, low, right, top),
+        (left, top - _LINE_WIDTH, right, top),
+    ]
+    return [*sides, (left, low, right, low + _LINE_WIDTH)] if bottom else sides
+
+
+# Drawing
+
+
+def _draw() -> None:
+    context = bpy.context
+    obj = app.characters.get_active_armature(context)
+    report = runtime.coverage_reports.get(obj.session_uid) if obj and runtime.live is None else None
+    if report is None:
+        return
+    room, above = context.region.height / context.preferences.system.ui_scale - _HEAD, 0.0
+    for name, chart in _iter_shown_charts(obj, report):
+        if drawing.MARGIN + above + chart.height > room:
+            return
+        _draw_chart(name, chart, above)
+        above += chart.height + _GAP
+
+
+overlay = drawing.Overlay((_draw, "POST_PIXEL"))
+
+
+def _iter_shown_charts(
+    obj: bpy.types.Object, report: app.insight.CoverageReport
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the charts that an armature shows, from the corner upward; they are built once."""
+    cache = runtime.get_cache(ChartCache)
+    if cache.report is not report:
+        tables = report.inspection.histograms.items()
+        cache.report, cache.batches = report, {}
+        cache.charts = {
+            "coverage": build_coverage_chart(report.inspection.covered),
+            **{name: build_histogram_chart(name, table) for name, table in reversed(tables)},
+        }
+    settings = settings_of(obj).insight
+    for name, chart in cache.charts.items():
+        if settings.show_coverage if name == "coverage" else settings.show_histograms:
+            yield name, chart
+
+
+def _draw_chart(name: str, chart: Chart, above: float) -> None:
+    import blf
+
+    batches = runtime.get_cache(ChartCache).batches
+    if name not in batches:
+        batches[name] = drawing.build_box_batch(*map(np.array, zip(*chart.boxes, strict=True)))
+    with drawing.draw_in_corner(WIDTH, above, left=True) as corner:
+        drawing.draw_boxes(batches[name])
+    blf.size(0, 11.0 * corner.scale)
+    for x, y, text, align in chart.texts:
+        left = corner.x + x * corner.scale - align * blf.dimensions(0, text)[0]
+        drawing.draw_text(text, left, corner.y + y * corner.scale, _WHITE)

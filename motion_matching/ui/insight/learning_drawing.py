@@ -1,0 +1,98 @@
+"""The learning curve of a motion field's training, in the corner of the 3D views, above the map of
+poses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ... import app
+from ...app.typed import settings_of
+from .. import drawing
+from . import drawing as insight_drawing
+
+if TYPE_CHECKING:
+    from ...engine.insight.residual_plot import Curves
+
+_PLOT = (220.0, 110.0)
+_SIDE, _FOOT, _LINE = 34.0, 24.0, 15.0  # beside and below the curves, and of a line of text
+_PAPER, _GRID = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.15)
+_KINDS = {
+    "promised": ("", "Promised"),
+    "least": ("bone_solid", "Least"),
+    "mean": ("bone_pose_active", "Mean"),
+    "most": ("object_active", "Largest"),
+}
+_WHITE = (1.0, 1.0, 1.0, 0.7)
+
+
+def start() -> None:
+    """Draw from now on, in all 3D views."""
+    overlay.start()
+
+
+def stop() -> None:
+    """Stop drawing; may be called twice."""
+    overlay.stop()
+
+
+def _draw() -> None:
+    obj = app.characters.get_active_armature(bpy.context)
+    if (
+        obj is None
+        or not settings_of(obj).training.show_residuals
+        or app.training.get_training_request(obj) is None
+    ):
+        return
+    if curves := app.learning_curves.get_curves(app.training.get_training_key(obj)):
+        _draw_curves(curves, insight_drawing.get_map_height(obj))
+
+
+overlay = drawing.Overlay((_draw, "POST_PIXEL"))
+
+
+def _draw_curves(curves: Curves, above: float) -> None:
+    width, height = _PLOT
+    colors = {
+        kind: drawing.get_theme_color(name) if name else _WHITE
+        for kind, (name, _) in _KINDS.items()
+    }
+    with drawing.draw_in_corner(_SIDE + width, above) as corner:
+        paper = [0.0, 0.0, _SIDE + width, _FOOT + height + 3 * _LINE]
+        drawing.draw_boxes(drawing.build_box_batch(np.array([paper]), np.array([_PAPER])))
+        grid = [
+            [(x, _FOOT + height * height_share) for x in (_SIDE, _SIDE + width)]
+            for height_share, _ in curves.scale
+        ]
+        drawing.draw_lines([(_build_line(points, _GRID), 1.0) for points in grid])
+        for kind, color in colors.items():
+            curve = _build_line(curves.lines[kind] * (width, height) + (_SIDE, _FOOT), color)
+            drawing.draw_lines([(curve, 1.0 if kind == "promised" else 2.0)])
+    _draw_labels(curves, corner, colors)
+
+
+def _build_line(points: Any, color: drawing.Color) -> drawing.Batch | None:
+    return drawing.build_line_batch(drawing.as_segments(np.pad(points, ((0, 0), (0, 1)))), color)
+
+
+def _draw_labels(curves: Curves, corner: drawing.Corner, colors: dict[str, drawing.Color]) -> None:
+    """Draw the names of the curves, and their scale."""
+    import blf
+
+    (width, height), (x, y, scale) = _PLOT, corner
+    blf.size(0, 11.0 * scale)
+
+    def write(text: str, a: float, b: float, color: drawing.Color) -> None:
+        drawing.draw_text(text, x + a * scale, y + b * scale, color)
+
+    write("Change of Values by Sweep", 6.0, _FOOT + height + 2 * _LINE, _WHITE)
+    for number, (kind, (_, name)) in enumerate(reversed(_KINDS.items())):
+        write(name, 6.0 + 60.0 * number, _FOOT + height + 0.8 * _LINE, colors[kind])
+    for height_share, label in curves.scale:
+        write(label, 6.0, _FOOT + height * height_share - 4.0, _WHITE)
+    write("1", _SIDE, 6.0, _WHITE)
+    last = f"{curves.sweeps}"
+    write(last, _SIDE + width - 6.0 - blf.dimensions(0, last)[0] / scale, 6.0, _WHITE)

@@ -1,0 +1,194 @@
+"""Operators that look at the data: measure its coverage, map its poses, inspect a frame, and save
+pictures of it.
+"""
+
+from __future__ import annotations
+
+import os.path
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ... import app, engine
+from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.runtime import runtime
+from ...engine.errors import SettingsError
+from ..operator_base import (
+    CHARACTER,
+    SOURCES,
+    Operator,
+    SteppedOperator,
+    has_action,
+    has_active_source,
+    has_performance,
+    has_take,
+    n_,
+)
+from ..panel_base import format_count
+from ..typed_properties import switch, text
+
+# Requirements
+
+
+def _require_take(context: bpy.types.Context) -> str:
+    return has_take(context) or has_action(context) or has_performance(context)
+
+
+def has_reference(context: bpy.types.Context) -> str:
+    """Require what the data is measured against."""
+    settings = get_active_settings(context).insight
+    if settings.beside == "take":
+        return _require_take(context)
+    if settings.beside == "recording" and settings.recording is None:
+        return n_("Choose a recording to measure the data against")
+    return ""
+
+
+def has_inspectable(context: bpy.types.Context) -> str:
+    """Require the source or the take whose frame is inspected."""
+    is_take = get_active_settings(context).insight.inspect == "take"
+    return _require_take(context) if is_take else has_active_source(context)
+
+
+def is_inspecting(context: bpy.types.Context) -> str:
+    return "" if runtime.inspector else n_("No frame is inspected")
+
+
+class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
+    """Measure how much of what is asked for the data covers, and list what to capture next; \
+the database is built first if necessary"""
+
+    bl_idname = "motion_matching.measure_coverage"
+    bl_label = "Measure Coverage"
+    bl_options = {"REGISTER"}
+    requires = (*SOURCES, has_reference)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        report = yield from app.insight.measure_steps(get_active_armature(context))
+        app.status.refresh(get_active_armature(context))
+        count = len(report.to_capture)
+        return (
+            f"Measured: {format_count(count, 'thing')} to capture next"
+            if count
+            else "Measured: nothing that is asked for is missing"
+        )
+
+
+class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
+    """Save strands, coverage, histograms and maps of poses as one SVG picture, for browsers \
+and drawing programs"""
+
+    bl_idname = "motion_matching.save_pictures"
+    bl_label = "Save Pictures"
+    bl_options = {"REGISTER"}
+    requires = (*SOURCES, has_reference)
+
+    filepath: str = text("", "File", "Picture to write", subtype="FILE_PATH")
+    check_existing: bool = switch(True, "Check Existing", "", options={"HIDDEN"})
+    filter_glob: str = text("*.svg", "", "", options={"HIDDEN"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
+        self._is_browsing = True  # the file browser comes back to `execute`
+        self.filepath = (
+            self.filepath or f"{bpy.path.clean_name(get_active_armature(context).name)}_data.svg"
+        )
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, context: bpy.types.Context) -> bool:
+        """Give the file the name that it will be written with: the file browser marks existing
+        names in red.
+        """
+        typed = self.filepath
+        if os.path.basename(typed):
+            self.filepath = bpy.path.ensure_ext(typed, ".svg")
+        return self.filepath != typed
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        return (
+            super().invoke(context, None)
+            if getattr(self, "_is_browsing", False)
+            else super().execute(context)
+        )
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        path = _resolve_picture_path(self.filepath)
+        obj = get_active_armature(context)
+        uid = obj.session_uid
+        coverage = runtime.coverage_reports.get(uid)
+        if coverage is None or app.insight.explain_staleness(obj, coverage):
+            coverage = yield from app.insight.measure_steps(obj)
+        database = yield from app.build.load_or_build_steps(get_armature(uid))
+        mapped = yield from app.insight.map_poses_steps(get_armature(uid))
+        yield from app.steps.run_in_background_steps(
+            lambda report: engine.insight.plots.save(
+                database, coverage.inspection, mapped.poses, path
+            ),
+            "Drawing",
+        )
+        return f"Saved {path}"
+
+
+def _resolve_picture_path(filepath: str) -> Path:
+    """Return the file to write. SettingsError if none is named, or its folder does not exist."""
+    path = Path(bpy.path.abspath(filepath))
+    if not filepath or path.is_dir():
+        raise SettingsError("No file is named for the pictures; give one that ends in .svg.")
+    path = path if path.suffix.lower() == ".svg" else path.with_name(f"{path.name}.svg")
+    if not path.parent.is_dir():
+        raise SettingsError(f"The folder {path.parent} does not exist; choose another one.")
+    return path
+
+
+class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
+    """Lay all poses out on a flat map, where poses that the search finds similar lie near each \
+other"""
+
+    bl_idname = "motion_matching.map_poses"
+    bl_label = "Map Poses"
+    bl_options = {"REGISTER"}
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        mapped = yield from app.insight.map_poses_steps(get_active_armature(context))
+        app.status.refresh(get_active_armature(context))
+        return f"Mapped {len(mapped.colours)} poses"
+
+
+class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
+    """Show the current frame as the search sees it: its features, what playing on costs, and \
+why other frames win, lose or are excluded; follows the timeline from then on"""
+
+    bl_idname = "motion_matching.inspect_frame"
+    bl_label = "Inspect Frame"
+    bl_options = {"REGISTER"}
+    requires = (*SOURCES, has_inspectable)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        inspector = yield from app.inspector.inspect_steps(get_active_armature(context))
+        app.status.refresh(get_active_armature(context))
+        if inspector.problem:
+            raise SettingsError(inspector.problem)
+        return ""
+
+
+class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
+    """Stop inspecting frames"""
+
+    bl_idname = "motion_matching.stop_inspecting"
+    bl_label = "Stop Inspecting"
+    bl_options = {"REGISTER"}
+    requires = (*CHARACTER, is_inspecting)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.inspector.close()
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_measure_coverage,
+    MOTION_MATCHING_OT_save_pictures,
+    MOTION_MATCHING_OT_map_poses,
+    MOTION_MATCHING_OT_inspect_frame,
+    MOTION_MATCHING_OT_stop_inspecting,
+)

@@ -1,0 +1,266 @@
+"""The panel of insight: what the data covers, a frame as the search sees it, and the map of
+poses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app
+from ...app.runtime import runtime
+from ..panel_base import (
+    ArmaturePanel,
+    State,
+    draw_progress,
+    draw_right,
+    draw_small_lines,
+    draw_table,
+    draw_wrapped_text,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+from .operators import MOTION_MATCHING_OT_inspect_frame as InspectFrame
+from .operators import MOTION_MATCHING_OT_map_poses as MapPoses
+from .operators import MOTION_MATCHING_OT_measure_coverage as MeasureCoverage
+from .operators import MOTION_MATCHING_OT_save_pictures as SavePictures
+from .operators import MOTION_MATCHING_OT_stop_inspecting as StopInspecting
+
+if TYPE_CHECKING:
+    from ...engine.insight.frame_inspector import FrameInspection
+    from ...engine.insight.watching import Choice
+
+_MAX_SHOWN = 6
+_VERDICT_ICONS: Any = {
+    "played on": "PLAY",
+    "entered": "FORWARD",
+    "left": "FORWARD",
+    "excluded": "CANCEL",
+    "lost": "REMOVE",
+}
+
+
+class MOTION_MATCHING_PT_insight(ArmaturePanel, bpy.types.Panel):
+    """What the data holds, and how the search sees it"""
+
+    bl_label = "Insight"
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        coverage = runtime.coverage_reports.get(obj.session_uid)
+        if coverage is None:
+            return "LAYER_USED", "Not Measured"
+        if app.insight.explain_staleness(obj, coverage):
+            return "FILE_REFRESH", "Stale"
+        count = len(coverage.to_capture)
+        return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        self.layout.operator(SavePictures.bl_idname, icon="IMAGE_DATA")
+        draw_progress(self.layout)
+
+
+class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
+    """How much of what is asked for the data covers"""
+
+    bl_label = "Coverage"
+    bl_parent_id = "MOTION_MATCHING_PT_insight"
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, insight, coverage = (
+            self.layout,
+            settings.insight,
+            runtime.coverage_reports.get(obj.session_uid),
+        )
+        column = split_layout(layout)
+        column.prop(insight, "beside")
+        if insight.beside == "recording":
+            column.prop(insight, "recording", text=" ")
+        strands = column.column(heading="Strands")
+        strands.prop(insight, "show_strands")
+        strands.prop(insight, "show_simulation")
+        charts = column.column(heading="Charts")
+        charts.prop(insight, "show_coverage")
+        charts.prop(insight, "show_histograms")
+        layout.operator(MeasureCoverage.bl_idname, icon="VIEWZOOM")
+        if coverage is None:
+            return
+        if reason := app.insight.explain_staleness(obj, coverage):
+            draw_wrapped_text(layout, context, f"{reason}: measure again", "FILE_REFRESH")
+        draw_small_lines(layout, coverage.summary)
+        box, missing = layout.box(), coverage.to_capture
+        box.label(
+            text="What to Capture Next" if missing else "Nothing Asked For Is Missing",
+            icon="OUTLINER_DATA_ARMATURE" if missing else "CHECKMARK",
+        )
+        for text in missing[:_MAX_SHOWN]:
+            draw_wrapped_text(box, context, text, "DOT")
+        if len(missing) > _MAX_SHOWN:
+            box.label(text=f"And {len(missing) - _MAX_SHOWN} more, in the saved pictures")
+
+
+class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
+    """A frame as the search sees it"""
+
+    bl_label = "Frame Inspector"
+    bl_parent_id = "MOTION_MATCHING_PT_insight"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, insight, inspector = self.layout, settings.insight, runtime.inspector
+        column = split_layout(layout)
+        column.row().prop(insight, "inspect", expand=True)
+        if insight.inspect == "source":
+            column.prop(insight, "use_wish")
+            goal = column.column(align=True)
+            goal.active = insight.use_wish
+            goal.prop(insight, "wish", index=0, text="Ahead")
+            goal.prop(insight, "wish", index=1, text="Left")
+        column.prop(insight, "show_features")
+        row = layout.row(align=True)
+        row.operator(InspectFrame.bl_idname, icon="VIEWZOOM")
+        if inspector is None or inspector.armature.uid != obj.session_uid:
+            return
+        row.operator(StopInspecting.bl_idname, text="", icon="X")
+        if inspector.problem:
+            draw_wrapped_text(layout, context, inspector.problem, "ERROR")
+        elif app.insight.explain_staleness(obj, inspector):
+            draw_wrapped_text(
+                layout, context, "The database has changed since: inspect again", "FILE_REFRESH"
+            )
+        if inspector.inspection:
+            _draw_frame(layout, inspector, inspector.inspection.frame)
+            _draw_costs(layout, inspector.inspection)
+            _draw_candidates(layout, context, inspector, inspector.inspection)
+        elif inspector.inspected and inspector.inspected.choice:
+            _draw_frame(layout, inspector, inspector.inspected.frame)
+            _draw_actions(layout, inspector, inspector.inspected.choice)
+
+
+def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
+    source = inspector.database.get_frame_source(frame)
+    draw_small_lines(
+        layout,
+        (
+            f"{source.clip}{' (mirrored)' if source.mirrored else ''}",
+            f"Frame {source.frame}, {frame} of the database",
+            *inspector.lines,
+        ),
+        "ACTION",
+    )
+
+
+def _draw_costs(layout: bpy.types.UILayout, inspection: FrameInspection) -> None:
+    """Draw what playing on costs by feature, beside the best other frame."""
+    shown = [inspection.continuing, *inspection.candidates[:1]]
+
+    def build_row(label: str, costs: list[float]) -> list[str]:
+        return [label, *(f"{cost:.2f}" for cost in costs), *[""] * (2 - len(costs))]
+
+    rows = [
+        build_row(_format_label(feature.label), [weighed.by_feature[index] for weighed in shown])
+        for index, feature in enumerate(inspection.features)
+    ]
+    total = build_row("Cost", [weighed.cost for weighed in shown])
+    draw_table(layout.box(), (("", "Here", "Best"), *rows, total), factor=0.54)
+
+
+def _format_label(label: str) -> str:
+    """Return a feature's label in the panel's words: 'bone_position left_foot' is 'Left Foot
+    Position'.
+    """
+    kind, _, bone = label.partition(" ")
+    if kind.startswith("bone_"):
+        return f"{bone.replace('_', ' ').title()} {kind.removeprefix('bone_').title()}"
+    return kind.replace("_", " ").title()
+
+
+def _draw_candidates(
+    layout: bpy.types.UILayout,
+    context: bpy.types.Context,
+    inspector: app.inspector.Inspector,
+    inspection: FrameInspection,
+) -> None:
+    """Draw the frame itself and the best others, each with its verdict."""
+    box = layout.box()
+    others = (
+        (_format_frame(inspector, weighed.frame), weighed) for weighed in inspection.candidates
+    )
+    for name, weighed in (("Playing On", inspection.continuing), *others):
+        lines = box.column(align=True)
+        row = lines.row()
+        row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
+        draw_right(row, f"{weighed.cost:.2f}")
+        draw_wrapped_text(
+            lines, context, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1"
+        )
+
+
+def _draw_actions(
+    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, choice: Choice
+) -> None:
+    """Draw what a motion field chose among, from the best on: the frame of each action, and how
+    much less it is worth.
+    """
+    lines = layout.box().column(align=True)
+    best = choice.scores[choice.chosen]
+    for index in (-choice.scores).argsort(kind="stable"):
+        is_chosen = index == choice.chosen
+        row = lines.row()
+        row.label(
+            text=_format_frame(inspector, int(choice.frames[index])),
+            icon="FORWARD" if is_chosen else "REMOVE",
+        )
+        draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
+
+
+def _format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
+    source = inspector.database.get_frame_source(frame)
+    return f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+
+
+class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
+    """All poses on a flat map"""
+
+    bl_label = "Map of Poses"
+    bl_parent_id = "MOTION_MATCHING_PT_insight"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)
+        column = split_layout(layout)
+        column.prop(settings.insight, "map")
+        shown = column.column(heading="Show")
+        shown.prop(settings.insight, "show_map", text="While Still")
+        shown.prop(settings.play, "show_map", text="While Live")
+        layout.operator(MapPoses.bl_idname, icon="POINTCLOUD_DATA")
+        if mapped is None:
+            return
+        if reason := app.insight.explain_staleness(obj, mapped):
+            draw_wrapped_text(layout, context, f"{reason}: map again", "FILE_REFRESH")
+        kind = settings.insight.map
+        share = (
+            f", with {mapped.poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
+        )
+        draw_small_lines(
+            layout,
+            (f"Stress {mapped.poses.stress[kind]:.2f}{share}", "Dark poses stand, light ones run"),
+        )
+
+
+CLASSES = (
+    MOTION_MATCHING_PT_insight,
+    MOTION_MATCHING_PT_coverage,
+    MOTION_MATCHING_PT_frame_inspector,
+    MOTION_MATCHING_PT_pose_map,
+)

@@ -1,0 +1,276 @@
+"""What operators share: what they require, errors as reports, and work in slices between
+redraws.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from .. import app, scene
+from ..app.characters import get_active_armature, get_active_settings
+from ..app.items import get_active
+from ..app.runtime import runtime
+from ..engine.errors import MotionMatchingError
+from .takes.properties import MotionMatchingTake
+from .typed_properties import annotate
+
+# What an operator requires: given the context, what to do first, or an empty string.
+Requirement = Callable[[bpy.types.Context], str]
+
+# Blender finds no texts to translate below a class that is not registered: what operators share has
+# to be a mixin
+if TYPE_CHECKING:
+    _Base = bpy.types.Operator
+else:
+    _Base = object
+
+_TICK = 0.02  # seconds between two slices
+_SLICE = 0.03  # seconds that a slice takes, or what a single step needs
+_PROGRESS_INTERVAL = 0.15  # seconds between two updates of the progress
+
+
+def n_(message: str) -> str:
+    """Mark a text for Blender's translators, who find it by this function's name."""
+    return message
+
+
+# Requirements
+
+
+def not_busy(context: bpy.types.Context) -> str:
+    return (
+        n_("Wait for the running task to finish, or cancel it with Esc") if runtime.progress else ""
+    )
+
+
+def not_live(context: bpy.types.Context) -> str:
+    return n_("Stop the live session first, with Esc") if runtime.live else ""
+
+
+def live(context: bpy.types.Context) -> str:
+    return "" if runtime.live else n_("Start a live session first")
+
+
+def in_object_mode(context: bpy.types.Context) -> str:
+    return "" if context.mode == "OBJECT" else n_("Switch to Object Mode first")
+
+
+def has_armature(context: bpy.types.Context) -> str:
+    """Require an armature whose settings can be changed."""
+    obj = get_active_armature(context)
+    if obj is None:
+        return n_("Select an armature first, or add the demo performer")
+    if obj.library and not obj.override_library:
+        return n_("This armature is linked from another file: make a library override first")
+    return n_("Leave Edit Mode first") if obj.mode == "EDIT" else ""
+
+
+def has_armature_if_any(context: bpy.types.Context) -> str:
+    """Require that an armature's settings can be changed, if one is active."""
+    return has_armature(context) if get_active_armature(context) else ""
+
+
+def has_sources(context: bpy.types.Context) -> str:
+    sources = get_active_settings(context).sources
+    if not sources:
+        return n_("Add actions or files to build from first")
+    return (
+        ""
+        if any(source.enabled for source in sources)
+        else n_("Switch on at least one source first")
+    )
+
+
+def can_assign_action(context: bpy.types.Context) -> str:
+    data = get_active_armature(context).animation_data
+    return (
+        n_("Leave the tweak mode of the NLA first (Tab in the NLA editor)")
+        if data and data.use_tweak_mode
+        else ""
+    )
+
+
+def has_active_source(context: bpy.types.Context) -> str:
+    settings = get_active_settings(context)
+    source = get_active(settings.sources, settings.source_index)
+    return "" if source else n_("Add actions or files, and choose one in the list")
+
+
+def has_take(context: bpy.types.Context) -> str:
+    return "" if get_active_take(context) else n_("Bake a take first, and choose it in the list")
+
+
+def has_action(context: bpy.types.Context) -> str:
+    """Require that the active take still has its action."""
+    return (
+        ""
+        if get_active_take(context).action
+        else n_("The action of this take was deleted: discard the take")
+    )
+
+
+def has_performance(context: bpy.types.Context) -> str:
+    """Require that the active take holds what was performed."""
+    known = scene.writing.recording.has_performance(get_active_take(context).action)
+    return "" if known else n_("This take does not hold what was performed: bake or record another")
+
+
+def get_active_take(context: bpy.types.Context) -> MotionMatchingTake | None:
+    settings = get_active_settings(context)
+    return get_active(settings.takes, settings.take_index)
+
+
+IDLE = (not_busy, not_live)
+CHARACTER_ALSO_LIVE = (not_busy, has_armature)
+CHARACTER = (*IDLE, has_armature)
+SOURCES = (*CHARACTER, has_sources)
+PERFORMABLE = (*SOURCES, can_assign_action)
+TAKE = (*CHARACTER, has_take)
+
+
+# Operators
+
+
+class NothingToDoError(Exception):
+    """Ends an operator without an undo step; its message, if any, is reported, but not as
+    an error.
+    """
+
+
+class Operator(_Base):
+    """A mixin of all operators: they say what they require, and `run`."""
+
+    requires: tuple[Requirement, ...] = CHARACTER
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        annotate(cls)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        message = next(filter(None, (requirement(context) for requirement in cls.requires)), "")
+        if message:
+            cls.poll_message_set(message)
+        return not message
+
+    def run(self, context: bpy.types.Context) -> str | None:
+        """Do it, and return what to report. The project's own errors become reports."""
+        raise NotImplementedError
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        try:
+            return self._finish(self.run(context))
+        except MotionMatchingError as error:
+            return self._fail(error)
+        except NothingToDoError as reason:
+            if str(reason):
+                self.report({"INFO"}, str(reason))
+            return {"CANCELLED"}
+
+    def _finish(self, message: str | None) -> set[Any]:
+        if message:
+            self.report({"INFO"}, message)
+        return {"FINISHED"}
+
+    def _fail(self, error: MotionMatchingError) -> set[Any]:
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+
+
+class ConfirmedOperator(Operator):
+    """A mixin of operators that ask before they do it."""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        return context.window_manager.invoke_confirm(self, event)
+
+
+class SteppedOperator(Operator):
+    """A mixin of operators that take their time: `steps(context)` returns what to report. Esc
+    cancels them.
+    """
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        raise NotImplementedError
+
+    def get_cancel_message(self) -> str:
+        """Return what to report after Esc."""
+        return "Cancelled, and nothing was changed"
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Run all steps at once, as scripts expect."""
+        steps = self.steps(context)
+        try:
+            while True:
+                runtime.progress = next(steps)
+        except StopIteration as done:
+            return self._finish(done.value)
+        except MotionMatchingError as error:
+            return self._fail(error)
+        finally:
+            steps.close()
+            runtime.progress = None
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
+        """Run the steps in slices between redraws."""
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        app.steps.stop()
+        self._steps, self._last_progress, self._time_left = (
+            self.steps(context),
+            0.0,
+            app.steps.TimeLeft(),
+        )
+        app.steps.start(self._steps, context.window, self.bl_label, _TICK)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        if not self._is_at_work():
+            return {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            app.steps.stop()
+            self.report({"INFO"}, self.get_cancel_message())
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            now, longest = time.perf_counter(), 0.0
+            until = now + _SLICE
+            while now + longest < until:  # as long as there is time for another step
+                runtime.progress, began = next(self._steps), now
+                now = time.perf_counter()
+                longest = max(longest, now - began)
+        except StopIteration as done:
+            app.steps.stop()
+            return self._finish(done.value)
+        except MotionMatchingError as error:
+            app.steps.stop()
+            return self._fail(error)
+        except BaseException:
+            app.steps.stop()
+            raise
+        if time.perf_counter() > self._last_progress + _PROGRESS_INTERVAL:
+            self._show_progress(context, *runtime.progress)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender cancels the work itself when it quits or loads a file."""
+        if self._is_at_work():
+            app.steps.stop()
+
+    def _is_at_work(self) -> bool:
+        return runtime.work is not None and runtime.work.steps is self._steps
+
+    def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:
+        context.window_manager.progress_update(part)
+        left = self._time_left.estimate(part, time.perf_counter())
+        context.workspace.status_text_set(
+            "    ".join(filter(None, (f"{text} {part:.0%}", left, "Esc: Cancel")))
+        )
+        runtime.progress = f"{text}, {left}" if left else text, part
+        app.callbacks.redraw()
+        self._last_progress = time.perf_counter()

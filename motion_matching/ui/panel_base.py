@@ -1,0 +1,186 @@
+"""What panels share: the sidebar's tab "Motion", and rows that several panels draw. Panels read,
+and compute nothing.
+
+`bl_order` leaves room: 0 Character, 1 Database, 2 Controller, 3 Play, 4 Takes, 5 Insight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..app.characters import get_active_armature, get_active_settings
+from ..app.items import has_active
+from ..app.runtime import runtime
+from ..app.typed import settings_of
+from .presets import MOTION_MATCHING_OT_remove_preset as RemovePreset
+from .presets import MOTION_MATCHING_OT_save_preset as SavePreset
+
+if TYPE_CHECKING:
+    from .properties import MotionMatchingSettings
+
+    _Base = bpy.types.Panel
+else:
+    _Base = object  # as of operators
+
+State = tuple[str, str]  # icon and words
+
+
+class Panel(_Base):
+    """A mixin of all panels of the tab."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Motion"
+
+
+class ArmaturePanel(Panel):
+    """A mixin of panels about the active armature. Their headers show a state, so that closed
+    panels show it as well.
+    """
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return get_active_armature(context) is not None
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        obj = get_active_armature(context)
+        if state := self.get_state(obj, settings_of(obj)):
+            row = self.layout.row(align=True)
+            row.active = False
+            icon: Any = state[0]
+            row.label(text=state[1], icon=icon)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        obj = get_active_armature(context)
+        self.layout.operator_context = "INVOKE_DEFAULT"
+        self.draw_settings(context, obj, settings_of(obj))
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        return None
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        raise NotImplementedError
+
+
+class SourcePanel(ArmaturePanel):
+    """A mixin of closed panels about the active source."""
+
+    bl_parent_id = "MOTION_MATCHING_PT_database"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        settings = get_active_settings(context)
+        return has_active(settings.sources, settings.source_index)
+
+
+def split_layout(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    """Add a column with labels on the left and values on the right."""
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    return column
+
+
+def add_tall_row(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    """Add a row for the button of a panel's next step."""
+    row = layout.row()
+    row.scale_y = 1.4
+    return row
+
+
+def set_options(button: bpy.types.OperatorProperties, **options: Any) -> None:
+    """Set the properties that a button runs its operator with."""
+    for name, value in options.items():
+        setattr(button, name, value)
+
+
+def draw_list(
+    layout: bpy.types.UILayout, kind: str, owner: Any, items: str, index: str, rows: int = 5
+) -> bpy.types.UILayout:
+    """Draw a list, and return the column beside it for its buttons, such as plus and minus."""
+    row = layout.row()
+    row.template_list(kind, "", owner, items, owner, index, rows=rows)
+    return row.column(align=True)
+
+
+def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
+    """Draw rows of a label, which takes a `factor` of the width, and values on its right."""
+    table = layout.column(align=True)
+    table.scale_y = 0.8
+    for label, *values in rows:
+        row = table.split(factor=factor)
+        row.label(text=label)
+        cells = row.grid_flow(columns=len(values), row_major=True, even_columns=True)
+        for value in values:
+            draw_right(cells, value)
+
+
+def draw_right(layout: bpy.types.UILayout, text: str) -> None:
+    """Draw a text at the right edge."""
+    row = layout.row()
+    row.alignment = "RIGHT"
+    row.label(text=text)
+
+
+def draw_small_lines(layout: bpy.types.UILayout, lines: Iterable[str], icon: Any = "NONE") -> None:
+    """Draw lines of figures, close together; the first one has the icon."""
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for line in lines:
+        column.label(text=line, icon=icon)
+        icon = "BLANK1" if icon != "NONE" else icon
+
+
+def draw_wrapped_text(
+    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any
+) -> None:
+    """Draw a sentence in as many lines as the width of the panel needs."""
+    width = context.region.width / (
+        context.preferences.system.ui_scale or 1.0
+    )  # zero without a window
+    draw_small_lines(layout, _wrap_lines(text, max(20, int((width - 60) / 6.2))), icon)
+
+
+@lru_cache(maxsize=200)
+def _wrap_lines(text: str, letters: int) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= letters:
+            lines.append("")
+        lines[-1] += f"{word} "
+    return lines
+
+
+def draw_progress(layout: bpy.types.UILayout) -> None:
+    if runtime.progress:
+        text, part = runtime.progress
+        layout.row().progress(factor=part, text=text)
+
+
+def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
+    """Draw a preset menu, with a button to add and one to remove, as Blender does."""
+    row = layout.row(align=True)
+    row.menu(f"MOTION_MATCHING_MT_{kind}", text=_get_title(preset) if preset else "Presets")
+    set_options(row.operator(SavePreset.bl_idname, text="", icon="ADD"), kind=kind)
+    set_options(
+        row.operator(RemovePreset.bl_idname, text="", icon="REMOVE"), kind=kind, name=preset
+    )
+
+
+@cache
+def _get_title(preset: str) -> str:
+    return bpy.path.display_name(preset, title_case=True)
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun: '1 action', '2 actions'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

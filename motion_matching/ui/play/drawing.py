@@ -1,0 +1,277 @@
+"""What a live session draws into the 3D views: paths, the simulation object, contacts and figures.
+
+Drawing sees a frozen snapshot of numbers and texts, and never Blender's data. Each tick makes one.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ... import app, scene
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from .. import drawing
+from . import ghosts
+
+if TYPE_CHECKING:
+    from ...app.live.host import LiveSession
+    from ...engine.control.performer import Frame, Placement
+
+Point = tuple[float, float, float]
+
+_AHEAD = 1.0  # seconds that paths show
+_STEPS = 8
+_ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
+_RING, _TOE = 0.25, 0.07  # metres
+_CIRCLE = [(math.cos(a), math.sin(a)) for a in (2.0 * math.pi * k / 24 for k in range(25))]
+_LINE = 17  # from a line of text to the next
+_RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
+
+
+class Line(NamedTuple):
+    """A line on the ground: its points, its width, and its colour in the theme's 3D view."""
+
+    points: tuple[Point, ...]
+    width: float
+    color: str
+
+
+class Snapshot(NamedTuple):
+    """What is drawn until the next tick."""
+
+    lines: tuple[Line, ...]
+    texts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    recorded: float | None  # seconds
+    neighbour_ghosts: ghosts.Ghosts | None = None
+
+
+class HudCache:
+    """What is drawn until the next tick, and the seconds that drawing each view took."""
+
+    def __init__(self) -> None:
+        self.snapshot: Snapshot | None = None
+        self.draw_seconds: deque[float] = deque(maxlen=200)
+
+
+# Making a snapshot
+
+
+def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Snapshot:
+    """Return what the shown layers draw of a tick, whose positions are those that are seen."""
+    session, play = live.session, settings_of(obj).play
+    lines: list[Line] = []
+    height = float(frame.pose[2, 0])
+    if play.show_paths:
+        times = [_AHEAD * (k + 1) / _STEPS for k in range(_STEPS)]
+        s = frame.simulation_object
+        path = session.performer.predict_path(times)
+        predicted = [(s.x, s.y), *(live.display_transform.transform_point(p.x, p.y) for p in path)]
+        lines.append(Line(_to_ground_points(predicted, height), 6.0, "object_active"))
+        if live.database:
+            lines.append(
+                Line(
+                    _to_ground_points(_trace_matched_path(live.database, frame), height),
+                    2.5,
+                    "bone_pose_active",
+                )
+            )
+    if play.show_ground:
+        lines += [
+            Line(_to_ground_points(points, height), 1.5, "bone_solid")
+            for points in live.get_moving_ground()
+        ]
+    if play.show_object:
+        lines += _build_object_lines(frame.simulation_object, height)
+    if play.show_contacts:
+        lines += _build_contact_lines(live, obj, frame)
+    texts = _build_texts(live, frame) if play.show_text else ()
+    recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
+    method: Any = session.performer.method
+    around = ghosts.build_ghosts(method, frame) if play.show_ghosts and live.field else None
+    return Snapshot(
+        tuple(lines), texts, live.warnings if play.show_warnings else (), recorded, around
+    )
+
+
+def _to_ground_points(points: Sequence[Sequence[float]], height: float) -> tuple[Point, ...]:
+    return tuple((x, y, height + _ABOVE) for x, y in points)
+
+
+def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]]:
+    """Return where the frames after the played one lead from the character's position."""
+    place, first = frame.character, frame.frame
+    stop = int(database.stops[database.range_of_frame[first]])
+    last = min(first + round(_AHEAD * database.fps), stop - 1)
+    track = database.track[
+        [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
+    ].tolist()
+    x0, y0, yaw = track[0]
+    c, s = math.cos(place.yaw - yaw), math.sin(place.yaw - yaw)
+    return [
+        (place.x + c * (x - x0) - s * (y - y0), place.y + s * (x - x0) + c * (y - y0))
+        for x, y, _ in track
+    ]
+
+
+def _build_object_lines(place: Placement, height: float) -> list[Line]:
+    ring = [(place.x + _RING * x, place.y + _RING * y) for x, y in _CIRCLE]
+    ahead = math.sin(place.yaw), -math.cos(place.yaw)
+    arrow = [(place.x + r * ahead[0], place.y + r * ahead[1]) for r in (_RING, 1.8 * _RING)]
+    return [
+        Line(_to_ground_points(points, height), 2.0, "object_active") for points in (ring, arrow)
+    ]
+
+
+def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> list[Line]:
+    method, world, bones = live.session.performer.method, obj.matrix_world, obj.pose.bones
+    names, result = _get_bone_names(method.skeleton.names), []
+    for leg, contact, held in zip(method.legs, frame.contacts.tolist(), frame.locked, strict=True):
+        bone: Any = bones.get(names[leg.chain[-1]])
+        if (contact or held) and bone:
+            x, y, z = world @ bone.head
+            ring = tuple((x + _TOE * cx, y + _TOE * cy, z) for cx, cy in _CIRCLE)
+            result.append(Line(ring, 4.0 if held else 1.5, "vertex_select"))
+    return result
+
+
+@lru_cache(maxsize=2)
+def _get_bone_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return scene.rig.armature.to_blender_names(names)
+
+
+def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
+    database, pace = live.database, live.pace
+    if database is None:
+        (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
+        return (
+            f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s    "
+            f"{pace.rate:.0f} ticks/s",
+        )
+    source = database.get_frame_source(frame.frame)
+    bits = int(database.tags[frame.frame])
+    tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
+    requested = ", ".join(sorted(live.session.requested_tags))
+    return (
+        f"{source.clip}{' (mirrored)' if source.mirrored else ''}  frame {source.frame}",
+        f"Tags  {tags}{f'    requested  {requested}' if requested else ''}",
+        *_describe_choice(live, frame),
+        f"Tick  {1000.0 * pace.seconds:.1f} ms    {pace.rate:.0f} ticks/s",
+    )
+
+
+def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
+    """Describe the choice of the method."""
+    performer: Any = live.session.performer
+    if live.field is None:
+        return (
+            f"Cost  {frame.cost:.2f}    Search  "
+            f"{1000.0 * performer.method.last_search_seconds:.2f} ms",
+        )
+    plans, decision = "planning ahead" if live.field.function else "greedy", live.decision
+    if performer.settings.favour and decision:
+        plans = f"number {decision.chosen + 1} forced"
+    nearest = (
+        f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
+    )
+    if decision is None:
+        return (nearest,)
+    scores = decision.scores
+    return (
+        nearest,
+        f"Value  {scores[decision.chosen]:.3f}    all  {scores.min():.3f} to {scores.max():.3f}",
+    )
+
+
+# Drawing
+
+
+def follow_session() -> None:
+    """Draw while a live session runs, from its first tick on."""
+    cache = runtime.get_cache(HudCache)
+    cache.snapshot = None
+    if runtime.live:
+        cache.draw_seconds.clear()
+        overlay.start()
+    else:
+        overlay.stop()
+    app.callbacks.redraw("WINDOW")
+
+
+def show_tick(live: LiveSession, frame: Frame) -> None:
+    """Draw a tick of a live session into all 3D views."""
+    runtime.get_cache(HudCache).snapshot = build_snapshot(live, live.armature.find(), frame)
+    app.callbacks.redraw("WINDOW")
+
+
+def _draw_lines() -> None:
+    cache = runtime.get_cache(HudCache)
+    if cache.snapshot is None:
+        return
+    began = time.perf_counter()
+    if cache.snapshot.lines:
+        _draw(cache.snapshot.lines)
+    if cache.snapshot.neighbour_ghosts:
+        ghosts.draw(cache.snapshot.neighbour_ghosts)
+    cache.draw_seconds.append(time.perf_counter() - began)
+
+
+def _draw(lines: Sequence[Line]) -> None:
+    """Draw all lines of a width at once, behind the character."""
+    batches = []
+    for width in {line.width for line in lines}:
+        points = [drawing.as_segments(line.points) for line in lines if line.width == width]
+        colours = [drawing.get_theme_color(line.color) for line in lines if line.width == width]
+        counts = [len(pairs) for pairs in points]
+        batch = drawing.build_line_batch(
+            np.concatenate(points), np.repeat(np.array(colours), counts, axis=0)
+        )
+        batches.append((batch, width))
+    drawing.draw_lines(batches, stand_behind=True)
+
+
+def _draw_texts() -> None:
+    """Draw the texts, after the lines of the same view."""
+    cache = runtime.get_cache(HudCache)
+    snapshot = cache.snapshot
+    if snapshot is None or not (
+        snapshot.texts or snapshot.warnings or snapshot.recorded is not None
+    ):
+        return
+    began = time.perf_counter()
+    import blf
+
+    context = bpy.context
+    scale = context.preferences.system.ui_scale
+    x, y = drawing.measure_overlap()[0] + drawing.MARGIN * scale, drawing.MARGIN * scale
+    blf.size(0, 12.0 * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
+    color = drawing.get_text_color()
+    try:
+        for text in reversed(snapshot.texts):
+            drawing.draw_text(text, x, y, color)
+            y += _LINE * scale
+        for text in snapshot.warnings:
+            drawing.draw_text(text, x, y, _AMBER)
+            y += _LINE * scale
+        if snapshot.recorded is not None:
+            blf.size(0, 16.0 * scale)
+            drawing.draw_text(
+                f"\N{BLACK CIRCLE} REC  {snapshot.recorded:.1f} s", x, y + 4.0 * scale, _RED
+            )
+    finally:
+        blf.disable(0, blf.SHADOW)
+    if cache.draw_seconds:
+        cache.draw_seconds[-1] += time.perf_counter() - began
+
+
+overlay = drawing.Overlay((_draw_lines, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))

@@ -1,0 +1,60 @@
+"""What a live session draws into the view, layer by layer: on each character, and in the
+preferences for new ones.
+"""
+
+from __future__ import annotations
+
+from ..typed_properties import switch
+
+
+class Layers:
+    """Which layers are shown; a mixin of the characters' settings and of the preferences."""
+
+    show_paths: bool = switch(
+        True,
+        "Paths",
+        "Draw where the steering leads within the next second, and where the chosen motion leads",
+    )
+    show_object: bool = switch(
+        True, "Simulation Object", "Draw what is steered: a ring with the direction that it faces"
+    )
+    show_ground: bool = switch(
+        True,
+        "Moving Ground",
+        "Draw metres on the ground, and walls, as they pass by a character on the spot",
+    )
+    show_contacts: bool = switch(
+        False,
+        "Contacts",
+        "Draw a ring around each toe that stands in the motion, thick while it is locked",
+    )
+    show_recording: bool = switch(
+        True, "Recording", "Write the length of the recording into the corner of the view"
+    )
+    show_warnings: bool = switch(
+        True,
+        "Warnings",
+        "Warn of a speed that the clips do not have, and of a tick that takes longer than the "
+        "preferences "
+        "allow",
+    )
+    show_map: bool = switch(
+        False,
+        "Map of Poses",
+        "Draw all poses as a flat map into the corner of the view, and the motion's way over it",
+    )
+    show_ghosts: bool = switch(
+        False,
+        "Neighbours",
+        "Draw where each neighbour of a motion field would lead, as skeletons over the character: "
+        "brighter ones count more, "
+        "the chosen one is thick; the color is that of the heading or of the requested tag",
+    )
+    show_text: bool = switch(
+        False,
+        "Figures",
+        "Write clip, frame, tags, cost or value, times and rate into the corner of the view",
+    )
+
+
+PROPERTIES = tuple(Layers.__annotations__)

@@ -1,0 +1,182 @@
+"""Views while keys are held: the direction one looks in, and orbit, pan and zoom with the mouse.
+
+Blender ignores shortcuts of the mouse while another key is held, so a live session has to move the
+view itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import bpy
+from mathutils import Quaternion, Vector
+
+_WHEEL = 1.2  # how much further away a notch of the wheel leads
+_DRAG = 0.006  # the same for a pixel, as a logarithm
+_STEEP = 0.05  # least part of the view's direction along the ground for it to count
+_WHEELS = {"WHEELUPMOUSE": 1.0 / _WHEEL, "WHEELDOWNMOUSE": _WHEEL}
+_TRACKPAD = ("TRACKPADPAN", "TRACKPADZOOM")
+
+
+class View(NamedTuple):
+    """A 3D view: its region, and how that looks at the scene."""
+
+    region: Any
+    data: Any
+
+
+def find_views(window: bpy.types.Window | None) -> Iterator[View]:
+    """Yield all 3D views of a window, the largest first."""
+    areas = [area for area in window.screen.areas if area.type == "VIEW_3D"] if window else []
+    for area in sorted(areas, key=lambda area: area.width * area.height, reverse=True):
+        space: Any = area.spaces.active
+        regions = [region for region in area.regions if region.type == "WINDOW"]
+        # the four views of a quad view come in the order of their regions; a single view is the
+        # last one's
+        data = list(space.region_quadviews) or [space.region_3d]
+        yield from (
+            View(region, seen)
+            for region, seen in zip(regions[-len(data) :], data, strict=False)
+            if seen
+        )
+
+
+def find_view_at(window: bpy.types.Window | None, x: int, y: int) -> View | None:
+    """Return the 3D view below the mouse, unless a sidebar or a header covers it."""
+    for area in window.screen.areas if window else ():
+        if (
+            area.type == "VIEW_3D"
+            and area.x <= x < area.x + area.width
+            and area.y <= y < area.y + area.height
+        ):
+            over = [
+                region
+                for region in area.regions
+                if region.type != "WINDOW" and region.width > 1 and region.height > 1
+            ]
+            if any(_contains(region, x, y) for region in over):
+                return None
+    return next((view for view in find_views(window) if _contains(view.region, x, y)), None)
+
+
+def _contains(region: Any, x: int, y: int) -> bool:
+    return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+
+
+def compute_heading(data: Any) -> float:
+    """Return the heading of a view in radians; from straight above, up is ahead."""
+    matrix = data.view_matrix
+    x, y = -matrix[2][0], -matrix[2][1]
+    if math.hypot(x, y) < _STEEP:
+        x, y = matrix[1][0], matrix[1][1]
+    return math.atan2(x, -y)
+
+
+class Navigation:
+    """Orbit, pan and zoom with the middle button, the wheel and a trackpad, as in Blender.
+
+    `is_modifier` tells whether a key may count as a modifier; keys that steer may not.
+    """
+
+    def __init__(self, is_modifier: Callable[[str], bool]) -> None:
+        self._is_modifier = is_modifier
+        self._drag_start: tuple[int, int] | None = None  # where the middle button went down
+        self._mouse = (0, 0)  # where the mouse was
+
+    def handle(self, window: bpy.types.Window | None, event: bpy.types.Event) -> bool:
+        """Handle an event; return whether it was one of these."""
+        (x, y), self._mouse = self._mouse, (event.mouse_x, event.mouse_y)
+        dx, dy = event.mouse_x - x, event.mouse_y - y
+        if event.type == "MIDDLEMOUSE" and event.value == "RELEASE":
+            was, self._drag_start = self._drag_start, None
+            return was is not None
+        if event.type == "MOUSEMOVE":
+            view = find_view_at(window, *self._drag_start) if self._drag_start else None
+            if view:
+                self._drag(view, event, dx, dy)
+            return view is not None
+        view = find_view_at(window, event.mouse_x, event.mouse_y)
+        if view is None or view.data.view_perspective == "CAMERA":
+            return False
+        if event.type == "MIDDLEMOUSE" and event.value == "PRESS" and not event.alt:
+            self._drag_start = event.mouse_x, event.mouse_y
+        elif event.type in _WHEELS and not (event.ctrl or event.shift or event.alt):
+            _zoom(view, _WHEELS[event.type])
+        elif event.type in _TRACKPAD:
+            self._drag(
+                view, event, event.mouse_x - event.mouse_prev_x, event.mouse_y - event.mouse_prev_y
+            )
+        else:
+            return False
+        return True
+
+    def _drag(self, view: View, event: bpy.types.Event, dx: int, dy: int) -> None:
+        if event.type == "TRACKPADZOOM" or (event.ctrl and self._is_modifier("CTRL")):
+            _zoom(view, math.exp(-_DRAG * dy))
+        elif event.shift and self._is_modifier("SHIFT"):
+            _pan(view, dx, dy)
+        else:
+            _orbit(view, dx, dy)
+
+
+def _orbit(view: View, dx: int, dy: int) -> None:
+    """Turn about the vertical and the view's horizontal axis, as Blender's turntable does."""
+    data, turn = view.data, bpy.context.preferences.inputs.view_rotate_sensitivity_turntable
+    if data.is_orthographic_side_view and bpy.context.preferences.inputs.use_auto_perspective:
+        data.view_perspective = "PERSP"
+    data.view_rotation = (
+        Quaternion((0.0, 0.0, 1.0), -turn * dx)
+        @ data.view_rotation
+        @ Quaternion((1.0, 0.0, 0.0), turn * dy)
+    )
+
+
+def _pan(view: View, dx: int, dy: int) -> None:
+    from bpy_extras.view3d_utils import region_2d_to_location_3d
+
+    middle = Vector((view.region.width / 2, view.region.height / 2))
+    before, after = (
+        region_2d_to_location_3d(view.region, view.data, at, view.data.view_location)
+        for at in (middle, middle + Vector((dx, dy)))
+    )
+    view.data.view_location = view.data.view_location + before - after
+
+
+def _zoom(view: View, factor: float) -> None:
+    view.data.view_distance = min(max(view.data.view_distance * factor, 0.01), 10_000.0)
+
+
+class ViewFollower:
+    """Moves views along with the character."""
+
+    HALFLIFE = 0.15  # seconds
+
+    def __init__(self, window: bpy.types.Window | None, position: tuple[float, float]) -> None:
+        self._screen, self._position = window.screen.name if window else "", position
+
+    def set_position(self, position: tuple[float, float]) -> None:
+        """Note the character's position (x, y) without moving views."""
+        self._position = position
+
+    def follow(
+        self, window: bpy.types.Window | None, position: tuple[float, float], dt: float = math.inf
+    ) -> None:
+        """Move views toward the character's position (x, y), `dt` seconds after the last; without
+        `dt`, all the way.
+        """
+        part = 1.0 - 0.5 ** (dt / self.HALFLIFE)
+        step = Vector(
+            (
+                part * (position[0] - self._position[0]),
+                part * (position[1] - self._position[1]),
+                0.0,
+            )
+        )
+        if window is None or window.screen.name != self._screen or step.length < 1e-5:
+            return
+        self._position = self._position[0] + step.x, self._position[1] + step.y
+        for view in find_views(window):
+            if view.data.view_perspective != "CAMERA":
+                view.data.view_location = view.data.view_location + step

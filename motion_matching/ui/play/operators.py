@@ -1,0 +1,335 @@
+"""Operators of live performing: start, stop, record, and recover a recording that was cut off."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app, live
+from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from ...engine.errors import MotionMatchingError
+from .. import preferences
+from ..operator_base import (
+    CHARACTER_ALSO_LIVE,
+    PERFORMABLE,
+    ConfirmedOperator,
+    Operator,
+    SteppedOperator,
+    n_,
+    not_live,
+)
+from ..operator_base import live as is_live
+from ..typed_properties import text
+from . import navigation
+
+if TYPE_CHECKING:
+    from ...engine.control.method import Method
+    from ...engine.control.settings import PerformerSettings
+    from ...engine.database.database import Database
+    from ...live.inputs.gamepad import Gamepad
+    from ...live.inputs.keyboard import Keyboard
+
+    Ready = tuple[Database, Method, PerformerSettings]
+
+_TICK = 1.0 / 60.0  # seconds between two looks at the clock
+_FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key
+_PASSED_LETTERS = "NT"  # letters that open and close sidebars
+
+
+class _LiveOperator(SteppedOperator):
+    """A mixin of operators that start a live session: it runs in a window."""
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        self.report(
+            {"ERROR"}, "Characters are steered live only in a window; bake a script here instead."
+        )
+        return {"CANCELLED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        self._live: app.live.host.LiveSession | None = None
+        self._uid = 0
+        return super().invoke(context, event)
+
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> app.live.host.LiveSession:
+        """Begin the session after the steps."""
+        raise NotImplementedError
+
+    def _finish(self, message: str | None) -> set[Any]:
+        context = bpy.context
+        try:
+            keyboard, gamepad = preferences.create_devices()
+            now = time.perf_counter()
+            live = self.begin(get_armature(self._uid), keyboard, gamepad, now)
+        except MotionMatchingError as error:
+            return self._fail(error)
+        self._live, self._last = live, now
+        self._navigation = navigation.Navigation(lambda kind: not keyboard.uses(f"LEFT_{kind}"))
+        self._heading = 0.0
+        self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
+        self._window = context.window.as_pointer()
+        live.on_end(app.callbacks.start_timer(context.window, _TICK))
+
+        def restore_window() -> None:
+            if live.view_follows:
+                follower.follow(bpy.context.window, live.position)
+            for workspace in bpy.data.workspaces:
+                workspace.status_text_set(None)
+
+        live.on_end(restore_window)
+        context.workspace.status_text_set(preferences.describe_keys())
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        live = self._live
+        if live is None:
+            return super().modal(context, event)
+        result = {"PASS_THROUGH"}
+        if runtime.live is live:
+            result = self._handle_event(live, context, event)
+        self._report_messages(live)
+        if runtime.live is live:
+            return result
+        # also without a take: undo steps that Blender made meanwhile hold the live pose, and the
+        # newest one must not
+        return {"FINISHED"} if live.may_push else {"CANCELLED"}
+
+    def _handle_event(
+        self, live: app.live.host.LiveSession, context: bpy.types.Context, event: bpy.types.Event
+    ) -> set[Any]:
+        if event.type == "TIMER":
+            self._tick(live, context, event)
+            return {"PASS_THROUGH"}
+        if event.type == "ESC":
+            if event.value == "PRESS":
+                app.live.host.end()
+        elif event.type == "WINDOW_DEACTIVATE":
+            live.keyboard.release_all()
+            return {"PASS_THROUGH"}
+        elif not (
+            self._navigation.handle(context.window, event)
+            or live.keyboard.handle(
+                event.type,
+                event.value,
+                is_repeat=event.is_repeat,
+                is_modified=event.ctrl or event.alt or event.oskey,
+            )
+            or _is_blocked(context, event)
+        ):
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _tick(
+        self, live: app.live.host.LiveSession, context: bpy.types.Context, event: bpy.types.Event
+    ) -> None:
+        now = time.perf_counter()
+        window = context.window
+        view = navigation.find_view_at(window, event.mouse_x, event.mouse_y) or next(
+            navigation.find_views(window), None
+        )
+        if view:  # without a view, ahead stays where it was
+            self._heading = navigation.compute_heading(view.data)
+        live.tick(now, self._heading)
+        if runtime.live is live and live.view_follows:
+            self._view_follower.follow(context.window, live.position, now - self._last)
+        else:
+            self._view_follower.set_position(live.position)
+        self._last = now
+
+    def _report_messages(self, live: app.live.host.LiveSession) -> None:
+        messages, live.messages = live.messages, []
+        for message in messages:
+            self.report({"INFO"}, message)
+        if live.ending:
+            self.report({"WARNING"} if runtime.end_message else {"INFO"}, live.ending)
+            live.ending = ""
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender closes the window, quits, or opens a file."""
+        if self._live is None:
+            super().cancel(context)
+        elif runtime.live is self._live:
+            # a closed window is off the list already; when Blender quits, all are still on it, and
+            # no take would be saved
+            is_quitting = any(
+                window.as_pointer() == self._window for window in context.window_manager.windows
+            )
+            app.live.host.end(
+                "The window was closed, and the live session has ended.",
+                leaves_recording=is_quitting,
+            )
+
+
+class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
+    """Steer the character live in the 3D view. The database is built first if necessary. \
+Esc ends the session and restores what was there before"""
+
+    bl_idname = "motion_matching.start"
+    bl_label = "Start"
+    bl_options = {"UNDO"}
+    requires = PERFORMABLE
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        self._uid = obj.session_uid
+        app.live.steering.check(settings_of(obj).play)
+        self._ready: Ready | None = yield from app.live.host.prepare_steps(obj)
+        return ""
+
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> app.live.host.LiveSession:
+        assert self._ready
+        (database, method, settings), self._ready = self._ready, None
+        return app.live.host.start(
+            obj,
+            database,
+            method,
+            settings,
+            keyboard,
+            lambda ground: app.live.steering.create_input(
+                settings_of(obj).play, keyboard, gamepad, settings, method.fps, ground
+            ),
+            now,
+        )
+
+
+class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):
+    """Steer only the simulation object, to get a feel for speeds and half-lives; no database \
+is needed. A recording stays in the scene as a moving empty, to compare, and to steer by \
+again"""
+
+    bl_idname = "motion_matching.tune"
+    bl_label = "Tune Without Character"
+    bl_options = {"UNDO"}
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        self._uid = obj.session_uid
+        app.live.steering.check(settings_of(obj).play)
+        yield self.bl_label, 1.0
+        return ""
+
+    def begin(
+        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    ) -> app.live.host.LiveSession:
+        return app.live.tuning.start(obj, keyboard, gamepad, now)
+
+
+def _is_blocked(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Tell whether to hide an event from Blender: undo and files, and in a 3D view letters that one
+    may hit by mistake.
+    """
+    if event.value not in ("PRESS", "DOUBLE_CLICK") or len(event.type) > 1:
+        return False
+    if event.ctrl or event.oskey:
+        return event.type in _FILES_AND_UNDO
+    if event.alt or event.type in _PASSED_LETTERS:
+        return False
+    return navigation.find_view_at(context.window, event.mouse_x, event.mouse_y) is not None
+
+
+class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
+    """End the live session, as Esc does; a recording becomes a take"""
+
+    bl_idname = "motion_matching.stop"
+    bl_label = "Stop"
+    requires = (is_live,)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.live.host.end()
+
+
+class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
+    """Start a recording, or end it as a take; the live session continues"""
+
+    bl_idname = "motion_matching.record"
+    bl_label = "Record"
+    requires = (is_live,)
+
+    def run(self, context: bpy.types.Context) -> None:
+        runtime.live.toggle_recording()
+
+
+def is_steered_by_hand(context: bpy.types.Context) -> str:
+    is_guided = isinstance(runtime.live.session.source, live.inputs.guided.GuidedInput)
+    return (
+        n_("Only a character that is steered by keys or a gamepad can be pushed")
+        if is_guided
+        else ""
+    )
+
+
+class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):
+    """Push the character in the direction of the steering, or forward without steering; a \
+motion field bends its body"""
+
+    bl_idname = "motion_matching.push"
+    bl_label = "Push"
+    requires = (is_live, is_steered_by_hand)
+
+    def run(self, context: bpy.types.Context) -> None:
+        runtime.live.keyboard.push()
+
+
+class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
+    """Play only frames with this tag, or stop asking for it; takes effect at once while live"""
+
+    bl_idname = "motion_matching.ask_for_tag"
+    bl_label = "Ask for Tag"
+    bl_options = {"UNDO"}  # Adjust Last Operation would undo it first, which would end the session
+    requires = CHARACTER_ALSO_LIVE
+
+    name: str = text("", "Tag", "Name of the tag")
+
+    def run(self, context: bpy.types.Context) -> None:
+        play = get_active_settings(context).play
+        play.tags = app.live.tag_requests.toggle_name(play.tags, self.name)
+
+
+def has_interrupted(context: bpy.types.Context) -> str:
+    return "" if runtime.interrupted else n_("There is no recording that was cut off")
+
+
+class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
+    """Make a take of the recording that was cut off, for the armature that it was made with, \
+or an empty if only the simulation object was steered. Of several, the newest that was \
+made in this file is used"""
+
+    bl_idname = "motion_matching.recover_take"
+    bl_label = "Recover Take"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (not_live, has_interrupted)
+
+    def run(self, context: bpy.types.Context) -> str:
+        return f"Recovered '{app.recordings.recover(app.recordings.find_foremost()).name}'"
+
+
+class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
+    """Delete the recording that was cut off. Of several, the newest that was made in this file \
+is deleted"""
+
+    bl_idname = "motion_matching.discard_recording"
+    bl_label = "Discard Recording"
+    requires = (not_live, has_interrupted)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.recordings.find_foremost().unlink(missing_ok=True)
+        app.recordings.refresh()
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_start,
+    MOTION_MATCHING_OT_tune,
+    MOTION_MATCHING_OT_stop,
+    MOTION_MATCHING_OT_record,
+    MOTION_MATCHING_OT_push,
+    MOTION_MATCHING_OT_ask_for_tag,
+    MOTION_MATCHING_OT_recover_take,
+    MOTION_MATCHING_OT_discard_recording,
+)

@@ -1,0 +1,125 @@
+"""Settings of live performing, on the armature: what steers, where recordings go, and what is drawn
+into the view.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ... import scene
+from ..property_updates import suggest_tags
+from ..takes.properties import GAITS
+from ..typed_properties import choice, number, pointer, settings_group, suggest, switch, text
+from .layers import Layers
+
+
+def _is_curve(self: MotionMatchingPlay, obj: bpy.types.Object) -> bool:
+    return obj.type == "CURVE"
+
+
+def is_take(self: bpy.types.PropertyGroup, action: bpy.types.Action) -> bool:
+    """Tell whether an action was recorded or baked: a take, or a steered path."""
+    return scene.writing.recording.is_take(action)
+
+
+@settings_group
+class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
+    """How the character is performed live"""
+
+    steer: str = choice(
+        "devices",
+        "Steer By",
+        "What steers the character; recording is by key or gamepad in any case",
+        items=[
+            ("devices", "Keys and Gamepad", "You steer"),
+            ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
+            ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
+            (
+                "take",
+                "Recording",
+                "Repeat the steering of a recording, with its settings and changes",
+            ),
+        ],
+    )
+    curve: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Curve",
+        "Curve to follow over the ground; the radii of its points multiply the speed",
+        poll=_is_curve,
+    )
+    target: bpy.types.Object = pointer(
+        bpy.types.Object, "Target", "Object to go to, such as an empty"
+    )
+    take: bpy.types.Action = pointer(
+        bpy.types.Action,
+        "Recording",
+        "Take or steered path whose steering is repeated, on any data and any character",
+        poll=is_take,
+    )
+    gait: str = choice("walk", "Gait", "How fast a curve or a target is followed", GAITS)
+    tags: str = text(
+        "",
+        "Ask For",
+        "Tags to ask for, separated by commas: only frames that have them all are played. Takes "
+        "effect at "
+        "once while live",
+        **suggest(suggest_tags),
+    )
+    mode: str = choice(
+        "new",
+        "Record",
+        "Where a recording goes",
+        items=[
+            ("new", "New Take", "A new action, from the current frame on"),
+            ("append", "Append", "The end of the take that the armature plays"),
+            (
+                "overwrite",
+                "Overwrite",
+                "The take that the armature plays, replacing its keys from the current frame on",
+            ),
+        ],
+    )
+    push: float = number(
+        2.0,
+        "Push",
+        "Speed that a push gives, and how far it bends the body of a motion field. Takes effect "
+        "with the next "
+        "push while live",
+        min=0.1,
+        max=20.0,
+        soft_max=5.0,
+        precision=1,
+        unit="VELOCITY",
+    )
+    collection: str = text(
+        "",
+        "Bones",
+        "Bone collection to drive. The character moves over the ground only if the hips are in "
+        "it; all other "
+        "bones keep their own animation, live and in the take. Leave empty to drive all bones",
+    )
+    timeline: bool = switch(
+        False,
+        "With Timeline",
+        "Record along with the timeline, so that other animation plays beside the character: a "
+        "recording starts and ends "
+        "with playback, and each tick is keyed at its time. Otherwise time is that of the clock",
+    )
+    view: str = choice(
+        "follow",
+        "View",
+        "What moves while the character goes",
+        items=[
+            ("follow", "Follows", "The 3D view moves along with the character"),
+            (
+                "spot",
+                "On the Spot",
+                "The character stays in place while the ground moves past below it; keys hold its "
+                "true motion",
+            ),
+            ("still", "Still", "The character moves, and the view stays"),
+        ],
+    )
+
+
+CLASSES = (MotionMatchingPlay,)

@@ -1,0 +1,213 @@
+"""Presets: JSON files that Blender's preset menus list, shipped ones and the user's own, and the
+operators on them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .. import app, engine
+from ..app.characters import get_active_armature, get_active_settings
+from ..engine import presets
+from ..engine.errors import SettingsError
+from ..engine.motion.bone_names import ROLES
+from .operator_base import CHARACTER_ALSO_LIVE, Operator
+from .typed_properties import choice, text
+
+KINDS = (
+    ("features", "Features", "What frames are compared by"),
+    ("controllers", "Controller", "How the character responds"),
+    ("rigs", "Roles", "Bones by role"),
+)
+
+
+def add_shipped() -> None:
+    """Have Blender find the shipped presets."""
+    bpy.utils.register_preset_path(_get_shipped_folder())
+
+
+def remove_shipped() -> None:
+    """Undo `add_shipped`."""
+    bpy.utils.unregister_preset_path(_get_shipped_folder())
+
+
+def _get_shipped_folder() -> str:
+    """Return the folder in which Blender looks for `presets/`."""
+    return str(presets.find_folder("features").parents[2])
+
+
+def get_user_folder(kind: str, create: bool = False) -> Path:
+    """Return the folder of the user's own presets of a kind. SettingsError if it cannot be
+    created.
+    """
+    folder = bpy.utils.user_resource(
+        "SCRIPTS", path=f"presets/motion_matching/{kind}", create=create
+    )
+    if create and not folder:
+        raise SettingsError(
+            "Blender has no folder for your own presets; make sure that it may write to its user "
+            "folder."
+        )
+    return Path(folder)
+
+
+class _PresetOperator(Operator):
+    requires = CHARACTER_ALSO_LIVE
+
+    kind: str = choice("features", "Kind", "What the preset is for", KINDS)
+
+
+class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
+    """Use the settings of a preset"""
+
+    bl_idname = "motion_matching.apply_preset"
+    bl_label = "Apply Preset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    filepath: str = text(
+        "", "File", "JSON file of the preset, or the name of a shipped one", subtype="FILE_PATH"
+    )
+
+    def run(self, context: bpy.types.Context) -> None:
+        settings = get_active_settings(context)
+        data, name = presets.load(self.kind, self.filepath), Path(self.filepath).stem
+        if self.kind == "features":
+            app.features.set_features(settings.features, data, name)
+        elif self.kind == "rigs":
+            bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
+            app.settings.set_roles(settings.roles, bones, name)
+        else:
+            app.settings.set_controller(settings.controller, data.get("settings"), name)
+
+
+class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
+    """Save these settings as your own preset"""
+
+    bl_idname = "motion_matching.save_preset"
+    bl_label = "Save Preset"
+    bl_options = {"REGISTER"}
+
+    name: str = text("My Preset", "Name", "Name of the preset, and of its file", maxlen=60)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.prop(self, "name")
+
+    def run(self, context: bpy.types.Context) -> None:
+        settings = get_active_settings(context)
+        owner: Any
+        name = re.sub(r"\W+", "_", self.name).strip("_").lower()
+        if not name:
+            raise SettingsError(
+                f"'{self.name}' cannot be the name of a file; use letters and digits."
+            )
+        if self.kind == "features":
+            if not settings.features.items:
+                raise SettingsError(
+                    "There are no features to save; apply a preset and change it first."
+                )
+            app.features.build_schema(settings.features)
+            data, owner = app.features.get_features_data(settings.features), settings.features
+        elif self.kind == "rigs":
+            # if none are chosen, those that were found are worth saving
+            bones = (
+                app.settings.get_roles(settings)
+                or app.rig_status.refresh(get_active_armature(context)).roles
+            )
+            if not bones:
+                raise SettingsError(
+                    "There are no roles to save; choose bones for hips, spine and legs first."
+                )
+            data, owner = (
+                {"roles": {role: bone for role, bone in bones.items() if role in ROLES}},
+                settings.roles,
+            )
+        else:
+            data, owner = (
+                {"settings": app.settings.get_controller_data(settings.controller)},
+                settings.controller,
+            )
+        with engine.files.replacing(
+            get_user_folder(self.kind, create=True) / f"{name}.json", SettingsError
+        ) as temporary:
+            temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
+        owner.preset = name
+
+
+class MOTION_MATCHING_OT_remove_preset(_PresetOperator, bpy.types.Operator):
+    """Delete your own preset that was applied or saved last; the settings stay"""
+
+    bl_idname = "motion_matching.remove_preset"
+    bl_label = "Remove Preset"
+    bl_options = {"REGISTER"}
+
+    name: str = text("", "Name", "Name of the preset")
+
+    def run(self, context: bpy.types.Context) -> None:
+        path = get_user_folder(self.kind) / f"{self.name}.json"
+        if not self.name or not path.is_file():
+            raise SettingsError(
+                f"You have no preset '{self.name}' of your own; shipped ones cannot be deleted."
+            )
+        try:
+            path.unlink()
+        except OSError as cause:
+            raise SettingsError(
+                f"{path} cannot be deleted ({cause.strerror}); make sure that you may write there."
+            ) from cause
+
+
+class _PresetMenu:
+    """A menu of the presets of a kind, as Blender's own preset menus are."""
+
+    preset_operator = MOTION_MATCHING_OT_apply_preset.bl_idname
+    preset_extensions = frozenset({".json"})
+    kind = ""
+
+    def draw(self, context: bpy.types.Context) -> None:
+        menu: Any = self  # whose type says less than Blender takes
+        menu.path_menu(
+            bpy.utils.preset_paths(f"motion_matching/{self.kind}"),
+            self.preset_operator,
+            props_default={"kind": self.kind},
+            filter_ext=lambda ending: ending.lower() in self.preset_extensions,
+            display_name=bpy.path.display_name,
+        )
+
+
+class MOTION_MATCHING_MT_features(_PresetMenu, bpy.types.Menu):
+    """Presets of what frames are compared by"""
+
+    bl_label = "Feature Presets"
+    kind = "features"
+
+
+class MOTION_MATCHING_MT_controllers(_PresetMenu, bpy.types.Menu):
+    """Presets of how the character responds"""
+
+    bl_label = "Controller Presets"
+    kind = "controllers"
+
+
+class MOTION_MATCHING_MT_rigs(_PresetMenu, bpy.types.Menu):
+    """Bones by role, as common rigs name them"""
+
+    bl_label = "Rig Presets"
+    kind = "rigs"
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_apply_preset,
+    MOTION_MATCHING_OT_save_preset,
+    MOTION_MATCHING_OT_remove_preset,
+    MOTION_MATCHING_MT_features,
+    MOTION_MATCHING_MT_controllers,
+    MOTION_MATCHING_MT_rigs,
+)

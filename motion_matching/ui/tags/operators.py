@@ -1,0 +1,331 @@
+"""Operators on the tags of a source: add, change and remove ranges, exchange them with markers, and
+propose some.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.items import get_active
+from ...app.typed import settings_of
+from ...engine.errors import SettingsError
+from ..database.operators import get_active_source
+from ..database.properties import MotionMatchingSource
+from ..operator_base import CHARACTER, SOURCES, Operator, SteppedOperator, has_active_source, n_
+from ..panel_base import format_count
+from ..typed_properties import choice, switch, text
+from .drawing import get_shown_source
+from .properties import KINDS, LABELS, MotionMatchingTag
+
+
+def _activate_shown_source(context: bpy.types.Context) -> MotionMatchingSource:
+    """Return the source to tag: in a Dope Sheet or a Timeline the one shown there, which becomes
+    the active one.
+    """
+    settings, shown = get_active_settings(context), get_shown_source(context)
+    for index, source in enumerate(settings.sources if shown else ()):
+        if source == shown:
+            settings.source_index = index
+    return get_active_source(context)
+
+
+def add_range(
+    source: MotionMatchingSource, name: str, kind: str, start: int, end: int
+) -> MotionMatchingTag:
+    """Add a range to the end of a source's tags, with the color of its name, and make it active."""
+    tag = app.items.add(source.tag_ranges, "Range")
+    tag.kind, tag.label, tag.frame_start, tag.frame_end = kind, name, start, end
+    tag.color = app.tag_colors.get_tag_color(name)
+    source.tag_index = len(source.tag_ranges) - 1
+    return tag
+
+
+def _get_inherited_names(source: MotionMatchingSource) -> set[str]:
+    """Return the names of the ranges that a library override has from the linked file; these cannot
+    be removed.
+    """
+    override = source.id_data.override_library
+    linked = settings_of(override.reference).sources.get(source.name) if override else None
+    return {tag.name for tag in linked.tag_ranges} if linked else set()
+
+
+# Requirements
+
+
+def has_range(context: bpy.types.Context) -> str:
+    source = get_active_source(context)
+    return (
+        "" if get_active(source.tag_ranges, source.tag_index) else n_("Add a range of frames first")
+    )
+
+
+def has_source_action(context: bpy.types.Context) -> str:
+    source = get_active_source(context)
+    is_action = source.kind == "ACTION" and source.action is not None
+    return "" if is_action else n_("Choose a source that is an action: files have no markers")
+
+
+class MOTION_MATCHING_OT_add_tag(Operator, bpy.types.Operator):
+    """Tag frames of the active source: those of the preview range if there is one, otherwise \
+from the current frame on, or those from the first to the last selected key"""
+
+    bl_idname = "motion_matching.add_tag"
+    bl_label = "Add Range"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source)
+
+    kind: str = choice("FREE", "Kind", "What the range means", KINDS)
+    label: str = text(
+        "",
+        "Name",
+        "Name that performances ask for; leave empty to name it later",
+        options={"SKIP_SAVE"},
+    )
+    frames: str = choice(
+        "PLAYHEAD",
+        "Frames",
+        "Which frames are tagged",
+        items=[
+            (
+                "PLAYHEAD",
+                "Playhead",
+                "Those of the preview range if there is one, otherwise from the current frame on",
+            ),
+            (
+                "KEYS",
+                "Selected Keys",
+                "From the first to the last selected key of the source's action",
+            ),
+        ],
+    )
+
+    def run(self, context: bpy.types.Context) -> None:
+        source = _activate_shown_source(context)
+        start, end = self._find_frames(context, source)
+        label = self.label.strip() if self.kind == "FREE" else ""
+        add_range(source, label or LABELS[self.kind], self.kind, max(start, 0), max(end, 0))
+        app.status.invalidate()
+
+    def _find_frames(
+        self, context: bpy.types.Context, source: MotionMatchingSource
+    ) -> tuple[int, int]:
+        timeline = context.scene
+        if self.frames == "KEYS":
+            keys = _find_selected_keys(source, get_active_armature(context))
+            if keys is None:
+                raise SettingsError(
+                    f"No key of '{source.name}' is selected; select some in the Dope Sheet."
+                )
+            return keys
+        if timeline.use_preview_range:
+            return timeline.frame_preview_start, timeline.frame_preview_end
+        start, end = timeline.frame_current, _get_last_frame(source)
+        # the current frame may be in another part of the timeline, or in another clip
+        return start, end if end > start else start + round(
+            scene.blender.actions.get_scene_fps(timeline)
+        )
+
+
+def _find_selected_keys(
+    source: MotionMatchingSource, obj: bpy.types.Object
+) -> tuple[int, int] | None:
+    """Return the frames of the first and the last selected key of a source, or None."""
+    if source.kind != "ACTION" or source.action is None:
+        return None
+    actions = scene.blender.actions
+    return actions.find_selected_frame_range(
+        actions.get_active_curves(source.action, actions.find_slot(source.action, obj))
+    )
+
+
+def _get_last_frame(source: MotionMatchingSource) -> int:
+    """Return the last used frame of a source, or zero if only its file knows."""
+    if source.use_range:
+        return source.frame_end
+    return round(source.action.frame_range[1]) if source.kind == "ACTION" and source.action else 0
+
+
+class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
+    """Start or end the active range at the current frame"""
+
+    bl_idname = "motion_matching.tag_at_playhead"
+    bl_label = "Set at Playhead"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_range)
+
+    end: bool = switch(False, "End", "Set the end of the range instead of its start")
+
+    def run(self, context: bpy.types.Context) -> None:
+        source = _activate_shown_source(context)
+        tag = get_active(source.tag_ranges, source.tag_index)
+        if tag is None:
+            raise SettingsError("The source that is shown has no range of frames; add one first.")
+        frame = max(context.scene.frame_current, 0)
+        if self.end:
+            tag.frame_end, tag.frame_start = frame, min(tag.frame_start, frame)
+        else:
+            tag.frame_start, tag.frame_end = frame, max(tag.frame_end, frame)
+
+
+class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
+    """Remove the active range; the frames stay"""
+
+    bl_idname = "motion_matching.remove_tag"
+    bl_label = "Remove Range"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_range)
+
+    all: bool = switch(False, "All", "Remove all ranges of the source", options={"SKIP_SAVE"})
+
+    def run(self, context: bpy.types.Context) -> None:
+        source = get_active_source(context)
+        if self.all:
+            source.tag_ranges.clear()
+        else:
+            app.items.remove(source.tag_ranges, source.tag_index, f"The range of '{source.name}'")
+        source.tag_index = max(0, min(source.tag_index, len(source.tag_ranges) - 1))
+        app.status.invalidate()
+        app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+
+
+class MOTION_MATCHING_OT_tags_to_markers(Operator, bpy.types.Operator):
+    """Write the ranges as pose markers of the action, to edit them in the Action Editor; its \
+other markers stay"""
+
+    bl_idname = "motion_matching.tags_to_markers"
+    bl_label = "To Markers"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_source_action)
+
+    def run(self, context: bpy.types.Context) -> str:
+        source, markers = get_active_source(context), scene.reading.tag_markers
+        if source.action.library:
+            raise SettingsError(
+                f"The action '{source.action.name}' is linked from another file; make it local "
+                "first."
+            )
+        if not source.tag_ranges:
+            raise SettingsError(
+                f"The source '{source.name}' has no ranges of tags to write; add some."
+            )
+        markers.write_tags(
+            source.action,
+            [
+                markers.MarkedRange(
+                    tag.label if tag.kind == "FREE" else tag.kind,
+                    tag.frame_start,
+                    tag.frame_end,
+                    round(tag.bias, 6),
+                )
+                for tag in source.tag_ranges
+            ],
+        )
+        return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
+
+
+class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
+    """Replace the ranges in the list by those of the action's pose markers"""
+
+    bl_idname = "motion_matching.markers_to_tags"
+    bl_label = "From Markers"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, has_active_source, has_source_action)
+
+    def run(self, context: bpy.types.Context) -> str:
+        source = get_active_source(context)
+        ranges = scene.reading.tag_markers.read_tags(source.action)
+        if not ranges:
+            raise SettingsError(
+                f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' "
+                "and "
+                "'end: limp'; write some, or add ranges here."
+            )
+        if _get_inherited_names(source):
+            raise SettingsError(
+                f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
+                "markers only "
+                "there."
+            )
+        colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
+        source.tag_ranges.clear()
+        for marked in ranges:
+            kind = marked.name if marked.name in LABELS else "FREE"
+            tag = add_range(
+                source,
+                LABELS.get(marked.name, marked.name),
+                kind,
+                max(marked.start, 0),
+                max(marked.end, 0),
+            )
+            tag.bias, tag.color = marked.bias, colors.get(tag.label, tag.color)
+        app.status.invalidate()
+        return f"Read {format_count(len(ranges), 'range')} from '{source.action.name}'"
+
+
+def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
+    """Return the indices of the ranges of a source that were proposed, or have such names."""
+    return [
+        index
+        for index, tag in enumerate(source.tag_ranges)
+        if tag.kind == "FREE" and tag.label in engine.database.auto_tags.NAMES
+    ]
+
+
+class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
+    """Tag idling, walking, running, turns, strafing, moving backward, starts and stops as \
+ranges to edit, found from how the character moves; ranges that were proposed before are \
+replaced"""
+
+    bl_idname = "motion_matching.propose_tags"
+    bl_label = "Propose Tags"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        uid, settings = obj.session_uid, app.settings.get_build_settings(obj)
+        thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
+        read = yield from app.build.read_sources_steps(uid)
+        sources, firsts = zip(*read, strict=True)
+        proposed = yield from app.steps.run_in_background_steps(
+            lambda report: engine.database.build.propose_tags(
+                sources, settings, thresholds, report
+            ),
+            "Proposing",
+        )
+        obj = get_armature(uid)
+        listed = [settings_of(obj).sources[index] for index in app.sources.get_enabled_indices(obj)]
+        if len(listed) != len(proposed):
+            raise SettingsError("The sources changed meanwhile; propose tags again.")
+        for source in listed:
+            inherited = _get_inherited_names(source)
+            for tag in (source.tag_ranges[index] for index in _find_proposed_ranges(source)):
+                if tag.name in inherited:
+                    raise SettingsError(
+                        f"The range '{tag.label}' of '{source.name}' comes from the linked file, "
+                        "and cannot "
+                        "be replaced; change its label, or propose tags there."
+                    )
+        for source, tags, first in zip(listed, proposed, firsts, strict=True):
+            for index in reversed(_find_proposed_ranges(source)):
+                source.tag_ranges.remove(index)
+            for new in tags:
+                add_range(source, new.name, "FREE", new.start + first, new.stop - 1 + first)
+            source.tag_index = 0
+        app.status.invalidate()
+        return (
+            f"Proposed {format_count(sum(map(len, proposed)), 'range')} on "
+            f"{format_count(len(listed), 'source')}"
+        )
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_add_tag,
+    MOTION_MATCHING_OT_tag_at_playhead,
+    MOTION_MATCHING_OT_remove_tag,
+    MOTION_MATCHING_OT_tags_to_markers,
+    MOTION_MATCHING_OT_markers_to_tags,
+    MOTION_MATCHING_OT_propose_tags,
+)

@@ -1,0 +1,137 @@
+"""The panel of tags: ranges of the active source, and the thresholds by which tags are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...app.items import get_active
+from ..database.properties import MotionMatchingSource
+from ..panel_base import SourcePanel, State, draw_list, format_count, set_options, split_layout
+from ..properties import MotionMatchingSettings
+from .operators import MOTION_MATCHING_OT_add_tag as AddTag
+from .operators import MOTION_MATCHING_OT_markers_to_tags as MarkersToTags
+from .operators import MOTION_MATCHING_OT_propose_tags as ProposeTags
+from .operators import MOTION_MATCHING_OT_remove_tag as RemoveTag
+from .operators import MOTION_MATCHING_OT_tag_at_playhead as TagAtPlayhead
+from .operators import MOTION_MATCHING_OT_tags_to_markers as TagsToMarkers
+from .properties import KINDS, MotionMatchingTag, MotionMatchingThresholds
+
+_LABELS: Any = {identifier: (name, icon) for identifier, name, _, icon, _ in KINDS}
+_ADD_ENTRIES: Any = (
+    ("Tag Selected Keys", "KEYFRAME_HLT", "KEYS"),
+    ("Tag from Playhead", "ADD", "PLAYHEAD"),
+)
+
+
+class MOTION_MATCHING_UL_tags(bpy.types.UIList):
+    """Ranges of a source's frames"""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: MotionMatchingSource,
+        item: MotionMatchingTag,
+        icon: int,
+        owner: Any,
+        property: str,
+    ) -> None:
+        label, symbol = _LABELS[item.kind]
+        row = layout.row(align=True)
+        swatch = row.row()
+        swatch.ui_units_x = 0.6
+        swatch.prop(item, "color", text="")
+        if item.kind == "FREE":
+            row.prop(item, "label", text="", emboss=False, icon=symbol)
+        else:
+            row.label(text=label, icon=symbol)
+        tail = row.row()
+        tail.alignment = "RIGHT"
+        tail.label(text=f"{item.frame_start}-{item.frame_end}")
+
+
+class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
+    """Ranges of the active source's frames: to ask for, to exclude, to prefer, or to loop"""
+
+    bl_label = "Tags"
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        count = len(settings.sources[settings.source_index].tag_ranges)
+        return ("NONE", format_count(count, "Range")) if count else None
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        source, layout = settings.sources[settings.source_index], self.layout
+        side = draw_list(
+            layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", rows=3
+        )
+        set_options(side.operator(AddTag.bl_idname, text="", icon="ADD"), frames="PLAYHEAD")
+        set_options(side.operator(AddTag.bl_idname, text="", icon="KEYFRAME_HLT"), frames="KEYS")
+        side.operator(RemoveTag.bl_idname, text="", icon="REMOVE")
+        tag = get_active(source.tag_ranges, source.tag_index)
+        if tag is not None:
+            column = split_layout(layout)
+            column.prop(tag, "kind")
+            if tag.kind == "FREE":
+                column.prop(tag, "label")
+            if tag.kind == "prefer":
+                column.prop(tag, "bias")
+            for name, is_end in (("frame_start", False), ("frame_end", True)):
+                line = column.row(align=True)
+                line.prop(tag, name)
+                set_options(
+                    line.operator(TagAtPlayhead.bl_idname, text="", icon="TIME"), end=is_end
+                )
+        split_layout(layout).prop(settings, "show_tags")
+        row = layout.row(align=True)
+        row.operator(TagsToMarkers.bl_idname, icon="PMARKER_ACT")
+        row.operator(MarkersToTags.bl_idname, icon="PMARKER")
+        layout.operator(ProposeTags.bl_idname, icon="VIEWZOOM")
+
+
+class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
+    """Thresholds by which Propose Tags and Auto Tags find tags from the motion"""
+
+    bl_label = "Thresholds"
+    bl_parent_id = "MOTION_MATCHING_PT_tags"
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        column = split_layout(self.layout)
+        for name in MotionMatchingThresholds.__annotations__:
+            column.prop(settings.thresholds, name)
+
+
+class MOTION_MATCHING_MT_tags(bpy.types.Menu):
+    """Tags on the frames of the source that is shown"""
+
+    bl_label = "Motion Tags"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        for text, icon, frames in _ADD_ENTRIES:
+            entries: Any = layout.operator_menu_enum(AddTag.bl_idname, "kind", text=text, icon=icon)
+            entries.frames = frames
+        set_options(
+            layout.operator(TagAtPlayhead.bl_idname, text="Start Range at Playhead", icon="TIME"),
+            end=False,
+        )
+        set_options(
+            layout.operator(TagAtPlayhead.bl_idname, text="End Range at Playhead", icon="TIME"),
+            end=True,
+        )
+        layout.separator()
+        layout.operator(TagsToMarkers.bl_idname, text="Ranges to Pose Markers", icon="PMARKER_ACT")
+        layout.operator(MarkersToTags.bl_idname, text="Ranges from Pose Markers", icon="PMARKER")
+
+
+CLASSES = (
+    MOTION_MATCHING_MT_tags,
+    MOTION_MATCHING_UL_tags,
+    MOTION_MATCHING_PT_tags,
+    MOTION_MATCHING_PT_thresholds,
+)

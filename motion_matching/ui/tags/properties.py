@@ -1,0 +1,153 @@
+"""Settings of tags: ranges of a source's frames, and the thresholds by which tags are found from
+the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.typed import settings_of
+from ...engine.database.thresholds import AutoTagSettings
+from ..property_updates import invalidate_status
+from ..typed_properties import (
+    choice,
+    describe_by,
+    integer,
+    number,
+    numbers,
+    settings_group,
+    suggest,
+    text,
+)
+
+KINDS: Any = (
+    ("FREE", "Tag", "A name that performances can ask for", "BOOKMARKS", 0),
+    (
+        "no_entry",
+        "Do Not Start Here",
+        "Frames that are reached only by playing on into them",
+        "IMPORT",
+        1,
+    ),
+    ("no_use", "Do Not Use", "Frames that are never played", "CANCEL", 2),
+    ("prefer", "Prefer", "Frames that cost less than others, or more", "SOLO_ON", 3),
+    (
+        "loop",
+        "Loop",
+        "Frames that repeat as a cycle, the last one being the same as the first",
+        "FILE_REFRESH",
+        4,
+    ),
+)
+LABELS: Any = {identifier: name for identifier, name, *_ in KINDS}
+NEW_NAME = LABELS["FREE"]  # the name of a new range
+
+
+def invalidate_and_redraw(self: MotionMatchingTag, context: bpy.types.Context) -> None:
+    """Note that a range has changed: the database may be stale, and editors draw the range."""
+    app.status.invalidate()
+    redraw_editors(self, context)
+
+
+def apply_name_color(self: MotionMatchingTag, context: bpy.types.Context) -> None:
+    """Give a range that still has the color of new ones the color of its name."""
+    if (
+        max(
+            abs(a - b)
+            for a, b in zip(self.color, app.tag_colors.get_tag_color(NEW_NAME), strict=True)
+        )
+        < 1e-3
+    ):
+        self.color = app.tag_colors.get_tag_color(get_tag_name(self))
+    invalidate_and_redraw(self, context)
+
+
+def get_tag_name(tag: MotionMatchingTag) -> str:
+    """Return the name of a range, or what it means if it has none."""
+    return tag.label if tag.kind == "FREE" else LABELS[tag.kind]
+
+
+def suggest_used_names(self: MotionMatchingTag, context: bpy.types.Context, text: str) -> list[str]:
+    """Return the names of the character's ranges that contain a text."""
+    used = {
+        tag.label
+        for source in settings_of(self.id_data).sources
+        for tag in source.tag_ranges
+        if tag.kind == "FREE"
+    }
+    return sorted((name for name in used if text.lower() in name.lower()), key=str.lower)
+
+
+def redraw_editors(self: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+
+
+@settings_group
+class MotionMatchingTag(bpy.types.PropertyGroup):
+    """A range of a source's frames with a name to ask for, or with a meaning to the search"""
+
+    label: str = text(
+        NEW_NAME,
+        "Name",
+        "Name that performances ask for",
+        update=apply_name_color,
+        **suggest(suggest_used_names),
+    )
+    kind: str = choice("FREE", "Kind", "What the range means", KINDS, update=apply_name_color)
+    frame_start: int = integer(
+        1,
+        "Start",
+        "First frame of the range; frames of a file are counted from zero",
+        min=0,
+        soft_max=10000,
+        update=invalidate_and_redraw,
+    )
+    frame_end: int = integer(
+        250, "End", "Last frame of the range", min=0, soft_max=10000, update=invalidate_and_redraw
+    )
+    bias: float = number(
+        -1.0,
+        "Cost",
+        "Added to the cost of these frames; lower: played more often, above zero: avoided",
+        min=-1000.0,
+        max=1000.0,
+        soft_min=-5.0,
+        soft_max=5.0,
+        precision=2,
+        update=invalidate_and_redraw,
+    )
+    color: Sequence[float] = numbers(
+        (0.35, 0.6, 0.9),
+        "Color",
+        "Color of the range in the Dope Sheet and the Timeline",
+        subtype="COLOR_GAMMA",
+        min=0.0,
+        max=1.0,
+        update=redraw_editors,
+    )
+
+
+@settings_group
+@describe_by(AutoTagSettings, is_hard=True, update=invalidate_status)
+class MotionMatchingThresholds(bpy.types.PropertyGroup):
+    """Thresholds by which tags are found from the motion"""
+
+    idle_speed: float
+    run_speed: float
+    strafe_angle: float
+    back_angle: float
+    turn_rate: float
+    least_turn: float
+    hysteresis: float
+    shortest: float
+    speed_window: float
+    turn_window: float
+    change_time: float
+    arrived: float
+
+
+CLASSES = (MotionMatchingTag, MotionMatchingThresholds)

@@ -1,0 +1,231 @@
+"""Operators on takes: bake a script, bake a take again, play, discard and compare takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_active_settings
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from ...engine.errors import MotionMatchingError
+from ..operator_base import (
+    CHARACTER,
+    PERFORMABLE,
+    SOURCES,
+    TAKE,
+    ConfirmedOperator,
+    NothingToDoError,
+    Operator,
+    SteppedOperator,
+    can_assign_action,
+    get_active_take,
+    has_action,
+    has_performance,
+    has_take,
+    n_,
+)
+from ..panel_base import format_count
+from ..typed_properties import switch
+from .properties import SCRIPTS, Script
+
+if TYPE_CHECKING:
+    from ...engine.control.settings import PerformerSettings
+    from ...engine.database.database import Database
+
+
+class MOTION_MATCHING_OT_bake_script(Script, SteppedOperator, bpy.types.Operator):
+    """Perform a script with the database, from the current frame on, and bake it into a new \
+action. The database is built first if necessary"""
+
+    bl_idname = "motion_matching.bake_script"
+    bl_label = "Bake Script"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = PERFORMABLE
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        label, frame = (
+            next(label for name, label, _ in SCRIPTS if name == self.script),
+            context.scene.frame_current,
+        )
+
+        def build_request(
+            obj: bpy.types.Object, database: Database, settings: PerformerSettings
+        ) -> app.takes.BakeRequest:
+            takes = engine.takes.takes
+            performance = takes.prepare_performance(
+                database,
+                settings,
+                self.script,
+                gait=self.gait,
+                seconds=self.seconds,
+                seed=self.seed,
+            )
+            tags = frozenset(engine.database.tags.parse_names(self.tags))
+            performance = takes.request_tags(performance, tags, database, settings)
+            performance = app.takes.place_at_armature(
+                obj, app.settings.add_obstacles(obj, performance)
+            )
+            return app.takes.BakeRequest(
+                f"{label} {self.gait.title()}", (app.takes.TakePart(performance, frame),)
+            )
+
+        return app.takes.bake_steps(get_active_armature(context), build_request)
+
+
+class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
+    """Perform the active take again with the present database and settings, and bake it into a \
+new action. Feet are planted by its contact markers, which can be moved in the Action \
+Editor"""
+
+    bl_idname = "motion_matching.bake_again"
+    bl_label = "Bake Again"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*PERFORMABLE, has_take, has_action, has_performance)
+
+    use_markers: bool = switch(
+        True,
+        "Contacts from Markers",
+        "Plant feet from each plant marker to the lift marker after it, instead of finding "
+        "contacts anew; only useful while "
+        "the same frames are played",
+    )
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        name = get_active_take(context).action.name
+
+        def build_request(
+            obj: bpy.types.Object, database: Database, settings: PerformerSettings
+        ) -> app.takes.BakeRequest:
+            action = bpy.data.actions[name]
+            # the present settings replace those that it was performed with
+            parts = []
+            for part in app.takes.read_parts(action):
+                performance = app.settings.add_obstacles(obj, part.performance)
+                parts.append(
+                    part._replace(performance=replace(performance, settings={}, changes=()))
+                )
+            again = app.takes.BakeRequest(name, tuple(parts), beside=name)
+            if not self.use_markers:
+                return again
+            rate = scene.blender.actions.get_scene_fps(bpy.context.scene) / database.fps
+            ranges = scene.reading.contact_markers.read_markers(
+                action, database.roles.leg_names, again.frame, rate
+            )
+            return again._replace(ranges=ranges or None)
+
+        return app.takes.bake_steps(get_active_armature(context), build_request)
+
+
+class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
+    """Assign the active take to its armature, go to its first frame, and play"""
+
+    bl_idname = "motion_matching.play_take"
+    bl_label = "Play Take"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, can_assign_action, has_take, has_action)
+
+    def run(self, context: bpy.types.Context) -> None:
+        action = get_active_take(context).action
+        scene.blender.actions.assign(get_active_armature(context), action)
+        context.scene.frame_set(math.ceil(action.frame_range[0]))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        result = self.execute(context)
+        if result == {"FINISHED"} and context.screen and not context.screen.is_animation_playing:
+            bpy.ops.screen.animation_play()
+        return result
+
+
+def is_not_kept(context: bpy.types.Context) -> str:
+    return (
+        n_("This take is kept: release it first, with the shield in the list")
+        if get_active_take(context).is_kept
+        else ""
+    )
+
+
+class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
+    """Delete the active take with its action and its NLA strips. Undo brings it back"""
+
+    bl_idname = "motion_matching.remove_take"
+    bl_label = "Discard Take"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*TAKE, is_not_kept, can_assign_action)
+
+    def run(self, context: bpy.types.Context) -> None:
+        obj = get_active_armature(context)
+        app.takes.discard_take(obj, settings_of(obj).take_index)
+
+
+def has_loose_takes(context: bpy.types.Context) -> str:
+    takes = get_active_settings(context).takes
+    if not takes:
+        return n_("There is no take")
+    return n_("All takes are kept") if all(take.is_kept for take in takes) else ""
+
+
+class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
+    """Delete all takes that are not kept, with their actions and NLA strips. Undo brings them \
+back"""
+
+    bl_idname = "motion_matching.discard_takes"
+    bl_label = "Discard Takes Not Kept"
+    bl_options = {"REGISTER", "UNDO"}
+    requires = (*CHARACTER, can_assign_action, has_loose_takes)
+
+    def run(self, context: bpy.types.Context) -> str:
+        obj = get_active_armature(context)
+        loose = [index for index, take in enumerate(settings_of(obj).takes) if not take.is_kept]
+        refused = []
+        for index in reversed(loose):
+            try:
+                app.takes.discard_take(obj, index)
+            except MotionMatchingError as error:  # it comes with a linked file
+                refused.append(str(error))
+        if refused:
+            self.report({"WARNING"}, refused[-1])
+        report = f"Discarded {format_count(len(loose) - len(refused), 'take')}"
+        if len(refused) == len(loose):
+            raise NothingToDoError(report)
+        return report
+
+
+def has_take_to_compare_with(context: bpy.types.Context) -> str:
+    other = get_active_settings(context).compare_with
+    is_other = other is not None and other != get_active_take(context).action
+    return "" if is_other else n_("Choose another take to compare the active one with")
+
+
+class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
+    """Measure the active take and another one as they play now: how much feet slide, how well \
+they follow the steering, how fast they respond"""
+
+    bl_idname = "motion_matching.compare_takes"
+    bl_label = "Compare"
+    bl_options = {"REGISTER"}
+    requires = (*SOURCES, has_take, has_action, has_performance, has_take_to_compare_with)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        uid, names = (
+            obj.session_uid,
+            (get_active_take(context).action.name, settings_of(obj).compare_with.name),
+        )
+        runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, names)
+        app.callbacks.redraw()
+        return f"Compared '{names[0]}' with '{names[1]}'"
+
+
+CLASSES = (
+    MOTION_MATCHING_OT_bake_script,
+    MOTION_MATCHING_OT_bake_again,
+    MOTION_MATCHING_OT_play_take,
+    MOTION_MATCHING_OT_remove_take,
+    MOTION_MATCHING_OT_discard_takes,
+    MOTION_MATCHING_OT_compare_takes,
+)

@@ -1,0 +1,150 @@
+"""The panel of takes: bake one, and the list of takes with what can be done with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...app.characters import get_active_settings
+from ...app.runtime import runtime
+from ..panel_base import (
+    ArmaturePanel,
+    State,
+    add_tall_row,
+    draw_list,
+    draw_progress,
+    draw_table,
+    draw_wrapped_text,
+    format_count,
+    set_options,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+from .operators import MOTION_MATCHING_OT_bake_again as BakeAgain
+from .operators import MOTION_MATCHING_OT_bake_script as BakeScript
+from .operators import MOTION_MATCHING_OT_compare_takes as CompareTakes
+from .operators import MOTION_MATCHING_OT_discard_takes as DiscardTakes
+from .operators import MOTION_MATCHING_OT_play_take as PlayTake
+from .operators import MOTION_MATCHING_OT_remove_take as RemoveTake
+from .properties import MotionMatchingTake, Script
+
+
+class MOTION_MATCHING_UL_takes(bpy.types.UIList):
+    """Takes of the character"""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: MotionMatchingSettings,
+        item: MotionMatchingTake,
+        icon: int,
+        owner: Any,
+        property: str,
+    ) -> None:
+        row = layout.row(align=True)
+        if item.action is None:
+            row.label(text=f"{item.name} (deleted)", icon="ERROR")
+            return
+        armature: Any = data.id_data
+        is_assigned = bool(
+            armature.animation_data and armature.animation_data.action == item.action
+        )
+        row.prop(
+            item.action, "name", text="", emboss=False, icon="PLAY" if is_assigned else "ACTION"
+        )
+        tail = row.row()
+        tail.alignment = "RIGHT"
+        tail.label(text=f"{item.seconds:.1f} s")
+        tail.prop(
+            item,
+            "is_kept",
+            text="",
+            icon="FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF",
+            emboss=False,
+        )
+
+
+class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
+    """Performances, baked into ordinary actions"""
+
+    bl_label = "Takes"
+    bl_order = 4
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        count = len(settings.takes)
+        return ("ACTION", format_count(count, "Take")) if count else ("LAYER_USED", "No Takes")
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, script = self.layout, settings.script
+        column = split_layout(layout)
+        column.prop(script, "script")
+        column.row().prop(script, "gait", expand=True)
+        column.prop(script, "seconds")
+        if script.script == "random":
+            column.prop(script, "seed")
+        column.prop(script, "tags")
+        set_options(
+            add_tall_row(layout).operator(BakeScript.bl_idname, icon="ACTION_TWEAK"),
+            **{name: getattr(script, name) for name in Script.__annotations__},
+        )
+        draw_progress(layout)
+        if settings.takes:
+            side = draw_list(layout, "MOTION_MATCHING_UL_takes", settings, "takes", "take_index")
+            side.operator(PlayTake.bl_idname, text="", icon="PLAY")
+            side.operator(BakeAgain.bl_idname, text="", icon="FILE_REFRESH")
+            side.operator(RemoveTake.bl_idname, text="", icon="TRASH")
+            side.separator()
+            side.operator(DiscardTakes.bl_idname, text="", icon="BRUSH_DATA")
+
+
+class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
+    """What is baked, and where to"""
+
+    bl_label = "Bake Options"
+    bl_parent_id = "MOTION_MATCHING_PT_takes"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        column = split_layout(self.layout)
+        for name in ("obstacles", "fewer_keys", "use_nla", "set_frame_range"):
+            column.prop(settings, name)
+
+
+class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
+    """Two takes side by side"""
+
+    bl_label = "Compare"
+    bl_parent_id = "MOTION_MATCHING_PT_takes"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and len(get_active_settings(context).takes) > 1
+
+    def draw_settings(
+        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> None:
+        layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
+        split_layout(layout).prop(settings, "compare_with")
+        layout.operator(CompareTakes.bl_idname, icon="MOD_LENGTH")
+        if comparison:
+            column = layout.column(align=True)
+            for letter, name in zip("AB", comparison.names, strict=True):
+                column.label(text=f"{letter}  {name}", icon="ACTION")
+            draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
+            for note in comparison.notes:
+                draw_wrapped_text(layout, context, note, "INFO")
+
+
+CLASSES = (
+    MOTION_MATCHING_UL_takes,
+    MOTION_MATCHING_PT_takes,
+    MOTION_MATCHING_PT_bake_options,
+    MOTION_MATCHING_PT_compare,
+)

@@ -1,0 +1,123 @@
+"""Settings of takes: the script that is baked next, and the character's takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..property_updates import suggest_tags
+from ..typed_properties import (
+    choice,
+    integer,
+    number,
+    pointer,
+    settings_group,
+    suggest,
+    switch,
+    text,
+)
+
+SCRIPTS = (
+    ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
+    ("square", "Square", "A quarter turn every three seconds"),
+    (
+        "stop_and_go",
+        "Stop and Go",
+        "Three seconds of movement, two of standing, each time in another direction",
+    ),
+    ("flips", "Flips", "Straight back every three seconds"),
+    ("strafe_circle", "Strafe Circle", "A full circle in sixteen seconds while facing one way"),
+    (
+        "random",
+        "Random",
+        "A new direction every few seconds, now and then slower, still, or facing elsewhere",
+    ),
+)
+GAITS = (
+    ("walk", "Walk", "At walking speed"),
+    ("run", "Run", "At running speed, if the sources have it"),
+)
+
+
+class Script:
+    """A script to bake; a mixin of the character's settings and of the operator."""
+
+    script: str = choice("figure_eight", "Script", "What is performed", SCRIPTS)
+    gait: str = choice("walk", "Gait", "How fast it is performed", GAITS)
+    seconds: float = number(
+        10.0,
+        "Length",
+        "Length of the take, which begins with a second of standing",
+        min=0.5,
+        max=36_000.0,
+        soft_min=2.0,
+        soft_max=120.0,
+        precision=1,
+        step=100,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+    )
+    seed: int = integer(0, "Seed", "Another number gives another random take", min=0, soft_max=1000)
+    tags: str = text(
+        "",
+        "Tags",
+        "Tags to ask for, separated by commas: only frames that have them all are played",
+        **suggest(suggest_tags),
+    )
+
+
+@settings_group
+class MotionMatchingScript(Script, bpy.types.PropertyGroup):
+    """The script that is baked next"""
+
+
+def _is_kept(take: MotionMatchingTake) -> bool:
+    return bool(take.action and (take.stays or take.action.use_fake_user))
+
+
+def _set_kept(take: MotionMatchingTake, is_kept: bool) -> None:
+    take.stays = is_kept
+    if take.action and not take.action.library:
+        take.action.use_fake_user = is_kept
+
+
+@settings_group
+class MotionMatchingTake(bpy.types.PropertyGroup):
+    """A take of this character, recorded or baked"""
+
+    action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action that holds the take")
+    seconds: float = number(
+        0.0,
+        "Length",
+        "Length of the take",
+        min=0.0,
+        soft_max=3600.0,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+    )
+    stays: bool = switch(
+        False,
+        "Stays",
+        "Keep the take also in files that it is appended to or linked into, where its action "
+        "loses the fake "
+        "user",
+        options={"HIDDEN"},
+    )
+    is_kept: bool = switch(
+        False,
+        "Keep",
+        "Keep the take: it is not discarded, and its action stays in the file even without the "
+        "character",
+        get=_is_kept,
+        set=_set_kept,
+    )
+
+
+def is_comparable(settings: Any, action: bpy.types.Action) -> bool:
+    """Tell whether an action is a take of this character other than the active one."""
+    takes = [take.action for take in settings.takes]
+    return action in takes and takes.index(action) != settings.take_index
+
+
+CLASSES = (MotionMatchingScript, MotionMatchingTake)

@@ -1,0 +1,201 @@
+"""Properties declared with the type of their values: `speed: float = number(1.0, "Speed", "How fast
+…")`.
+
+A type checker sees a float; Blender wants an annotation for each property instead. `annotate` and
+`settings_group` move the declarations there before a class is registered.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import bpy
+
+from ..engine.settings import Description, get_descriptions
+
+if TYPE_CHECKING:
+    from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
+else:
+    Items = list  # only annotations name it, which nobody evaluates
+
+Class = TypeVar("Class", bound=type)
+Value = TypeVar("Value")
+
+_MAKERS: Any = bpy.props  # whose functions are typed to return nothing
+
+# How Blender shows numbers of a unit
+_UNITS: Mapping[str, Mapping[str, Any]] = {
+    "": {"precision": 2},
+    "s": {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 2, "step": 1},
+    "m": {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3},
+    "m/s": {"unit": "VELOCITY", "precision": 2},
+    "rad": {"subtype": "ANGLE", "unit": "ROTATION"},
+    "rad/s": {"subtype": "ANGLE", "unit": "ROTATION"},
+    "share": {"subtype": "FACTOR", "precision": 2},
+}
+_LARGEST = 1000.0  # in panels, of settings without a limit
+_PREFIX = "_PROPERTIES_OF_"  # of the names by which modules hold the properties of classes
+
+
+# Each function takes a property's default, label and help, then Blender's other options by their
+# names
+
+
+def switch(default: bool, label: str, help: str, **options: Any) -> bool:
+    return _MAKERS.BoolProperty(name=label, description=help, default=default, **options)
+
+
+def integer(default: int, label: str, help: str, **options: Any) -> int:
+    return _MAKERS.IntProperty(name=label, description=help, default=default, **options)
+
+
+def number(default: float, label: str, help: str, **options: Any) -> float:
+    return _MAKERS.FloatProperty(name=label, description=help, default=default, **options)
+
+
+def numbers(default: Sequence[float], label: str, help: str, **options: Any) -> Sequence[float]:
+    return _MAKERS.FloatVectorProperty(
+        name=label, description=help, default=default, size=len(default), **options
+    )
+
+
+def text(default: str, label: str, help: str, **options: Any) -> str:
+    return _MAKERS.StringProperty(name=label, description=help, default=default, **options)
+
+
+def choice(
+    default: str, label: str, help: str, items: Sequence[tuple[Any, ...]], **options: Any
+) -> str:
+    return _MAKERS.EnumProperty(
+        name=label, description=help, default=default, items=items, **options
+    )
+
+
+def pointer(kind: type[Value], label: str, help: str, **options: Any) -> Value:
+    """Declare a group within a group, or a data-block, which may be None."""
+    return _MAKERS.PointerProperty(type=kind, name=label, description=help, **options)
+
+
+def collection(kind: type[Value], label: str, help: str, **options: Any) -> Items[Value]:
+    return _MAKERS.CollectionProperty(type=kind, name=label, description=help, **options)
+
+
+def suggest(find_names: Callable[[Any, bpy.types.Context, str], list[str]]) -> Any:
+    """Return options of a text that suggests names while it is typed. With them, Blender 4.2
+    crashes when it quits.
+    """
+    return {"search": find_names} if bpy.app.version >= (4, 5, 0) else {}
+
+
+def described(settings: Any, name: str, *, is_hard: bool = False, **options: Any) -> Any:
+    """Declare a property by the description of an engine's setting; `options` replace what follows
+    from it.
+
+    With `is_hard`, the end of the slider is the limit.
+    """
+    default = next(field.default for field in fields(settings) if field.name == name)
+    description = get_descriptions(settings)[name]
+    if is_hard and description.soft_most is not None:
+        description = replace(description, most=description.soft_most)
+    return _make_described(default, description, options)
+
+
+def describe_by(settings: Any, **options: Any) -> Callable[[Class], Class]:
+    """Return a decorator that declares the settings of an engine's class: those that a group names
+    with their types.
+    """
+
+    def decorate(cls: Class) -> Class:
+        names = inspect.get_annotations(cls)
+        for name in get_descriptions(settings):
+            if name not in names:
+                raise TypeError(f"{cls.__name__} lacks the setting '{name}' of {settings.__name__}")
+            if name not in vars(cls):
+                setattr(cls, name, described(settings, name, **options))
+        return cls
+
+    return decorate
+
+
+def _make_described(default: Any, description: Description, options: Mapping[str, Any]) -> Any:
+    words = {"label": description.label, "help": description.help}
+    if description.choices is not None:
+        items = [(value, label, help) for value, (label, help) in description.choices.items()]
+        return choice(default, **{**words, "items": items, **options})
+    if isinstance(default, (bool, str)):
+        make: Any = switch if isinstance(default, bool) else text
+        return make(default, **{**words, **options})
+    limits = {"min": max(description.least, -_LARGEST), "max": min(description.most, _LARGEST)}
+    if description.unit == "share":
+        limits["max"] = min(limits["max"], 1.0)
+    soft = {"soft_min": description.soft_least, "soft_max": description.soft_most}
+    limits |= {name: value for name, value in soft.items() if value is not None}
+    if isinstance(default, int):
+        return integer(
+            default, **{**words, **{name: int(value) for name, value in limits.items()}, **options}
+        )
+    shown = _UNITS[description.unit]
+    if isinstance(default, float):
+        return number(default, **{**words, **limits, **shown, **options})
+    values = tuple(vars(default).values())  # such as the speeds of a gait
+    return numbers(values, **{**words, **limits, **shown, **options})
+
+
+def annotate(cls: Class) -> Class:
+    """Turn the properties that a class and its bases declare into annotations, as Blender wants
+    them.
+    """
+    return _store(cls, _collect(cls))
+
+
+def settings_group(cls: Class) -> Class:
+    """Annotate a group of a character's settings, which library overrides may change."""
+    return _store(
+        cls, {name: _make_overridable(declared) for name, declared in _collect(cls).items()}
+    )
+
+
+def _collect(cls: type) -> dict[str, Any]:
+    """Return the properties of a class and its bases by name, in their order, and take them off the
+    class.
+    """
+    result: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        result |= vars(sys.modules[base.__module__]).get(_PREFIX + base.__name__, {})
+        for name in inspect.get_annotations(base):
+            if _is_property(declared := vars(base).get(name)):
+                result[name] = declared
+                if base is cls:
+                    delattr(cls, name)  # it would hide Blender's own attribute
+    return result
+
+
+def _store(cls: Class, declared: Mapping[str, Any]) -> Class:
+    """Annotate a class by the names of its properties, which Blender looks up in the class's
+    module.
+
+    The class must not refer to the properties: Blender 4.2 keeps classes until Python is gone, and
+    crashes if functions such as `update` go with them.
+    """
+    name = _PREFIX + cls.__name__
+    vars(sys.modules[cls.__module__])[name] = declared
+    cls.__annotations__ = {key: f"{name}[{key!r}]" for key in declared}
+    return cls
+
+
+def _is_property(value: Any) -> bool:
+    return type(value).__name__ == "_PropertyDeferred"
+
+
+def _make_overridable(declared: Any) -> Any:
+    options = declared.keywords
+    if "get" in options or "override" in options:
+        return declared
+    override = {"LIBRARY_OVERRIDABLE"}
+    if declared.function is _MAKERS.CollectionProperty:
+        override.add("USE_INSERTION")
+    return declared.function(**options, override=override)

@@ -1,0 +1,278 @@
+"""A bone collection alone is driven and recorded; all else goes on with its own animation, then and
+in the take.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import takes as baking
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from tests.demo import demo_settings, load_demo
+from tests.live.hero import Hero, bones_in
+from tests.live.stage import shown
+
+LEGS = [f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe")]
+head, spine, leg = (
+    f'pose.bones["{bone}"].rotation_quaternion' for bone in ("Head", "Spine", LEGS[0])
+)
+
+
+def hero_with(*bones, **play):
+    # somebody whose own animation nods, lifts a leg, and moves the object
+    hero = Hero(collection="Driven", **play)
+    missing = [bone for bone in bones if bone not in hero.obj.data.bones]
+    assert not missing, (missing, hero.obj.data.bones.keys())
+    bones_in(hero.obj, "Driven", *bones)
+    angle = np.linspace(0.0, 1.0, 11)
+    turn = np.stack([np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle])
+    frames = 1.0 + 10.0 * np.arange(11)
+    with actions.create_action("Own", hero.obj) as own:
+        actions.write_channel(own, head, frames, turn, "Head")
+        actions.write_channel(own, leg, frames, turn, LEGS[0])
+        actions.write_channel(
+            own, "location", frames, np.stack([angle, 0 * angle, 0 * angle]), "Object"
+        )
+    own.frame_start, own.frame_end, own.use_frame_range = 1, 101, True
+    bpy.context.scene.frame_set(30)
+    return hero, own
+
+
+def nod(obj):
+    return obj.pose.bones["Head"].rotation_quaternion.angle
+
+
+def of(action):
+    return {
+        path: keys for (path, index), keys in actions.read_channels(action).items() if index == 0
+    }
+
+
+def by_name(obj, *names):
+    return np.array([np.array(obj.pose.bones[name].matrix_basis) for name in names])
+
+
+@pytest.mark.parametrize("part", ["legs", "trunk"])
+def test_a_take_of_a_collection_is_baked_again_as_one(part: str) -> None:
+    BONES = {"legs": ("Hips", *LEGS), "trunk": ("Spine", "Head")}[part]
+    hero, own = hero_with(*BONES)
+    obj, settings = hero.obj, hero.obj.motion_matching
+    hero.start()
+    hero.run(20)
+    hero.live.toggle_recording()
+    hero.run(60)
+    host.end()
+    take = obj.animation_data.action
+    [recorded] = recording.read_recorded_parts(take)
+    assert recorded["collection"] == "Driven"
+    keys = of(take)
+
+    # a constraint on what is not driven is in nobody's way
+    obj.pose.bones["Neck"].constraints.new("COPY_ROTATION")
+    assert "Neck" not in BONES
+
+    def bake_again():
+        wish = baking.BakeRequest(take.name, baking.read_parts(take), beside=take.name)
+        takes = [performed(one) for one in wish.parts]
+        return baking.bake_takes(obj, wish, takes, load_demo())[0]
+
+    def performed(one):
+        from motion_matching.engine.takes import takes
+
+        return takes.perform(load_demo(), demo_settings(), one.performance).crop(one.lead_in)
+
+    for fewer, nla in ((0.0, False), (0.01, False), (0.0, True)):
+        settings.fewer_keys, settings.use_nla = fewer, nla
+        again = of(action := bake_again())
+        assert action != take
+        assert again.keys() <= keys.keys() | {path.replace("rotation", "scale") for path in keys}
+        for path in keys:
+            bone = path.split('"')[1] if '"' in path else ""
+            if bone in BONES or (not bone and "Hips" in BONES):
+                continue
+            assert np.array_equal(again[path], keys[path]), path
+        moved = f'pose.bones["{BONES[0]}"].rotation_quaternion'
+        assert len(again[moved]) > 2
+        assert not np.array_equal(again[moved], of(own).get(moved))
+        assert {path.split('"')[1] for path in again if '"' in path} <= {"Head", LEGS[0], *BONES}
+        assert np.array_equal(again["location"], of(own)["location"]) == ("Hips" not in BONES)
+        [recorded] = recording.read_recorded_parts(action)
+        assert recorded["collection"] == "Driven"
+        recording.remove_take(obj, action)
+
+    obj.data.collections_all["Driven"].name = "Other"
+    with pytest.raises(MotionMatchingError) as caught:
+        bake_again()
+    assert "'Driven'" in str(caught.value), caught.value
+    assert "collection" in str(caught.value), caught.value
+
+
+def test_what_is_not_driven_plays_on_live_and_in_the_take() -> None:
+    hero, own = hero_with("Hips", *LEGS)
+    obj, before = hero.obj, {path: keys.copy() for path, keys in of(own).items()}
+    here = obj.location.copy()
+    hero.start()
+    hero.run(130)
+    assert obj.animation_data.action == own
+    assert abs(nod(obj) - 0.29) < 1e-3
+    rest = [bone.name for bone in obj.pose.bones if bone.name not in ("Hips", "Head", *LEGS)]
+    assert np.allclose(by_name(obj, *rest), np.eye(4), atol=1e-6), "other bones were moved"
+    assert (obj.location - here).length > 0.5, (
+        "whoever drives the hips drives where the character is"
+    )
+
+    # it plays on where the timeline goes, and what is driven stays
+    legs, place = by_name(obj, "Hips", *LEGS), obj.matrix_world.copy()
+    bpy.context.scene.frame_set(60)
+    assert abs(nod(obj) - 0.59) < 1e-3
+    np.testing.assert_allclose(by_name(obj, "Hips", *LEGS), legs, atol=1e-6)
+    np.testing.assert_allclose(obj.matrix_world, place, atol=1e-5)
+
+    # while it is recorded as well, from the first key to the last
+    bpy.context.scene.frame_set(19)
+    obj.motion_matching.play.timeline = True
+    hero.live.toggle_recording()
+    seen = []
+    for frame in range(20, 60):
+        seen += hero.play(frame)
+        assert abs(nod(obj) - (frame - 1) / 100) < 1e-3, frame
+    hero.live.toggle_recording()
+    hero.run(5)
+    [take] = [listed.action for listed in obj.motion_matching.takes]
+    host.end()
+
+    # the take has keys of what was driven, and beside them those that the rest has of its own; the
+    # own action is untouched
+    keys = of(take)
+    assert {path.split('"')[1] for path in keys if '"' in path} == {"Head", "Hips", *LEGS}, (
+        keys.keys()
+    )
+    assert np.array_equal(keys[head], before[head])
+    assert len(keys[leg]) == 40 == len(keys["location"])
+    assert obj.animation_data.action == take
+    assert not take.use_frame_range
+    assert all(np.array_equal(now, before[path]) for path, now in of(own).items())
+    assert of(own).keys() == before.keys()
+    for frame in (20, 33, 59):
+        bpy.context.scene.frame_set(frame)
+        np.testing.assert_allclose(shown(obj), seen[frame - 20], atol=2e-4, err_msg=str(frame))
+
+    # recorded over again, it is a take with one part
+    obj.motion_matching.play.timeline = False
+    hero.start()
+    hero.live.toggle_recording()
+    hero.run(20)
+    host.end()
+    again = obj.animation_data.action
+    assert again != take
+    assert (
+        len(recording.read_recorded_parts(again)) == len(recording.read_recorded_parts(take)) == 1
+    )
+    assert np.array_equal(of(again)[head], before[head])
+    assert len(of(again)[leg]) == 20
+
+
+def test_without_the_hips_the_character_stays_where_it_is() -> None:
+    hero, own = hero_with("Spine", "Head")
+    obj = hero.obj
+    hero.start()
+    hero.run(40)
+    assert nod(obj) != 0.29
+    assert not np.allclose(by_name(obj, "Spine"), np.eye(4), atol=1e-3)
+    assert abs(obj.location.x - 0.29) < 1e-3
+    assert obj.location.y == 0.0, "the body is not driven, and stays where it is"
+    assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.29) < 1e-3
+    hero.live.toggle_recording()
+    hero.run(30)
+    hero.live.session.discard_recording()
+    assert obj.animation_data.action == own
+    assert [action.name for action in bpy.data.actions] == ["Own"]
+    bpy.context.scene.frame_set(70)
+    assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.69) < 1e-3
+    host.end()
+    assert obj.animation_data.action == own
+    assert abs(nod(obj) - 0.69) < 1e-3
+    assert not own.use_fake_user
+
+
+def test_a_part_of_a_take_is_recorded_again() -> None:
+    # over a take of all bones, the arms are recorded again, and the rest stays as it was recorded
+    # first
+    hero, _own = hero_with("Spine", "Head")
+    hero.obj.motion_matching.play.collection = ""
+    obj, play = hero.obj, hero.obj.motion_matching.play
+    hero.start()
+    hero.live.toggle_recording()
+    hero.run(60)
+    host.end()
+    take = obj.animation_data.action
+    before = of(take)
+    play.collection, play.mode = "Driven", "overwrite"
+    bpy.context.scene.frame_set(40)
+    hero.start()
+    hero.run(25)
+    hero.live.toggle_recording()
+    hero.run(20)
+    host.end()
+    assert obj.animation_data.action == take
+    after = of(take)
+    assert not np.array_equal(after[spine], before[spine])
+    for path in before:
+        if '"Spine"' not in path and '"Head"' not in path:
+            assert np.array_equal(after[path], before[path]), path
+
+
+def test_a_part_that_was_cut_off_is_recovered_with_the_rest() -> None:
+    # an undo cuts a recording off; what is recovered has what the rest plays as well
+    hero, own = hero_with("Hips", *LEGS)
+    bpy.ops.ed.undo_push(message="the hero")
+    bpy.ops.ed.undo_push(message="something else")
+    hero.start()
+    hero.live.toggle_recording()
+    hero.run(50)
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Hero"]
+    take, own = obj.animation_data.action, bpy.data.actions["Own"]
+    assert take.name == "Live Take"
+    assert np.array_equal(of(take)[head], of(own)[head])
+    assert len(of(take)[leg]) == 50
+
+    # a collection that is not there
+    hero, own = hero_with("Hips")
+    hero.obj.motion_matching.play.collection = "Wings"
+    with pytest.raises(MotionMatchingError) as caught:
+        hero.start()
+    assert "'Wings'" in str(caught.value)
+    assert runtime.live is None
+    assert hero.obj.animation_data.action == own
+
+
+def test_strips_of_the_rest_play_on() -> None:
+    # what the rest plays may come from strips: they go on beside the take
+    hero, own = hero_with("Hips", *LEGS)
+    obj = hero.obj
+    track = obj.animation_data.nla_tracks.new()
+    strip = track.strips.new("Own", 1, own)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = own.slots[0]
+    obj.animation_data.action = None
+    bpy.context.scene.frame_set(31)
+    hero.start()
+    hero.run(10)
+    assert abs(nod(obj) - 0.30) < 1e-3
+    hero.live.toggle_recording()
+    hero.run(30)
+    bpy.context.scene.frame_set(41)
+    assert abs(nod(obj) - 0.40) < 1e-3
+    host.end()
+    take = obj.animation_data.action
+    assert head not in of(take)
+    assert len(of(take)[leg]) == 30
+    bpy.context.scene.frame_set(51)
+    assert abs(nod(obj) - 0.50) < 1e-3

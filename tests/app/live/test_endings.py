@@ -1,0 +1,426 @@
+"""Whatever ends a live session ends it once, with one message; what was there comes back, and a
+recording is kept.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+import motion_matching
+from motion_matching.app import recordings
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.blender import actions
+from tests.blender import reset_blender
+from tests.demo import demo_settings, load_demo
+from tests.live.stage import FPS, shown, wanted
+from tests.scene.bodies import person
+from tests.traces_in_blender import differences, give_back, watch
+from tests.traces_in_blender import traces as traces_in_blender_traces
+from tests.ui.characters import character, refused
+
+
+@pytest.fixture(autouse=True)
+def watched():
+    watch()
+    reset_blender()  # what it registers is noted now
+    yield
+    give_back()
+
+
+ops = bpy.ops
+
+
+def pose(obj):
+    return np.array(
+        [[*bone.location, *bone.rotation_quaternion] for bone in obj.pose.bones]
+    ), np.array(obj.matrix_basis)
+
+
+def playing(obj):
+    return obj.animation_data and obj.animation_data.action and obj.animation_data.action.name
+
+
+class Character:
+    def __init__(self):
+        ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.render.fps = round(FPS)
+        obj = person("Hero")
+        bpy.context.view_layer.objects.active = obj
+        with actions.create_action("Own", obj) as action:
+            actions.write_channel(
+                action,
+                "location",
+                np.array([1.0, 50.0]),
+                np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]),
+                "Object",
+                (0, 1, 2),
+            )
+        obj.pose.bones["Head"].location = 0.0, 0.1, 0.0
+        bpy.context.scene.frame_set(20)
+        ops.ed.undo_push(message="the character")
+        ops.ed.undo_push(message="something else")
+        self.traces, self.pose, self.now = traces_in_blender_traces(), pose(obj), 100.0
+        method = MotionMatching(load_demo(), demo_settings())
+        self.live = host.start(
+            obj,
+            load_demo(),
+            method,
+            demo_settings(),
+            Keyboard(),
+            ReplayInput(wanted(), FPS),
+            self.now,
+        )
+        self.run(30)
+
+    def run(self, ticks):
+        for _ in range(ticks):
+            self.now += 1.0 / FPS
+            if runtime.live is self.live:
+                self.live.tick(self.now, 0.0)
+
+    def check_ended(self, *words):
+        live = self.live
+        assert runtime.live is None
+        assert not live.session.is_running
+        assert not live.session.is_recording
+        said = live.ending
+        assert all(word in said for word in words), said
+        assert host.end("again") == []
+        assert live.ending == said, "it has ended twice"
+        left = differences(self.traces, traces_in_blender_traces())
+        assert not left, left
+
+    def check_given_back(self, obj):
+        assert playing(obj) == "Own"
+        for before, after in zip(self.pose, pose(obj), strict=False):
+            np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+def hero():
+    return bpy.data.objects.get("Hero")
+
+
+@pytest.fixture
+def prepared():
+    str(Path.cwd() / "unused.blend")
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "esc",
+        "undo",
+        "save",
+        "bone renamed",
+        "edit mode",
+        "other data",
+        "other scene",
+        "unregister",
+        "error in a tick",
+        "input has ended",
+    ],
+)
+@pytest.mark.usefixtures("prepared")
+def test_it_ends_and_what_was_there_comes_back(what: str, tmp_path: Path) -> None:
+    what, folder = what, str(tmp_path)
+
+    def break_step():
+        def broken(*_):
+            raise ValueError("broken")
+
+        c.live.session.performer.step = broken
+
+    # what is done, and what the message says; the armature is there afterwards
+    done, words = {
+        "esc": (host.end, ()),
+        "undo": (ops.ed.undo, ("Undo",)),
+        "save": (lambda: ops.wm.save_as_mainfile(filepath=f"{folder}/saved.blend"), ("saved",)),
+        "bone renamed": (
+            lambda: setattr(hero().data.bones["Head"], "name", "Kopf"),
+            ("'Head'", "'Kopf'"),
+        ),
+        "edit mode": (lambda: ops.object.mode_set(mode="EDIT"), ("edit mode",)),
+        "other data": (
+            lambda: setattr(hero(), "data", bpy.data.armatures.new("Other")),
+            ("other bones",),
+        ),
+        "other scene": (
+            lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Other")),
+            ("scene",),
+        ),
+        "unregister": (motion_matching.unregister, ("disabled",)),
+        "error in a tick": (break_step, ("An error",)),
+        "input has ended": (lambda: c.run(400), ("no more",)),
+    }[what]
+
+    c = Character()
+    done()
+    c.run(10)
+    if what == "unregister":
+        assert runtime.live is None
+        assert "disabled" in c.live.ending
+        assert not hasattr(bpy.types.Object, "motion_matching")
+        motion_matching.register()
+        assert "disabled" in runtime.end_message, (
+            "the panel says so when the extension is enabled again"
+        )
+    c.check_ended(*words)
+    if what == "edit mode":
+        ops.object.mode_set(mode="OBJECT")
+    if what != "other data":
+        c.check_given_back(hero())
+    assert [action.name for action in bpy.data.actions] == ["Own"]
+
+    # the same while it records
+    c = Character()
+    c.live.toggle_recording()
+    c.run(60)
+    done()
+    c.run(10)
+    if what == "unregister":
+        motion_matching.register()
+        assert "disabled" in runtime.end_message, (
+            "the panel says so when the extension is enabled again"
+        )
+    c.check_ended(*words)
+    take = bpy.data.actions["Live Take"]
+    assert take.frame_range[0] == 20, tuple(take.frame_range)
+    assert take.frame_range[1] - take.frame_range[0] >= 58, tuple(take.frame_range)
+    assert [listed.action.name for listed in hero().motion_matching.takes] == ["Live Take"]
+    assert playing(hero()) == "Live Take"
+    if what == "bone renamed":
+        paths = {path for path, _ in actions.read_channels(take)}
+        assert 'pose.bones["Kopf"].rotation_quaternion' in paths
+        assert 'pose.bones["Head"].rotation_quaternion' not in paths
+    assert not runtime.interrupted
+    assert not list(recordings.get_folder().iterdir())
+
+
+@pytest.mark.usefixtures("prepared")
+def test_renaming_pose_mode_and_other_frames_do_not_end_it() -> None:
+    c = Character()
+    c.live.toggle_recording()
+    hero().name = "Held"
+    bpy.data.objects["Held"].data.name = "Bones of a Hero"
+    ops.object.mode_set(mode="POSE")
+    obj = bpy.data.objects["Held"]
+    c.run(20)
+    here = shown(obj)
+    bpy.context.scene.frame_set(33)  # a recording plays keys there, and its own action had some
+    np.testing.assert_allclose(shown(obj), here, atol=1e-5)
+    c.run(20)
+    assert runtime.live is c.live
+    host.end()
+    assert obj.animation_data.action.name == "Live Take"
+    assert obj.animation_data.action.frame_range[1] == 20 + 39
+    c.live.ending and c.check_ended("Recorded 'Live Take'")
+
+
+@pytest.mark.usefixtures("prepared")
+def test_without_its_armature_a_recording_can_be_recovered() -> None:
+    for remove in (
+        lambda: bpy.data.objects.remove(hero()),
+        lambda: bpy.data.armatures.remove(hero().data),
+    ):
+        c = Character()
+        remove()
+        c.run(3)
+        c.check_ended("'Hero'")
+        assert not runtime.interrupted
+
+        c = Character()
+        c.live.toggle_recording()
+        c.run(60)
+        remove()
+        c.run(3)
+        c.check_ended("'Hero'")
+        [left] = runtime.interrupted
+        try:
+            ops.motion_matching.recover_take()
+        except RuntimeError as error:
+            assert "'Hero'" in str(error)
+        assert left.exists()
+        obj = person("Hero")
+        assert ops.motion_matching.recover_take() == {"FINISHED"}
+        assert playing(obj).startswith("Live Take")
+        assert not runtime.interrupted
+        assert not left.exists()
+        assert (
+            40 <= obj.animation_data.action.frame_range[1] - 20 < 60
+        )  # of the last second, nothing was on the disk yet
+
+
+@pytest.mark.usefixtures("prepared")
+def test_a_recording_outlives_the_file_that_it_was_made_in(tmp_path: Path) -> None:
+    saved = str(tmp_path / "hero.blend")
+    for load in (
+        lambda: ops.wm.read_homefile(use_empty=True),
+        lambda: ops.wm.open_mainfile(filepath=saved),
+    ):
+        c = Character()
+        host.end()
+        ops.wm.save_as_mainfile(filepath=saved)
+        c = Character()
+        load()
+        c.run(3)
+        c.check_ended("file")
+        assert not runtime.interrupted
+
+        c = Character()
+        c.live.toggle_recording()
+        c.run(70)
+        load()
+        c.run(3)
+        c.check_ended("file", "can be recovered")
+        [_left] = runtime.interrupted
+        ops.wm.open_mainfile(filepath=saved)
+        assert ops.motion_matching.recover_take() == {"FINISHED"}
+        assert playing(hero()) == "Live Take"
+        assert tuple(hero().animation_data.action.frame_range) == (20, 20 + 69)
+        assert len(hero().motion_matching.takes) == 1
+
+
+@pytest.mark.usefixtures("prepared")
+def test_of_several_recordings_that_of_this_file_is_recovered(tmp_path: Path) -> None:
+    operators = ops.motion_matching
+    files = {name: f"{tmp_path}/{name}.blend" for name in ("first", "second", "third")}
+
+    def cut_off(name, armature, ticks):
+        ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.render.fps = round(FPS)
+        obj = person(armature)
+        ops.wm.save_as_mainfile(filepath=files[name])
+        method, now = MotionMatching(load_demo(), demo_settings()), 100.0
+        live = host.start(
+            obj, load_demo(), method, demo_settings(), Keyboard(), ReplayInput(wanted(), FPS), now
+        )
+        live.toggle_recording()
+        for tick in range(ticks):
+            live.tick(now + (tick + 1) / FPS, 0.0)
+        known = set(runtime.interrupted)
+        ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        [new] = set(runtime.interrupted) - known
+        return new
+
+    def last_frame(armature):
+        return bpy.data.objects[armature].animation_data.action.frame_range[1]
+
+    # names by which the oldest comes first, whenever they were made
+    paths = []
+    for number, (name, armature, ticks) in enumerate(
+        (
+            ("third", "Other", 60),
+            ("first", "Hero", 70),
+            ("first", "Hero", 80),
+            ("second", "Hero", 90),
+            ("second", "Gone", 95),
+        )
+    ):
+        path = cut_off(name, armature, ticks)
+        paths.append(
+            path.rename(path.with_name(f"2026-01-0{number + 1} 10-00-00 000000{path.suffix}"))
+        )
+        recordings.refresh()
+        assert runtime.interrupted == tuple(paths), runtime.interrupted
+    other, older, newer, elsewhere, gone = paths
+
+    # nothing of this file: the oldest, whose file is named
+    with pytest.raises(RuntimeError) as caught:
+        operators.recover_take()
+    assert "'Other'" in str(caught.value), caught.value
+    assert "third.blend" in str(caught.value), caught.value
+
+    # the newest of this file, whatever else there is
+    ops.wm.open_mainfile(filepath=files["first"])
+    person("Gone")
+    for path, last in ((newer, 80), (older, 70)):
+        assert operators.recover_take() == {"FINISHED"}
+        assert last_frame("Hero") == last
+        assert not path.exists()
+    assert runtime.interrupted == (other, elsewhere, gone)
+
+    # then the newest whose armature is here, as where the file has got another name; one that
+    # cannot be read is in nobody's way
+    (torn := other.with_name("2026-01-09" + other.suffix)).write_bytes(b"nonsense")
+    recordings.refresh()
+    assert operators.recover_take() == {"FINISHED"}
+    assert last_frame("Gone") == 95
+    assert runtime.interrupted == (other, elsewhere, torn)
+
+    # what would be recovered is what is discarded
+    assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"}
+    assert runtime.interrupted == (other, torn)
+    assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"}
+    assert runtime.interrupted == (torn,)
+
+
+@pytest.mark.usefixtures("prepared")
+def test_a_file_is_saved_as_it_is_without_a_session(tmp_path: Path) -> None:
+    c = Character()
+    saved = str(tmp_path / "hero.blend")
+    ops.wm.save_as_mainfile(filepath=saved)
+    ops.wm.open_mainfile(filepath=saved)
+    c.check_given_back(hero())
+
+
+def test_a_operators_is_baked_again_from_where_its_recording_began() -> None:
+    obj = character()
+    bpy.ops.motion_matching.add_actions()
+    work = host.prepare_steps(obj)  # it builds the database
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        ready = done.value
+    keyboard = Keyboard()
+    live = host.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
+    keyboard.handle("W", "PRESS")
+    rate, now = ready[0].fps, 0
+
+    def run(ticks):
+        nonlocal now
+        for _ in range(ticks):
+            now += 1
+            live.tick(now / rate, 0.5)
+
+    run(30)
+    keyboard.handle("SPACE", "PRESS")
+    run(61)
+    host.end()
+
+    def path(action):
+        obj.animation_data.action = action
+        places = []
+        for frame in range(1, 61, 5):
+            bpy.context.scene.frame_set(frame)
+            places.append((obj.matrix_world @ obj.pose.bones["Hips"].matrix).translation[:2])
+        return np.array(places)
+
+    [take] = obj.motion_matching.takes
+    assert take.action.frame_range[1] == 60
+    assert take.seconds == 2.5
+    went = path(take.action)
+    assert np.linalg.norm(went[-1] - went[0]) > 1.5
+    assert bpy.ops.motion_matching.bake_again(use_markers=False) == {"FINISHED"}
+    again = obj.motion_matching.takes[1]
+    assert again.action.frame_range[1] == 60
+    np.testing.assert_allclose(path(again.action), went, atol=0.02)
+
+
+def test_without_a_window_it_says_so() -> None:
+    character()
+    for invoked in ("EXEC_DEFAULT", "INVOKE_DEFAULT"):
+        bpy.ops.motion_matching.add_actions()
+        refused(lambda: bpy.ops.motion_matching.start(invoked), "window")
+    refused(bpy.ops.motion_matching.stop, "Start a live session first")
+    refused(bpy.ops.motion_matching.record, "Start a live session first")
+    refused(bpy.ops.motion_matching.recover_take, "no recording")

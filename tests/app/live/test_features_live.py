@@ -1,0 +1,117 @@
+"""Features while live: weights act at once, and a session goes on where the list itself is
+changed.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from tests.demo import load_demo
+from tests.live.hero import Hero
+
+
+def test_a_session_goes_on_when_features_change() -> None:
+    ops = bpy.ops.motion_matching
+    hero = Hero(seconds=120.0)
+    obj = hero.obj
+    features = obj.motion_matching.features
+    live = hero.start()
+    hero.run(40)
+
+    # the default, listed, is what it played with
+    assert ops.apply_preset(kind="features", filepath="default") == {"FINISHED"}
+    hero.run(20)
+    assert live.plays_features, live.messages
+    assert not live.messages, live.messages
+    count = len(load_demo().schema.features)
+
+    def path_error(ticks):
+        """Share of the cost of what is played that is the path's."""
+        method = live.session.performer.method
+        parts = [
+            k for k, f in enumerate(load_demo().schema.features) if f.kind.startswith("trajectory")
+        ]
+        misses = []
+        for _ in range(ticks):
+            hero.run(1)
+            index = live.session.performer.method._frame
+            goal = live.session.performer._build_trajectory()
+            costs = (
+                method.compute_costs(goal, index)[index]
+                / np.array(live.session.performer.settings.weights) ** 2
+            )
+            misses.append(costs[parts].sum())
+        return float(np.mean(misses))
+
+    # a weight acts without a build: the path counts for next to nothing, then for nearly all
+    for item in features.items:
+        item.weight = 0.01 if item.kind.startswith("trajectory") else 1.0
+    hero.run(20)
+    assert live.session.performer.settings.weights[5] == 0.01
+    deaf = path_error(200)
+    for item in features.items:
+        item.weight = 5.0 if item.kind.startswith("trajectory") else 1.0
+    hero.run(20)
+    keen = path_error(200)
+    print("misses the path by", deaf, "and by", keen)
+    assert keen < 0.5 * deaf
+    features.responsiveness = 2.0
+    hero.run(20)
+    assert live.session.performer.settings.weights[5] == 10.0
+
+    # what was found out so is kept as a preset right away, and the session goes on
+    assert ops.save_preset(kind="features", name="Keen") == {"FINISHED"}
+    assert features.preset == "keen"
+    assert ops.save_preset(kind="controllers", name="Keen") == {"FINISHED"}
+    hero.run(20)
+    assert runtime.live is live
+    assert live.plays_features
+    assert ops.remove_preset(kind="controllers", name="keen") == {"FINISHED"}
+
+    # added, removed, moved, changed: it goes on with what it has, says so once, and weights that
+    # are left still act
+    live.toggle_recording()
+
+    def goes_on(change, says):
+        live.messages.clear()
+        change()
+        hero.run(30)
+        assert runtime.live is live, live.ending
+        assert live.session.is_recording, live.ending
+        assert not live.ending, live.ending
+        assert len(live.session.performer.settings.weights) == count
+        assert [
+            line for line in live.messages if "Features" in line and "goes on" in line
+        ] == live.messages, live.messages
+        assert len(live.messages) == says, live.messages
+
+    goes_on(lambda: ops.add_feature(kind="bone_position", bone="head"), 1)
+    goes_on(lambda: ops.add_feature(kind="trajectory_velocity", times="-0.5"), 0)
+    assert not live.plays_features
+    features.items[0].weight = 0.7
+    hero.run(20)
+    assert abs(live.session.performer.settings.weights[0] - 0.7) < 1e-6
+    goes_on(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
+    assert live.plays_features
+
+    def removed():
+        features.index = 2
+        ops.remove_feature()
+
+    goes_on(removed, 1)
+    goes_on(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
+    goes_on(lambda: ops.move_feature(direction="DOWN"), 0)
+    goes_on(lambda: ops.apply_preset(kind="features", filepath="nucl_ai"), 1)
+    goes_on(lambda: features.items.clear(), 0)
+    assert live.plays_features
+
+    def doubled():
+        ops.add_feature(kind="bone_position", bone="left_foot")
+
+    goes_on(doubled, 1)
+    goes_on(lambda: setattr(features, "normalization", "dimension"), 0)
+    host.end()
+    assert len(obj.motion_matching.takes) == 1

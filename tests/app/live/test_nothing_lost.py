@@ -1,0 +1,348 @@
+"""What is done while a character is live stays the user's: takes, keys, flags, and the steps that
+undo goes back to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from motion_matching.app import recordings, takes
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from tests.live.hero import Hero, bones_in
+from tests.live.stage import person
+
+ed = bpy.ops.ed
+head = 'pose.bones["Head"].rotation_quaternion'
+
+
+def hero_with_own(**play):
+    # somebody who plays an action, with a pose beside it
+    hero = Hero(**play)
+    with actions.create_action("Own", hero.obj) as own:
+        there = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+        actions.write_channel(own, "location", np.array([1.0, 50.0]), there, "Object")
+    hero.obj.pose.bones["Head"].location = 0.0, 0.1, 0.0
+    bpy.context.scene.frame_set(20)
+    ed.undo_push(message="the hero")
+    ed.undo_push(message="something else")
+    return hero, own
+
+
+def recorded(hero, ticks):
+    hero.live.toggle_recording()
+    hero.run(ticks)
+    hero.live.toggle_recording()
+
+
+def playing():
+    return bpy.data.objects["Hero"].animation_data.action.name
+
+
+def ticks_of(*names):
+    return [
+        sum(part["ticks"] for part in recording.read_recorded_parts(bpy.data.actions[name]))
+        for name in names
+    ]
+
+
+def test_finished_takes_outlive_the_undo_that_ends_their_session() -> None:
+    hero, _ = hero_with_own()
+    hero.start()
+    hero.run(10)
+    recorded(hero, 100)
+    hero.run(5)
+    recorded(hero, 20)
+    assert [path.suffix for path in recordings.get_folder().iterdir()].count(".mmrecovery") == 2
+    assert runtime.interrupted == ()
+    hero.run(5)
+    ed.undo()
+    assert runtime.live is None
+    assert sorted(action.name for action in bpy.data.actions) == [
+        "Live Take",
+        "Live Take.001",
+        "Own",
+    ]
+    assert ticks_of("Live Take", "Live Take.001") == [100, 20]
+    assert [take.name for take in bpy.data.objects["Hero"].motion_matching.takes] == [
+        "Live Take",
+        "Live Take.001",
+    ]
+    assert playing() == "Live Take.001"
+    assert "'Live Take'" in runtime.end_message, runtime.end_message
+    assert "'Live Take.001'" in runtime.end_message, runtime.end_message
+    assert not runtime.interrupted
+    assert not list(recordings.get_folder().iterdir())
+
+    # a take that the step has already does not come twice, and one that was deleted does not come
+    # back
+    hero, _ = hero_with_own()
+    with actions.create_action("Other", person("Other")) as other:
+        recording.store_performance(other, "{}", 1.0, 1, 30.0)
+    bpy.data.texts.remove(bpy.data.texts[0])  # of a take whose text is gone it cannot be told
+    hero.start()
+    recorded(hero, 40)
+    ed.undo_push(message="a slider")
+    recorded(hero, 50)
+    recorded(hero, 60)
+    bpy.data.actions.remove(bpy.data.actions["Live Take.002"])
+    ed.undo_push(message="the slider again")
+    ed.undo()
+    assert sorted(action.name for action in bpy.data.actions) == [
+        "Live Take",
+        "Live Take.001",
+        "Other",
+        "Own",
+    ]
+    assert ticks_of("Live Take", "Live Take.001") == [40, 50]
+    assert not runtime.interrupted
+    assert not list(recordings.get_folder().iterdir())
+
+    # after an ending of the user's nothing is left on the disk, and where the file goes, all can be
+    # recovered
+    for end in (host.end, lambda: bpy.ops.wm.read_homefile(use_empty=True)):
+        hero, _own = hero_with_own()
+        hero.start()
+        recorded(hero, 40)
+        recorded(hero, 50)
+        end()
+        assert runtime.live is None
+        assert len(runtime.interrupted) == (0 if end is host.end else 2)
+
+
+def test_steps_made_while_live_hold_the_character_as_it_was_found() -> None:
+    def check(obj, step):
+        data = obj.animation_data
+        assert runtime.live is None
+        assert data.action, step
+        assert data.action.name == "Own", step
+        assert data.use_nla, step
+        if hasattr(data, "action_slot"):
+            assert data.action_slot == data.action.slots[0]
+        assert abs(obj.location.x - 19 / 49) < 1e-5, (step, obj.location)
+        assert obj.location.y == 0.0, (step, obj.location)
+        np.testing.assert_allclose(obj.pose.bones["Head"].location, (0.0, 0.1, 0.0), atol=1e-6)
+        assert "motion_matching_found" not in obj.keys()  # noqa: SIM118
+        assert [action.name for action in bpy.data.actions] == ["Own"]
+        assert not data.action.use_fake_user
+
+    for records in (False, True):
+        hero, own = hero_with_own()
+        hero.start()
+        hero.run(40)
+        ed.undo_push(message="a slider")
+        if records:
+            hero.live.toggle_recording()
+        hero.run(40)
+        ed.undo_push(message="another")
+        hero.run(10)
+        if records:
+            hero.live.session.discard_recording()
+        host.end()
+        ed.undo_push(message="Start")
+        for step in (ed.undo, ed.undo, ed.undo, ed.redo, ed.redo, ed.redo):
+            step()
+            check(bpy.data.objects["Hero"], step)
+        # an undo that ends a session goes to such a step too
+        hero.obj = bpy.data.objects["Hero"]
+        hero.start()
+        hero.run(30)
+        ed.undo_push(message="a slider")
+        ed.undo_push(message="another")
+        ed.undo()
+        check(bpy.data.objects["Hero"], "live")
+
+    # a step that was made after a take plays it
+    hero, own = hero_with_own()
+    hero.start()
+    recorded(hero, 40)
+    ed.undo_push(message="a slider")
+    host.end()
+    ed.undo_push(message="Start")
+    ed.undo()
+    obj = bpy.data.objects["Hero"]
+    assert playing() == "Live Take"
+    assert obj.animation_data.use_nla
+    assert bpy.data.actions["Own"].use_fake_user
+
+    # somebody who had no animation has none again
+    hero = Hero()
+    ed.undo_push(message="the hero")
+    hero.start()
+    hero.run(30)
+    ed.undo_push(message="a slider")
+    hero.run(30)
+    host.end()
+    ed.undo_push(message="Start")
+    ed.undo()
+    obj = bpy.data.objects["Hero"]
+    assert obj.animation_data is None
+    assert obj.location.length == 0.0
+
+    # a copy that was made while live plays what the character did
+    hero, own = hero_with_own()
+    hero.start()
+    hero.run(30)
+    twin = hero.obj.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    host.end()
+    assert twin.animation_data.action == own
+    assert twin.animation_data.use_nla
+    assert "motion_matching_found" not in twin.keys()  # noqa: SIM118
+
+
+def test_keys_set_while_live_stay() -> None:
+    # somebody without animation, who is keyed while live
+    hero = Hero()
+    hero.start()
+    hero.run(20)
+    assert hero.obj.pose.bones["Head"].keyframe_insert("scale", frame=7)
+    mine = hero.obj.animation_data.action
+    hero.run(20)
+    host.end()
+    assert hero.obj.animation_data.action == mine
+    assert hero.obj.animation_data.use_nla
+
+    # drivers and strips are animation as well
+    hero = Hero()
+    hero.start()
+    hero.run(20)
+    hero.obj.driver_add("hide_render")
+    host.end()
+    assert len(hero.obj.animation_data.drivers) == 1
+
+    # beside an action of one's own, the keys stay in the file
+    hero, own = hero_with_own()
+    hero.start()
+    hero.run(20)
+    hero.obj.pose.bones["Head"].keyframe_insert("scale", frame=7)
+    mine = hero.obj.animation_data.action
+    assert mine != own
+    host.end()
+    assert hero.obj.animation_data.action == own
+    assert mine.use_fake_user
+    assert not own.use_fake_user
+
+
+def test_keys_set_beside_a_recording_stay(tmp_path: Path) -> None:
+    def keys_of(action, path):
+        return {
+            tuple(key.tolist())
+            for (name, index), keys in actions.read_channels(action).items()
+            for key in keys
+            if name == path and index == 0
+        }
+
+    # a recording of the spine alone, while the head is keyed: the key is one of the own action, and
+    # the take has it too
+    hero, own = hero_with_own(collection="Driven")
+    bones_in(hero.obj, "Driven", "Spine")
+    with_keys = actions.get_channelbag(own).fcurves[0]
+    with_keys.keyframe_points[0].interpolation = "BEZIER"
+    hero.start()
+    hero.live.toggle_recording()
+    hero.run(30)
+    hero.obj.pose.bones["Head"].rotation_quaternion = 0.8, 0.6, 0.0, 0.0
+    hero.obj.pose.bones["Head"].keyframe_insert("rotation_quaternion", frame=33)
+    hero.obj.location.x = 5.0
+    hero.obj.keyframe_insert("location", frame=70)
+    hero.run(30)
+    hero.live.toggle_recording()
+    host.end()
+    take = hero.obj.animation_data.action
+    assert take.name == "Live Take"
+    for action in (own, take):
+        assert [frame for frame, _ in keys_of(action, head)] == [33.0], action.name
+        assert sorted(keys_of(action, "location")) == [(1.0, 0.0), (50.0, 1.0), (70.0, 5.0)], (
+            action.name
+        )
+    first = next(
+        curve for curve in actions.get_channelbag(own).fcurves if curve.data_path == "location"
+    )
+    assert first.keyframe_points[0].interpolation == "BEZIER"
+    assert not keys_of(own, 'pose.bones["Spine"].rotation_quaternion')
+
+    # without an action of one's own, and where all is driven, they stay in one beside the take
+    for play in ({"collection": "Driven"}, {}):
+        for keeps in (True, False):
+            hero = Hero(**play)
+            bones_in(hero.obj, "Driven", "Spine")
+            hero.obj["prop"] = 1.0
+            hero.start()
+            hero.live.toggle_recording()
+            hero.run(30)
+            hero.obj.keyframe_insert('["prop"]', frame=33)
+            hero.run(30)
+            hero.live.toggle_recording() if keeps else hero.live.session.discard_recording()
+            host.end()
+            bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+            bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+            found = [
+                action
+                for action in bpy.data.actions
+                if keys_of(action, '["prop"]') == {(33.0, 1.0)}
+            ]
+            assert found, [action.name for action in bpy.data.actions]
+            assert ("Live Take" in bpy.data.actions) == keeps
+            assert not keeps or recording.is_take(bpy.data.actions["Live Take"])
+
+    # nothing is left of a recording beside which nothing was keyed
+    hero, own = hero_with_own()
+    hero.start()
+    recorded(hero, 30)
+    host.end()
+    assert sorted(action.name for action in bpy.data.actions) == ["Live Take", "Own"]
+
+
+def test_without_its_take_a_character_has_its_own_action_back() -> None:
+    hero, own = hero_with_own()
+    hero.start()
+    recorded(hero, 40)
+    takes.discard_take(hero.obj, 0)
+    hero.run(10)
+    host.end()
+    assert hero.obj.animation_data.action == own
+    assert list(bpy.data.actions) == [own]
+    assert abs(hero.obj.location.x - 19 / 49) < 1e-5
+
+    # the one of two takes that is played stays
+    hero, own = hero_with_own()
+    hero.start()
+    recorded(hero, 40)
+    recorded(hero, 50)
+    actions.assign(hero.obj, bpy.data.actions["Live Take"])
+    host.end()
+    assert playing() == "Live Take"
+
+
+def test_a_flag_that_keeps_an_action_stays() -> None:
+    hero, own = hero_with_own()
+    other = bpy.data.objects.new("Other", None)
+    actions.assign(other, own)
+    hero.start()
+    hero.run(10)
+    own.use_fake_user = True
+    host.end()
+    assert hero.obj.animation_data.action == own
+    assert own.use_fake_user
+
+    # one that only the character plays
+    hero, own = hero_with_own()
+    hero.start()
+    hero.run(10)
+    assert not own.use_fake_user
+    assert own.users, "nobody but the user sets it while the character is live"
+    own.use_fake_user = True
+    host.end()
+    assert own.use_fake_user
+
+    hero, own = hero_with_own()
+    hero.start()
+    hero.run(10)
+    host.end()
+    assert not own.use_fake_user

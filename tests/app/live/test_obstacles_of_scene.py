@@ -1,0 +1,52 @@
+"""Live, a character walks on the ground and is held by the walls that a bake of the same wishes
+has.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from motion_matching.app.live import host
+from motion_matching.app.settings import add_obstacles
+from motion_matching.engine.control import performance
+from motion_matching.engine.takes import takes
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.scene.writing import recording
+from tests.demo import demo_settings, load_demo
+from tests.live.hero import Hero
+from tests.live.stage import FPS, wanted
+
+
+def test_live_and_baked_the_ground_is_the_same() -> None:
+    def part(name, *corners):
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
+        obj = bpy.data.objects.new(name, mesh)
+        collection.objects.link(obj)
+
+    hero = Hero()
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    # a slope that rises towards -Y, and a wall across it
+    part("Slope", (-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
+    part("Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
+    bpy.context.view_layer.update()
+    hero.obj.motion_matching.obstacles = collection
+    live = hero.start(ReplayInput(wanted("figure_eight", seconds=6.0), FPS))
+    live.toggle_recording()
+    for _ in range(300):
+        hero.run(1)
+        frame = live.session._frame
+        assert frame.character.y > -1.5 + 0.25, "it went through the wall"
+        assert abs(frame.pose[2, 0] - (0.4 - 0.2 * frame.character.y)) < 0.1, (
+            "it does not stand on the slope"
+        )
+    host.end()
+
+    # what the take keeps, performed again on the ground that a bake gets, is the same
+    [kept] = recording.read_recorded_parts(hero.obj.animation_data.action)
+    again = add_obstacles(hero.obj, performance.from_json(kept["performance"], "the take"))
+    take = takes.perform(load_demo(), demo_settings(), again)
+    assert take.blocked.any()
+    assert np.array_equal(take.poses[-1], frame.pose)

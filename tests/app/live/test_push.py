@@ -1,0 +1,59 @@
+"""A push by its button in the panel: to where the keys lead, as hard as is set, and of what devices
+steer alone.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from motion_matching.app.live import host, steering
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.control.ground import FLAT
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.guided import GuidedInput
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.steering import SteeringInput
+from tests.demo import demo_settings, load_demo
+from tests.live.hero import Hero
+from tests.live.stage import FPS, wanted
+
+
+def test_a_push_has_a_button():
+    push = bpy.ops.motion_matching.push
+    hero = Hero(push=3.0)
+    assert not push.poll(), "nothing is live"
+
+    def start(source):
+        method = MotionMatching(load_demo(), demo_settings())
+        hero.live = host.start(
+            hero.obj, load_demo(), method, demo_settings(), keyboard, source, hero.now
+        )
+        hero.run(20)
+        return hero.live.session
+
+    keyboard = Keyboard()
+    session = start(
+        steering.create_input(
+            hero.obj.motion_matching.play, keyboard, None, demo_settings(), FPS, FLAT
+        )
+    )
+    for key, way in (("A", (1.0, 0.0)), ("S", (0.0, 1.0))):  # the view looks along -Y
+        keyboard.handle(key, "PRESS")
+        hero.run(40)
+        count, before = len(session._history.intents), np.array(session.velocity)
+        assert push() == {"FINISHED"}
+        hero.run(6)
+        faster = np.array(session.velocity) - before
+        pushes = [intent.push for intent in session._history.intents[count:] if intent.push]
+        assert len(pushes) == 1, pushes
+        assert np.allclose(pushes[0], 3.0 * np.array(way)), pushes
+        assert faster @ way > 0.75, faster
+        assert runtime.live is hero.live, faster
+        keyboard.handle(key, "RELEASE")
+    host.end()
+
+    start(GuidedInput(ReplayInput(wanted(), FPS), SteeringInput(keyboard)))
+    assert not push.poll(), "a recording goes where it went"
+    host.end()

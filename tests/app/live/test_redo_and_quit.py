@@ -1,0 +1,165 @@
+"""Redo while and after a session, and Blender that quits while it records: nothing is lost, nothing
+is left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from motion_matching.app import recordings
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.scene.blender import actions
+from tests.conftest import CHECKOUT
+from tests.live.hero import Hero
+
+# enabled as Blender does it, so that Blender disables it again when it ends
+QUITS = """
+import sys
+import bpy
+import addon_utils
+sys.argv = sys.argv[1:]
+assert addon_utils.enable("motion_matching", default_set=True)
+from tests.live.hero import *
+hero = Hero(**eval(sys.argv[3]))
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])
+live = hero.start()
+live.toggle_recording()
+if hero.obj.motion_matching.play.timeline:
+    hero.play(*range(2, 132))
+else:
+    hero.run(130)
+print("recorded", flush=True)
+"""
+
+NEXT_START = """
+import motion_matching
+motion_matching.register()
+from tests.live.hero import *
+from motion_matching.app.runtime import runtime
+from motion_matching.app import recordings
+from motion_matching.app.live import endings
+# a second after its start Blender looks for what was cut off
+recordings.refresh()
+[left] = runtime.interrupted
+bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
+assert bpy.ops.motion_matching.recover_take() == {"FINISHED"}
+obj = bpy.data.objects["Hero"]
+[take] = obj.motion_matching.takes
+first, last = take.action.frame_range
+assert obj.animation_data.action == take.action and first == int(sys.argv[4])
+assert last - first + 1 == 130, (first, last)
+assert not runtime.interrupted and not left.exists() and not list(recordings.get_folder().iterdir())
+"""
+
+
+def test_redo_ends_a_session_and_brings_a_take_again() -> None:
+    ed = bpy.ops.ed
+
+    def the_hero():
+        hero = Hero()
+        ed.undo_push(message="the hero")
+        hero.obj.location.z = 1.0
+        ed.undo_push(message="lifted")
+        ed.undo()
+        hero.obj = bpy.data.objects["Hero"]
+        return hero
+
+    # a redo while it is live ends it, as an undo does, and goes where it should
+    hero = the_hero()
+    live = hero.start()
+    hero.run(30)
+    ed.redo()
+    hero.run(3)
+    assert runtime.live is None
+    assert "Undo" in live.ending
+    assert not live.session.is_running
+    obj = bpy.data.objects["Hero"]
+    assert obj.location.z == 1.0
+    assert not obj.animation_data
+    assert len(bpy.data.actions) == 0
+
+    # while it records, the take is kept over the redo
+    hero = the_hero()
+    live = hero.start()
+    live.toggle_recording()
+    hero.run(70)
+    ed.redo()
+    hero.run(3)
+    obj = bpy.data.objects["Hero"]
+    assert runtime.live is None
+    assert not runtime.interrupted
+    assert obj.animation_data.action.name == "Live Take"
+    assert obj.animation_data.action.frame_range[1] == 70
+    assert [take.action for take in obj.motion_matching.takes] == [obj.animation_data.action]
+
+    # after an ending, undo takes the take back and redo brings it again; each time another session
+    # may start
+    hero = the_hero()
+    ed.redo()
+    hero.obj = bpy.data.objects["Hero"]
+    live = hero.start()
+    live.toggle_recording()
+    hero.run(60)
+    host.end()
+    ed.undo_push(message="Start")  # as Blender does after an operator that has finished
+    keys = {
+        key: values.copy()
+        for key, values in actions.read_channels(hero.obj.animation_data.action).items()
+    }
+    for _ in range(2):
+        ed.undo()
+        hero.obj = bpy.data.objects["Hero"]
+        assert not hero.obj.motion_matching.takes
+        assert "Live Take" not in bpy.data.actions
+        ed.redo()
+        hero.obj = bpy.data.objects["Hero"]
+        [take] = hero.obj.motion_matching.takes
+        assert hero.obj.animation_data.action == take.action
+        again = actions.read_channels(take.action)
+        assert again.keys() == keys.keys()
+        assert all(np.array_equal(again[key], keys[key]) for key in keys)
+    live = hero.start()
+    hero.run(20)
+    host.end()
+    assert hero.obj.animation_data.action == take.action
+    assert live.ending == ""
+    assert not runtime.interrupted
+    assert not list(recordings.get_folder().iterdir())
+
+
+def test_blender_quits_while_it_records(
+    run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "quits.py"
+    script.write_text("import bpy\n" + QUITS, encoding="utf-8")
+    environment = {
+        **os.environ,
+        "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user"),
+        "PYTHONPATH": str(CHECKOUT),
+    }
+    for play, first in (("{}", 1), ("{'timeline': True}", 2)):
+        saved = tmp_path / "hero.blend"
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            str(script),
+            "",
+            str(demo_file),
+            str(saved),
+            play,
+        ]
+        done = subprocess.run(
+            command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=200
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "recorded" in done.stdout
+        run_in_blender("import sys\n" + NEXT_START, demo_file, saved, play, first)

@@ -1,0 +1,220 @@
+"""Tags that are asked for: live at once, in recordings, in baked scripts, and what nothing in the
+data has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import status
+from motion_matching.app.content import compute_key
+from motion_matching.app.library import get_library
+from motion_matching.app.live import host, tag_requests
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.control import performance, rollout
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.writing import recording
+from motion_matching.ui.play import drawing as play_drawing
+from tests.live.hero import Hero
+from tests.live.stage import new_performer
+from tests.ui.characters import character, refused
+
+
+def tagged(demo_database: Database) -> Database:
+    """The demo with the mirror images tagged 'left', the others 'right', and the first half second
+    of clips 'begin'.
+    """
+    mirrored = np.array([r.mirrored for r in demo_database.ranges])[demo_database.range_of_frame]
+    since = (
+        np.arange(demo_database.frame_count) - demo_database.starts[demo_database.range_of_frame]
+    )
+    to_end = demo_database.stops[demo_database.range_of_frame] - np.arange(
+        demo_database.frame_count
+    )
+    bits = np.where(mirrored, 1, 2) | np.where(since < 15, 4, 0) | np.where(to_end < 3, 8, 0) | 16
+    return replace(
+        demo_database,
+        tag_names=("left", "right", "begin", "end", "prefer"),
+        tags=bits.astype(np.uint32),
+    )
+
+
+@pytest.fixture(scope="module")
+def tagged_file(demo_database: Database, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("asking") / "tagged.npz"
+    databases.save(tagged(demo_database), path)
+    return path
+
+
+def test_what_cannot_be_asked_for_is_told(demo_database: Database) -> None:
+    database = tagged(demo_database)
+    settings = takes.make_default_settings(database)
+    assert database.requestable_tags == ("left", "right", "begin", "end")
+    assert database.explain_missing_tags(frozenset(), settings.end_guard) == ""
+    assert database.explain_missing_tags(frozenset({"left", "begin"}), settings.end_guard) == ""
+    wanted = takes.prepare_performance(database, settings, "square", gait="walk", seconds=4, seed=0)
+    for tags, words in (
+        ({"swim"}, "tagged 'swim'"),
+        ({"left", "right"}, "'left' and 'right'"),
+        ({"end"}, "'end'"),
+    ):
+        with pytest.raises(DatabaseError, match=words):
+            takes.request_tags(wanted, frozenset(tags), database, settings)
+    asked = takes.request_tags(
+        takes.request_tags(wanted, frozenset({"left"}), database, settings),
+        frozenset({"begin"}),
+        database,
+        settings,
+    )
+    assert all(intent.tags == {"left", "begin"} for intent in asked.intents)
+    assert [intent._replace(tags=frozenset()) for intent in asked.intents] == list(wanted.intents)
+
+
+def test_tags_are_asked_for_live(demo_database: Database) -> None:
+    database = tagged(demo_database)
+    ops = bpy.ops.motion_matching
+    hero = Hero(database=database, seconds=60.0, show_text=True)
+    obj, play = hero.obj, hero.obj.motion_matching.play
+    assert tag_requests.suggest_tags(None, bpy.context, "l") == [], "before there is a database"
+
+    def carries(name):
+        return bool(database.make_tag_mask({name})[hero.live.session._frame.frame])
+
+    def share(name, ticks=90):
+        found = []
+        for _ in range(ticks):
+            hero.run(1)
+            found.append(carries(name))
+        return sum(found) / ticks
+
+    live = hero.start()
+    hero.run(30)
+    assert live.session.requested_tags == frozenset()
+    assert "asked" not in " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
+
+    # asked for by a button, it is played from the next tick on, and the view says so
+    for name, other in (("left", "right"), ("right", "left")):
+        assert ops.ask_for_tag(name=name) == {"FINISHED"}
+        hero.run(1)
+        assert carries(name), "not at once"
+        assert share(name) == 1.0
+        assert share(other, 1) == 0.0
+        assert live.session.requested_tags == {name}, runtime.get_cache(
+            play_drawing.HudCache
+        ).snapshot.texts
+        assert f"requested  {name}" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[1], (
+            runtime.get_cache(play_drawing.HudCache).snapshot.texts
+        )
+        assert not any("tagged" in warning for warning in live.warnings)
+        ops.ask_for_tag(name=name)
+        assert play.tags == ""
+    hero.run(5)
+    assert live.session.requested_tags == frozenset()
+
+    # what nothing in the data has is told, and the session goes on without it
+    for text, words in (
+        ("swim", "tagged swim"),
+        ("left, right", "left, right at once"),
+        ("end", "end at once"),
+        ("prefer", "tagged prefer"),
+    ):
+        play.tags = text
+        hero.run(10)
+        assert runtime.live is live, text
+        assert live.session.requested_tags == frozenset(), text
+        assert any(words in warning for warning in live.warnings), live.warnings
+        assert runtime.get_cache(play_drawing.HudCache).snapshot.warnings == live.warnings, (
+            live.warnings
+        )
+    play.tags = "swim, left"
+    hero.run(1)
+    assert live.session.requested_tags == {"left"}
+    assert carries("left")
+    assert "swim" in live.warnings[0]
+    play.tags = ""
+    hero.run(2)
+    assert not any("tagged" in warning for warning in live.warnings)
+    host.end()
+
+    # a key cycles through them, and back to none
+    hero.live = live = host.start(
+        obj,
+        database,
+        MotionMatching(database, live.session.performer.settings),
+        live.session.performer.settings,
+        (keyboard := Keyboard()),
+        SteeringInput(keyboard),
+        hero.now,
+    )
+    hero.run(2)
+    seen = []
+    for _ in range(5):
+        keyboard.handle("C", "PRESS")
+        keyboard.handle("C", "RELEASE")
+        hero.run(2)
+        seen.append(play.tags)
+    assert seen == ["left", "right", "begin", "end", ""], seen
+
+    # a recording keeps what was asked for, and plays the same again
+    hero.run(60)
+    live.toggle_recording()
+    poses, _wanted_tags = [], []
+    for tick in range(120):
+        if tick == 40:
+            play.tags = "left"
+        if tick == 80:
+            play.tags = ""
+        hero.run(1)
+        poses.append(live.session._frame.pose)
+    host.end()
+    [part] = recording.read_recorded_parts(obj.animation_data.action)
+    kept = performance.from_json(part["performance"], "the take")
+    lead = part["lead_in"]
+    assert [sorted(i.tags) for i in kept.intents[lead : lead + 120]] == [[]] * 40 + [
+        ["left"]
+    ] * 40 + [[]] * 40
+    solved = rollout.solve(new_performer(database=database), kept)
+    assert np.array_equal(solved.poses[lead : lead + 120], np.stack(poses))
+
+
+def test_a_baked_script_asks_for_tags() -> None:
+    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves", "walk_starts_and_stops"))
+    settings = obj.motion_matching
+    ops.add_actions(mirror=False)
+    settings.sources[0].tags = "walk, mine"
+    settings.sources[1].tags = "walk, theirs"
+    assert ops.build() == {"FINISHED"}
+    status.refresh(obj)
+    assert set(status.get_status(obj).tags) == {"mine", "theirs", "walk"}
+    assert tag_requests.suggest_tags(None, bpy.context, "m") == ["mine"]
+    assert tag_requests.suggest_tags(None, bpy.context, "walk, t") == ["walk, theirs"]
+    get_library().load(compute_key(obj))
+
+    def clips(action):
+        [part] = recording.read_recorded_parts(action)
+        return performance.from_json(part["performance"], "the take")
+
+    refused(ops.bake_script, "swim", "its tags are", tags="swim", seconds=2.0)
+    refused(ops.bake_script, "'mine' and 'theirs'", tags="mine, theirs", seconds=2.0)
+    assert len(settings.takes) == 0
+    for tags in ("mine", "theirs", "walk, mine"):
+        assert ops.bake_script(script="square", seconds=2.0, tags=tags) == {"FINISHED"}
+        kept = clips(settings.takes[settings.take_index].action)
+        assert {intent.tags for intent in kept.intents} == {
+            frozenset(tag_requests.parse_names(tags))
+        }
+    assert ops.bake_again() == {"FINISHED"}
+    assert {
+        intent.tags for intent in clips(settings.takes[settings.take_index].action).intents
+    } == {frozenset({"walk", "mine"})}

@@ -1,0 +1,272 @@
+"""Recording along with the playing timeline: ticks are its frames, other animation plays beside, no
+stale pose is seen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.scene.blender import actions
+from tests.live.hero import Hero, toggle_playback
+from tests.live.stage import FPS, shown
+
+
+def is_playing():
+    return bpy.context.window_manager.windows[0].screen.is_animation_playing
+
+
+def other():
+    # somebody else, whose own animation says at which frame the world is seen
+    obj = bpy.data.objects.new("Other", None)
+    bpy.context.scene.collection.objects.link(obj)
+    with actions.create_action("Elsewhere", obj) as action:
+        actions.write_channel(
+            action,
+            "location",
+            np.array([1.0, 101.0]),
+            np.array([[0.0, 100.0], [0, 0], [0, 0]]),
+            "Object",
+        )
+    return obj
+
+
+# Playback that drops frames, and a scene of another rate than the database: keys lie at the times
+# of the ticks.
+
+
+# nothing has been evaluated between: a pose that is evaluated within the change of frame crashes
+# Blender then
+
+
+def test_each_frame_of_the_timeline_is_a_tick_and_a_key() -> None:
+    hero = Hero(timeline=True)
+    scene, beside = bpy.context.scene, other()
+    scene.frame_set(20)
+    live = hero.start()
+    hero.run(15)  # until it is recorded, the clock leads
+    assert not is_playing()
+    assert not live.session.is_recording
+    live.toggle_recording()
+    assert is_playing(), "a recording with the timeline starts it"
+    hero.run(10)  # while the timeline rests no time passes
+    assert live.session.recorded_seconds == 0.0
+    seen = hero.play(*range(21, 81))
+    assert abs(live.session.recorded_seconds - 60 / FPS) < 1e-9
+    assert abs(beside.matrix_world.translation.x - 79.0) < 1e-4  # at frame 80
+    assert np.abs(np.diff([s[:, :3, 3].mean(axis=0) for s in seen], axis=0)).max() > 0.005, (
+        "nothing moved"
+    )
+    live.toggle_recording()
+    assert not is_playing(), "what the recording started it ends"
+    take = hero.obj.motion_matching.takes[0].action
+    assert np.allclose(take.frame_range, (21, 80)), tuple(take.frame_range)
+    hero.run(10)  # and the clock leads again
+    assert runtime.live is live
+    host.end()
+    # the take lies where the timeline was, and what was seen at a frame is what the take has there
+    assert hero.obj.animation_data.action == take
+    for frame in (21, 22, 37, 60, 80):
+        scene.frame_set(frame)
+        np.testing.assert_allclose(shown(hero.obj), seen[frame - 21], atol=2e-4, err_msg=str(frame))
+
+
+def test_keys_lie_at_their_times_where_frames_are_dropped() -> None:
+    for fps in (24, round(FPS), 60):
+        hero = Hero(timeline=True)
+        scene = bpy.context.scene
+        scene.render.fps, step = fps, fps / FPS
+        scene.frame_set(10)
+        live = hero.start()
+        hero.run(7)
+        live.toggle_recording()
+        frame, rng = 10, np.random.default_rng(fps)
+        for gap in rng.integers(1, 6, 20).tolist():
+            frame += gap
+            hero.play(frame)
+        live.toggle_recording()
+        action = hero.obj.motion_matching.takes[0].action
+        keys = actions.read_channels(action)['pose.bones["Spine"].rotation_quaternion', 1][:, 0]
+        ticks = int((frame - 10) / step + 1e-6)
+        np.testing.assert_allclose(keys, 10 + step * np.arange(1, ticks + 1), atol=1e-3)
+        host.end()
+
+
+def test_a_recording_ends_where_the_timeline_leaps_or_stops() -> None:
+    def recorded():
+        hero = Hero(timeline=True)
+        bpy.context.scene.frame_set(40)
+        live = hero.start()
+        hero.run(5)
+        live.toggle_recording()
+        hero.play(*range(41, 61))
+        return hero, live
+
+    # round again from the end, back, far ahead, and stopped by the user: each ends the recording
+    # where it was
+    for leap in (
+        lambda hero: hero.play(1, 2, 3),
+        lambda hero: hero.play(55, 56),
+        lambda hero: hero.play(60 + 10 * round(FPS)),
+        lambda hero: (toggle_playback(), hero.run(3)),
+    ):
+        hero, live = recorded()
+        leap(hero)
+        assert runtime.live is live
+        assert not live.session.is_recording
+        assert not is_playing()
+        [take] = hero.obj.motion_matching.takes
+        assert np.allclose(take.action.frame_range, (41, 60)), tuple(take.action.frame_range)
+        assert any("timeline" in line for line in live.messages), live.messages
+        before = live.session._frame.character
+        hero.run(20)
+        assert live.session._frame.character != before
+        host.end()
+
+    # while nothing is recorded, a timeline that goes round takes nobody along
+    hero = Hero(timeline=True)
+    live = hero.start()
+    toggle_playback()
+    hero.run(1)
+    hero.play(*range(2, 30))
+    ticks = len(live.session._history.intents)
+    assert ticks == 28, ticks
+    hero.play(1, 2, 3, 500, 501)
+    assert len(live.session._history.intents) == ticks + 3
+    toggle_playback()
+    hero.run(5)
+    assert len(live.session._history.intents) > ticks + 3
+    assert not is_playing()
+    host.end()
+
+    # at the end of the timeline there is nothing to record along
+    hero = Hero(timeline=True)
+    bpy.context.scene.frame_set(bpy.context.scene.frame_end)
+    live = hero.start()
+    live.toggle_recording()
+    assert not live.session.is_recording
+    assert not is_playing()
+    assert str(bpy.context.scene.frame_end) in live.messages[-1], live.messages
+    host.end()
+
+
+def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
+    hero = Hero(seconds=20.0, timeline=True)
+    scene, play = bpy.context.scene, hero.obj.motion_matching.play
+    live = hero.start()
+    spine = 'pose.bones["Spine"].rotation_quaternion', 1
+
+    def record(*frames):
+        live.toggle_recording()
+        assert live.session.is_recording, live.messages
+        hero.play(*frames)
+        live.toggle_recording()
+        return actions.read_channels(hero.obj.animation_data.action)[spine]
+
+    scene.frame_set(10)
+    first = record(*range(11, 61))
+    take = hero.obj.animation_data.action
+    assert np.array_equal(first[:, 0], np.arange(11, 61))
+
+    play.mode = "overwrite"
+    scene.frame_set(30)
+    second = record(*range(31, 41))
+    assert hero.obj.animation_data.action == take
+    assert np.array_equal(second[:, 0], first[:, 0])
+    inside = (second[:, 0] > 30) & (second[:, 0] <= 40)
+    assert np.array_equal(second[~inside], first[~inside])
+    assert not np.array_equal(second[inside], first[inside])
+
+    play.mode = "append"
+    scene.frame_set(3)
+    live.toggle_recording()
+    assert scene.frame_current == 60, "the timeline goes to where the take ends"
+    hero.play(*range(61, 71))
+    live.toggle_recording()
+    third = actions.read_channels(take)[spine]
+    assert np.array_equal(third[:, 0], np.arange(11, 71))
+    assert np.array_equal(third[:50], second)
+    assert len(hero.obj.motion_matching.takes) == 1
+    host.end()
+
+
+def test_every_ending_stops_what_the_recording_has_started(tmp_path: Path) -> None:
+    # whatever ends the session ends the playback that its recording started, and keeps the take
+    for end in (
+        host.end,
+        bpy.ops.ed.undo,
+        lambda: setattr(hero.obj, "data", bpy.data.armatures.new("Other")),
+        lambda: bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend")),
+    ):
+        hero = Hero(timeline=True)
+        bpy.ops.ed.undo_push(message="the hero")
+        bpy.ops.ed.undo_push(message="something else")
+        live = hero.start()
+        live.toggle_recording()
+        hero.play(*range(2, 50))
+        end()
+        hero.run(3)
+        assert runtime.live is None
+        assert not is_playing()
+        [take] = [action for action in bpy.data.actions if action.name.startswith("Live Take")]
+        assert np.allclose(take.frame_range, (2, 49)), tuple(take.frame_range)
+
+    # an error within a change of frame ends it as well, after that
+    hero = Hero(timeline=True)
+    live = hero.start()
+    live.toggle_recording()
+    hero.play(*range(2, 20))
+
+    def broken(*_):
+        raise ValueError("broken")
+
+    live.session.performer.step = broken
+    hero.play(20, 21)
+    assert runtime.live is None
+    assert "An error" in live.ending
+    assert not is_playing()
+    assert np.allclose(hero.obj.animation_data.action.frame_range, (2, 19))
+
+    # playback that the user started is the user's
+    hero = Hero(timeline=True)
+    live = hero.start()
+    toggle_playback()
+    live.toggle_recording()
+    hero.play(2, 3, 4, 5, 6)
+    live.toggle_recording()
+    host.end()
+    assert is_playing()
+    toggle_playback()
+
+
+def test_a_frame_may_change_right_after_a_recording_begins() -> None:
+    for plays in (True, False):
+        hero = Hero(timeline=plays)
+        live = hero.start()
+        toggle_playback()
+        for frame in range(2, 9):
+            live.toggle_recording()
+            hero.play(frame)
+        host.end()
+        toggle_playback()
+
+
+def test_without_the_setting_a_timeline_may_play_meanwhile() -> None:
+    # without the setting, a timeline that plays changes nothing: the clock leads, keys begin at the
+    # current frame
+    hero = Hero()
+    bpy.context.scene.frame_set(20)
+    live = hero.start()
+    toggle_playback()
+    live.toggle_recording()
+    hero.run(30)
+    here = shown(hero.obj)
+    [seen] = hero.play(400, timers=0)
+    np.testing.assert_allclose(seen, here, atol=1e-5)
+    host.end()
+    assert is_playing()
+    assert np.allclose(hero.obj.animation_data.action.frame_range, (20, 49))

@@ -1,0 +1,523 @@
+"""The simulation object alone, and what steers: devices, a curve, a target, a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import features as feature_list
+from motion_matching.app import insight, recordings
+from motion_matching.app.live import host, steering, tuning
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.control import performance, rollout, scripts
+from motion_matching.engine.control.ground import Box, Boxes
+from motion_matching.engine.control.ideal import Ideal
+from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.control.settings import DISPLACEMENTS, PerformerSettings
+from motion_matching.engine.control.trajectory import SimulationObject
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live import recovery
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from motion_matching.ui.play import drawing as play_drawing
+from tests.demo import demo_settings, load_demo
+from tests.live.hero import Hero
+from tests.live.stage import FPS, new_performer
+
+
+@pytest.mark.parametrize("displacement", DISPLACEMENTS)
+@pytest.mark.parametrize("ground", [Boxes(()), Boxes((Box((0.0, -2.0), (6.0, 0.5), 0.3),))])
+def test_without_data_a_performer_is_its_simulation_object(
+    displacement: str, ground: Boxes
+) -> None:
+    settings = PerformerSettings(
+        displacement=displacement, velocity_halflife=0.2, rotation_halflife=0.35
+    )
+    wanted = scripts.build_script("random", 12.0, 30.0, settings.walk, settings.run, seed=4)
+    alone = SimulationObject(settings, ground)
+    places = []
+    for intent in wanted.intents:
+        alone.steer(intent, 1 / 30)
+        alone.step(1 / 30)
+        places.append((alone.x, alone.y, alone.yaw))
+    take = rollout.solve(Performer(Ideal(30.0), settings, ground), wanted)
+    np.testing.assert_allclose(take.simulation, places, atol=1e-9)
+    turns = np.unwrap(take.character[:, 2])
+    np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-6)
+    np.testing.assert_allclose(turns, np.unwrap(take.simulation[:, 2]), atol=1e-6)
+    np.testing.assert_allclose(take.poses[:, :2, 0], take.simulation[:, :2], atol=1e-5)
+    assert np.linalg.norm(np.diff(take.simulation[:, :2], axis=0), axis=1).max() * 30 > 1.0
+
+
+def test_halflives_are_what_they_are_called() -> None:
+    """Released at full speed, half of a step's way is left after its halflife, however it is
+    displaced.
+    """
+    settings = PerformerSettings(velocity_halflife=0.3)
+    performer = Performer(Ideal(240.0), settings)
+    wanted = scripts.build_script("square", 3.9, 240.0, settings.walk, settings.run)
+    speeds = (
+        np.linalg.norm(np.diff(rollout.solve(performer, wanted).character[:, :2], axis=0), axis=1)
+        * 240.0
+    )
+    begun = speeds[240:]
+    assert begun[-1] == pytest.approx(settings.walk.forward, rel=0.02)
+    # a critically damped spring has gone (1 + y t) exp(-y t) of its way at t, with y = 2 ln 2 /
+    # halflife
+    y = 2.0 * np.log(2.0) / 0.3
+    t = (np.arange(len(begun)) + 0.5) / 240.0
+    np.testing.assert_allclose(
+        begun, settings.walk.forward * (1 - (1 + y * t) * np.exp(-y * t)), atol=0.03
+    )
+
+
+ops = bpy.ops
+
+
+class Tuned(Hero):
+    def start(self):
+        self.keyboard = Keyboard()
+        self.live = tuning.start(self.obj, self.keyboard, None, self.now)
+        return self.live
+
+
+def marker():
+    return bpy.data.objects.get("Steered Path")
+
+
+def test_the_simulation_object_is_steered_alone() -> None:
+    hero = Tuned(show_text=True)
+    obj, controller = hero.obj, hero.obj.motion_matching.controller
+    obj.location, obj.rotation_euler = (2.0, 1.0, 0.0), (0.0, 0.0, 0.5)
+    with actions.create_action("Own", obj) as own:
+        actions.write_channel(own, "scale", np.array([1.0]), np.ones((3, 1)), "Object")
+    bpy.context.view_layer.update()
+    controller.walk = (1.2, 1.0, 0.9)
+    before = [np.array(bone.matrix_basis) for bone in obj.pose.bones], obj.matrix_world.copy()
+    assert not obj.motion_matching.sources, "there is no motion at all"
+    live = hero.start()
+    at = marker()
+    assert np.allclose(at.location, (2.0, 1.0, 0.0), atol=1e-6)
+    assert abs(at.rotation_euler.z - 0.5) < 1e-6
+    hero.keyboard.handle("W", "PRESS")
+    hero.run(120)
+    assert abs(np.hypot(*live.session.velocity) - 1.2) < 0.02, "the speed that is set"
+    assert np.allclose(marker().location.xy, live.session._frame.character[:2], atol=0.05)
+    colors = [line.color for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines]
+    assert colors == ["object_active"] * 3, colors  # path, ring and arrow of the layers
+    assert "1.20 m/s" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[0], (
+        runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    )
+    ring = np.array(runtime.get_cache(play_drawing.HudCache).snapshot.lines[1].points)[:, :2].mean(
+        axis=0
+    )
+    assert np.linalg.norm(ring - live.session._frame.simulation_object[:2]) < 0.02
+
+    # a change is felt at once
+    controller.walk = (2.0, 1.0, 0.9)
+    hero.run(120)
+    assert abs(np.hypot(*live.session.velocity) - 2.0) < 0.02
+
+    # the character stays as it was, and so does the scene where nothing is recorded
+    names = {o.name for o in bpy.data.objects}
+    host.end()
+    assert marker() is None
+    assert runtime.live is None
+    assert not play_drawing.overlay.is_on
+    assert {o.name for o in bpy.data.objects} == names - {"Steered Path"}
+    assert obj.animation_data.action == own
+    assert obj.matrix_world == before[1]
+    assert all(
+        np.array_equal(np.array(bone.matrix_basis), m)
+        for bone, m in zip(obj.pose.bones, before[0], strict=False)
+    )
+
+
+def test_a_steered_path_stays_and_steers_again(tmp_path: Path) -> None:
+    hero = Tuned()
+    obj, scene = hero.obj, bpy.context.scene
+    controller, play = obj.motion_matching.controller, obj.motion_matching.play
+    controller.velocity_halflife, controller.displacement = 0.4, "synchronize"
+    scene.frame_set(11)
+    live = hero.start()
+    hero.run(20)
+    hero.keyboard.handle("W", "PRESS")
+    live.toggle_recording()
+    places = []
+    for tick in range(200):
+        if tick == 90:
+            hero.keyboard.handle("D", "PRESS")
+        hero.run(1)
+        places.append(live.session._frame.simulation_object)
+    host.end()
+    path, places = marker(), np.array(places)
+    action = path.animation_data.action
+    assert action.name == "Steered Path"
+    assert np.allclose(action.frame_range, (11, 210))
+    assert not obj.motion_matching.takes
+    assert not (obj.animation_data and obj.animation_data.action)
+    for frame in (11, 100, 210):
+        scene.frame_set(frame)
+        assert np.allclose(
+            [*path.location.xy, path.rotation_euler.z], places[frame - 11], atol=1e-4
+        ), frame
+    assert live.takes == ["Steered Path"]
+
+    # data can be laid beside where it went
+    insight_shown = obj.motion_matching.insight
+    insight_shown.beside, insight_shown.recording = "recording", action
+    [track] = insight._get_reference_tracks(obj, load_demo())[0]
+    np.testing.assert_allclose(track, places, atol=1e-6)
+
+    # saved and opened again, it steers from where it begins: the object alone, and a character,
+    # with the settings that it was
+    # recorded with
+    ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend"))
+    ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
+    hero.obj = bpy.data.objects["Hero"]
+    play = hero.obj.motion_matching.play
+    hero.obj.motion_matching.controller.velocity_halflife = 0.1
+    play.steer, play.take = "take", bpy.data.actions["Steered Path"]
+    live = hero.start()
+    hero.run(1)  # it starts the clock
+    again = []
+    for _ in range(200):
+        hero.run(1)
+        again.append(live.session._frame.simulation_object)
+    np.testing.assert_allclose(np.array(again), places, atol=1e-9)
+    hero.run(3)
+    assert runtime.live is None
+    assert "no more" in live.ending
+
+    character = Hero.start(
+        hero,
+        lambda ground: steering.create_input(play, Keyboard(), None, demo_settings(), FPS, ground),
+    )
+    settings = character.session.performer.settings
+    assert (
+        settings.velocity_halflife == np.float32(0.4).round(6)
+        or abs(settings.velocity_halflife - 0.4) < 1e-6
+    )
+    assert settings.displacement == "synchronize"
+    hero.run(1)
+    led = []
+    for _ in range(200):
+        hero.run(1)
+        led.append(character.session._frame.character)
+    apart = np.linalg.norm(np.array(led)[:, :2] - places[:, :2], axis=1)
+    assert np.linalg.norm(places[-1, :2] - places[0, :2]) > 2.0, np.median(apart)
+    assert np.median(apart) < 0.8, np.median(apart)
+    host.end()
+
+
+def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
+    count = len(load_demo().schema.features)
+    weights = tuple(1.0 + 0.1 * k for k in range(count))
+    chosen = demo_settings().with_changes({"weights": weights})
+    hero = Hero(seconds=20.0)
+    obj, play = hero.obj, hero.obj.motion_matching.play
+    live = hero.start()
+    hero.run(200)
+    live.session.apply(
+        live.session.performer.settings.with_changes({"weights": weights, "velocity_halflife": 0.2})
+    )
+    live.toggle_recording()
+    poses = []
+    for _ in range(60):
+        hero.run(1)
+        poses.append(live.session._frame.pose)
+    host.end()
+    first = obj.animation_data.action
+    play.mode = "append"
+    live = hero.start()
+    live.toggle_recording()
+    hero.run(30)
+    host.end()
+    assert obj.animation_data.action == first
+    assert len(recording.read_recorded_parts(first)) == 2
+    play.steer, play.take, play.mode = "take", first, "new"
+
+    def led(settings):
+        hero.live = host.start(
+            obj,
+            load_demo(),
+            MotionMatching(load_demo(), settings),
+            settings,
+            Keyboard(),
+            lambda ground: steering.create_input(play, Keyboard(), None, settings, FPS, ground),
+            hero.now,
+        )
+        hero.now += 7.0  # however long it takes to get there
+        hero.run(1)
+        return hero.live
+
+    # it begins as the take does, and what was appended comes after it
+    appended = recording.read_recorded_parts(first)[1]
+    later = performance.from_json(appended["performance"], "the take").intents[
+        appended["lead_in"] :
+    ]
+    assert len(later) == 30
+    live = led(chosen)
+    for tick, pose in enumerate(poses):
+        hero.run(1)
+        assert np.array_equal(live.session._frame.pose, pose), tick
+    hero.run(30)
+    assert tuple(live.session._history.intents[-30:]) == later
+    hero.run(1)
+    assert runtime.live is None
+    assert "no more" in live.ending
+
+    # what is recorded of it is solved again as any other recording
+    live = led(chosen)
+    live.toggle_recording()
+    hero.run(60)
+    host.end()
+    again = obj.animation_data.action
+    assert again != first
+    [part] = recording.read_recorded_parts(again)
+    solved = rollout.solve(new_performer(), performance.from_json(part["performance"], "the take"))
+    assert np.array_equal(solved.poses[part["lead_in"] :], np.stack(poses)[:60])
+
+    # weights are those of its features: with others, the character's own stay
+    part = recording.read_recorded_parts(first)[0]
+    for lost in (1, count - 1):
+        kept = performance.from_json(part["performance"], "the take")
+        short = {"weights": [0.5] * (count - lost)}
+        changed = performance.replace(
+            kept, settings={**kept.settings, **short}, changes=((5, short), (220, short))
+        )
+        del first[recording.PARTS]
+        recording.store_performance(
+            first, performance.to_json(changed), 1.0, part["ticks"], part["fps"], part["lead_in"]
+        )
+        live = led(chosen)
+        hero.run(40)
+        settings = live.session.performer.settings
+        assert settings.weights == weights
+        assert settings.velocity_halflife == kept.settings["velocity_halflife"]
+        assert runtime.live is live, live.messages
+        assert not live.messages, live.messages
+        host.end()
+
+    # of what was recorded before the beginning, what comes after it takes the place of what was
+    # there
+    before = performance.Performance("before", FPS, (Intent(gait=0.5),) * 30)
+    start, lead_in = 1.0, part["lead_in"]
+    scene_rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    for frames, overlap in ((200, 0), (20, 30 - round(20 * FPS / scene_rate))):
+        recording.store_performance(first, performance.to_json(before), start - frames, 30, FPS)
+        wanted = steering._read_recording(first, None, FPS)[0].intents
+        assert [k for k, intent in enumerate(wanted) if intent.gait == 0.5] == list(
+            range(lead_in, lead_in + overlap)
+        ), frames
+        assert len(wanted) == lead_in + part["ticks"]
+
+
+def test_a_feature_that_makes_no_sense_is_refused_and_the_session_goes_on() -> None:
+    hero = Hero()
+    settings = hero.obj.motion_matching
+    feature_list.set_features(settings.features, load_demo().schema.to_dict(), "of the data")
+    live = hero.start()
+    live.toggle_recording()
+    hero.run(30)
+    item = next(item for item in settings.features.items if item.kind.startswith("trajectory"))
+    for name, wrong in (("times", "soon"), ("weight", 0.0)):
+        live.messages.clear()
+        items = [item] if name == "times" else settings.features.items
+        right = [getattr(each, name) for each in items]
+        for each in items:
+            setattr(each, name, wrong)
+        settings.controller.velocity_halflife += 0.05
+        before = live.session.performer.settings
+        hero.run(30)
+        assert runtime.live is live
+        assert live.session.is_recording
+        assert len(live.messages) == 1, live.messages
+        assert repr(wrong) in live.messages[0] or "above zero" in live.messages[0], live.messages
+        assert live.session.performer.settings == before, "what was refused is not in use"
+        for each, value in zip(items, right, strict=False):
+            setattr(each, name, value)
+        settings.controller.velocity_halflife += 0.05
+        hero.run(30)
+        now = live.session.performer.settings
+        assert abs(now.velocity_halflife - settings.controller.velocity_halflife) < 1e-5
+        assert len(live.messages) == 1
+    host.end()
+    [take] = settings.takes
+    assert take.action.frame_range[1] == 150
+
+
+def test_what_ends_it_leaves_nothing_half_done(tmp_path: Path) -> None:
+    def tuned():
+        hero = Tuned()
+        ops.ed.undo_push(message="the hero")
+        ops.ed.undo_push(message="something else")
+        live = hero.start()
+        hero.keyboard.handle("W", "PRESS")
+        hero.run(5)
+        live.toggle_recording()
+        hero.run(40)
+        return hero, live
+
+    for end, words, stays in (
+        (lambda: ops.ed.undo(), "Undo", True),
+        (lambda: bpy.data.objects.remove(marker()), "Steered Path", False),
+        (lambda: bpy.data.objects.remove(hero.obj), "Hero", True),
+        (lambda: ops.wm.read_homefile(use_empty=True), "file", False),
+        (lambda: ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend")), "saved", True),
+        (lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Other")), "scene", True),
+    ):
+        hero, live = tuned()
+        end()
+        hero.run(3)
+        assert runtime.live is None, live.ending
+        assert words in live.ending, live.ending
+        assert not live.session.is_running
+        assert not play_drawing.overlay.is_on
+        assert (marker() is not None) == stays, words
+        if stays:
+            assert marker().animation_data.action.name == "Steered Path"
+        expected = {"Steered Path": FPS, "file": 40}.get(
+            words
+        )  # where there is no place to keep it: all but the last second
+        assert len(runtime.interrupted) == bool(expected), (words, runtime.interrupted)
+        if expected:
+            ops.wm.read_homefile(use_empty=True)
+            assert ops.motion_matching.recover_take() == {"FINISHED"}
+            assert marker().animation_data.action.frame_range[1] == expected, words
+            assert not runtime.interrupted
+
+
+def test_a_steered_path_that_was_cut_off_is_recovered(tmp_path: Path) -> None:
+    hero = Tuned()
+    bpy.context.scene.frame_set(11)
+    ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend"))
+    live = hero.start()
+    hero.run(20)
+    hero.keyboard.handle("W", "PRESS")
+    live.toggle_recording()
+    places = []
+    for _ in range(100):
+        hero.run(1)
+        places.append(live.session._frame.simulation_object)
+    ops.wm.read_homefile(use_empty=True)
+    assert "can be recovered" in runtime.end_message
+    assert runtime.interrupted
+    [path] = runtime.interrupted
+    assert recovery.read_origin(path) == ("Steered Path", str(tmp_path / "path.blend"), True)
+
+    # an empty that moves as the one that was lost, with its performance, in whatever file; the
+    # character is not needed
+    assert ops.motion_matching.recover_take() == {"FINISHED"}
+    assert not runtime.interrupted
+    assert not path.exists()
+    lost = marker()
+    assert lost.type == "EMPTY"
+    assert lost.users_scene
+    assert lost.animation_data.action.frame_range[:] == (11, 110)
+    for frame in (11, 60, 110):
+        bpy.context.scene.frame_set(frame)
+        assert np.allclose(
+            [*lost.location.xy, lost.rotation_euler.z], places[frame - 11], atol=1e-4
+        ), frame
+    assert recording.has_performance(lost.animation_data.action)
+
+    # a path that was recorded in another file is in nobody's way
+    (own := Tuned()).start()
+    own.live.toggle_recording()
+    own.run(60)
+    ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
+    [unsaved] = runtime.interrupted
+    hero.obj = bpy.data.objects["Hero"]
+    Hero.start(hero).toggle_recording()
+    hero.run(50)
+    ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
+    assert len(runtime.interrupted) == 2
+    unsaved = unsaved.rename(unsaved.with_name("2999-01-01 10-00-00 000000" + unsaved.suffix))
+    recordings.refresh()
+    assert ops.motion_matching.recover_take() == {"FINISHED"}
+    assert runtime.interrupted == (unsaved,)
+    assert len(bpy.data.objects["Hero"].motion_matching.takes) == 1
+    assert not marker()
+
+
+def test_curves_and_targets_lead() -> None:
+    hero = Hero(steer="curve")
+    obj, play = hero.obj, hero.obj.motion_matching.play
+
+    def steered():
+        keyboard = Keyboard()
+        hero.live = host.start(
+            obj,
+            load_demo(),
+            performing_method(),
+            demo_settings(),
+            keyboard,
+            lambda ground: steering.create_input(
+                play, keyboard, None, demo_settings(), FPS, ground
+            ),
+            hero.now,
+        )
+        return keyboard
+
+    def performing_method():
+        from motion_matching.engine.matching.method import MotionMatching
+
+        return MotionMatching(load_demo(), demo_settings())
+
+    # what is not chosen is asked for, and nothing has begun
+    for steer, word in (("curve", "curve"), ("target", "object"), ("take", "recording")):
+        play.steer = steer
+        with pytest.raises(MotionMatchingError) as caught:
+            steered()
+        assert word in str(caught.value), caught.value
+        assert "choose" in str(caught.value), caught.value
+        assert runtime.live is None
+        assert not obj.animation_data
+
+    data = bpy.data.curves.new("Way", "CURVE")
+    spline = data.splines.new("POLY")
+    spline.points.add(2)
+    for point, place in zip(spline.points, ((1, 0), (1, -4), (4, -6)), strict=False):
+        point.co = (*place, 0.0, 1.0)
+    way = bpy.data.objects.new("Way", data)
+    bpy.context.scene.collection.objects.link(way)
+    bpy.context.view_layer.update()
+    play.steer, play.curve, play.gait = "curve", way, "walk"
+    keyboard = steered()
+    places = []
+    keyboard.handle("S", "PRESS")  # keys steer nobody meanwhile
+    for _ in range(round(4 * FPS)):
+        hero.run(1)
+        places.append(hero.live.session._frame.character[:2])
+    assert np.allclose(places[0], (1.0, 0.0), atol=0.1)
+    along = np.array(places)[np.array(places)[:, 1] > -3.0]
+    assert np.abs(along[:, 0] - 1.0).max() < 0.3
+    assert min(y for _, y in places) < -3.0
+    keyboard.handle("SPACE", "PRESS")  # and still record
+    hero.run(30)
+    assert hero.live.session.is_recording
+    host.end()
+    assert len(obj.motion_matching.takes) == 1
+
+    goal = bpy.data.objects.new("Goal", None)
+    goal.location = (-2.0, 2.0, 0.0)
+    bpy.context.scene.collection.objects.link(goal)
+    bpy.context.view_layer.update()
+    play.steer, play.target = "target", goal
+    steered()
+    hero.run(round(7 * FPS))
+    here = hero.live.session._frame.simulation_object
+    assert np.hypot(here.x + 2.0, here.y - 2.0) < 0.1, here
+    goal.location.x = 2.0
+    bpy.context.view_layer.update()
+    hero.run(round(6 * FPS))
+    here = hero.live.session._frame.simulation_object
+    assert np.hypot(here.x - 2.0, here.y - 2.0) < 0.1, here
+    host.end()

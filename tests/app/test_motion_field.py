@@ -1,0 +1,416 @@
+"""The motion field as the other method: chosen, trained in slices, kept, and played live and in
+takes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+
+from motion_matching.app import comparing, inspector, status
+from motion_matching.app import training as field_training
+from motion_matching.app.library import get_library
+from motion_matching.app.live import host, steering
+from motion_matching.app.runtime import runtime
+from motion_matching.app.takes import read_parts
+from motion_matching.engine.control.ground import FLAT
+from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.live.inputs.base import Situation
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.blender import actions
+from motion_matching.ui import preferences
+from motion_matching.ui.play import drawing as play_drawing
+from tests.ui.characters import character, refused
+
+ops = bpy.ops.motion_matching
+
+
+def done(work):
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+def begin(*clips):
+    bpy.context.scene.render.fps = 24
+    obj = character(clips=clips or ("walk_curves",))
+    ops.add_actions()
+    for source in obj.motion_matching.sources:
+        source.mirror = False
+    obj.motion_matching.controller.method = "FIELD"
+    obj.motion_matching.training.quality = 1
+    obj.motion_matching.play.show_text = True
+    return obj
+
+
+def live_on(obj, *keys):
+    keyboard = Keyboard()
+    live = host.start(obj, *done(host.prepare_steps(obj)), keyboard, SteeringInput(keyboard), 0.0)
+    for key in keys:
+        keyboard.handle(key, "PRESS")
+    return live, keyboard
+
+
+def is_alike(one, other):
+    from motion_matching.scene.blender import actions
+
+    curves, others = (
+        {
+            (c.data_path, c.array_index): np.array([p.co for p in c.keyframe_points])
+            for c in actions.get_channelbag(action).fcurves
+        }
+        for action in (one, other)
+    )
+    return curves.keys() == others.keys() and all(
+        a.shape == others[k].shape and np.allclose(a, others[k], atol=1e-5)
+        for k, a in curves.items()
+    )
+
+
+def test_a_field_is_played_live_and_in_takes():
+    obj = begin()
+    settings = obj.motion_matching
+    controller = settings.controller
+    now = 0.0
+
+    # live, greedy as long as nothing is trained; neighbours and drift act at once
+    settings.play.show_map = True
+    live, _keyboard = live_on(obj, "W")
+    field = live.session.performer.method
+    assert isinstance(field, MotionField)
+    assert field.foresight is None
+    for _ in range(48):
+        now += 1 / 24
+        live.tick(now, 0.0)
+    assert live.ending is None
+    assert math.hypot(*live.session.velocity) > 0.5
+    assert len(field.decision.states) == 15
+    controller.neighbours, controller.drift = 4, 0.3
+    for _ in range(24):
+        now += 1 / 24
+        live.tick(now, 0.0)
+    assert len(field.decision.states) == 4
+    assert live.session.performer.settings.drift == 0.3
+    # what is drawn copes with it
+    text = " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
+    assert len(runtime.trail.frames) == 60
+    assert obj.session_uid in runtime.pose_maps
+    assert "4 neighbours" in text, text
+    assert "greedy" in text, text
+    assert "Cost" not in text, text
+    # another method counts from the next start on, which is said once
+    controller.method = "MATCHING"
+    live.messages.clear()
+    for _ in range(24):
+        now += 1 / 24
+        live.tick(now, 0.0)
+    assert sum("another method" in line.lower() for line in live.messages) == 1, live.messages
+    # what is recorded is a take, which is performed again
+    live.toggle_recording()
+    for _ in range(24):
+        now += 1 / 24
+        live.tick(now, 0.0)
+    host.end()
+    assert live.takes == ["Live Take"]
+    controller.method = "FIELD"
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    for _ in range(2):
+        settings.take_index = 0
+        ops.remove_take()
+
+    # a script, the same one again, and by the other method
+    assert ops.bake_script(script="square", seconds=3.0) == {"FINISHED"}
+    take = settings.takes[0].action
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    again = settings.takes[1].action
+    assert is_alike(again, take)
+    controller.method = "MATCHING"
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    assert not is_alike(settings.takes[2].action, take), "the method made no difference"
+    assert isinstance(done(host.prepare_steps(obj))[1], MotionMatching)
+
+
+def test_a_field_is_trained_stopped_and_gone_on_with():
+    obj = begin("walk_curves", "run_curves")
+    settings = obj.motion_matching
+    training, controller = settings.training, settings.controller
+    words = []
+    training["quality"] = 0
+    assert field_training.get_quality(obj) == "draft", "as another version may have left it"
+    for training.quality in range(6, -1, -1):
+        words.append(field_training.describe_quality(obj))
+    assert len(set(words)) == 5, words
+    assert "all poses" in words[0], words
+    assert "3000 poses" in words[-1], words
+    training.quality = 1
+    assert status.refresh(obj).kind == "none"
+    assert field_training.get_training_state(obj) == "missing"
+    training.tags = "limp"
+    refused(ops.train, "limp")
+    training.tags = ""
+
+    # stopped half-way, and gone on with
+    work = field_training.train_steps(obj)
+    seen = set()
+    for stage, part in work:
+        seen.add(stage)
+        if stage == "Looking where actions lead" and part > 0.3:
+            break
+    work.close()
+    assert runtime.stop_message == "Stopped; Train goes on from here"
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "stopped"
+    assert not training.trained_key
+    work = field_training.train_steps(obj)
+    assert any(stage in ("Training", "Gathering motion states") for stage, _ in work), (
+        "before it is taken up"
+    )
+    work.close()
+    assert runtime.stop_message == "Stopped; Train goes on from here", (
+        "what was kept before is there still"
+    )
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "stopped"
+    assert isinstance(done(host.prepare_steps(obj))[1], MotionField)
+    assert done(host.prepare_steps(obj))[1].foresight is None, "what is not finished is not played"
+    work = field_training.train_steps(obj)
+    parts = [part for stage, part in work if stage == "Looking where actions lead"]
+    assert min(parts, default=1.0) >= 0.3, (
+        "it began anew"
+    )  # there may be nothing left: a thread goes on until it is told
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "fresh"
+    assert not list(get_library().folder.glob("*.stopped.npz"))
+    assert controller.neighbours == 9
+    assert abs(controller.drift - 0.1) < 1e-6, "as it was trained"
+    assert not field_training.describe_action_mismatch(obj)
+    controller.neighbours = 12
+    assert "9 neighbours" in field_training.describe_action_mismatch(obj)
+    assert ops.train() == {"FINISHED"}, "once more it is there"
+    assert controller.neighbours == 9
+
+    # what was trained is played, and makes a difference
+    method = done(host.prepare_steps(obj))[1]
+    assert method.foresight.finished
+    assert len(method.foresight.tasks.speeds) == 5
+    assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+    live, _keyboard = live_on(obj, "W")
+    for tick in range(30):
+        live.tick(tick / 24, 0.0)
+    assert live.ending is None
+    assert "planning ahead" in " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
+    host.end()
+
+    # other tasks, another metric, and another database are not what was trained
+    for name, value in (("speed", False), ("metric", "notebook"), ("quality", 3), ("tags", "walk")):
+        was = getattr(training, name)
+        setattr(training, name, value)
+        assert field_training.get_training_state(obj) == "stale", name
+        setattr(training, name, was)
+        assert field_training.get_training_state(obj) == "fresh", name
+    settings.sources[1].enabled = False
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "stale"
+    ops.build()
+    assert status.refresh(obj).kind == "fresh"
+    assert field_training.get_training_state(obj) == "stale"
+    assert done(host.prepare_steps(obj))[1].foresight is None
+    settings.sources[1].enabled = True
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "fresh", "it is found again"
+
+    # a file that is damaged is said, and trained anew
+    file = get_library().get_path(training.trained_key)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000])
+    refused(ops.bake_script, "train it again", seconds=2.0)
+    assert ops.train() == {"FINISHED"}
+    assert file.read_bytes() == whole
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "fresh"
+
+    # where the character stood when its database was built is no matter
+    obj.animation_data.action, obj.location, obj.rotation_euler = (
+        None,
+        (3.0, -2.0, 0.0),
+        (0.0, 0.0, 1.0),
+    )
+    assert ops.build() == {"FINISHED"}
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "fresh"
+    assert done(host.prepare_steps(obj))[1].foresight.finished
+
+    # cleared with the databases, it plays greedily again
+    assert ops.clear_cache() == {"FINISHED"}
+    assert not list(get_library().folder.iterdir())
+    status.refresh(obj)
+    assert field_training.get_training_state(obj) == "elsewhere"
+    assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+    assert not is_alike(settings.takes[1].action, settings.takes[0].action), (
+        "the values made no difference"
+    )
+
+
+def test_a_gait_is_asked_for_by_its_tag_and_what_was_not_trained_is_said():
+    obj = begin("walk_curves", "run_curves")
+    settings = obj.motion_matching
+    for source in settings.sources:
+        source.gait = source.name.partition("_")[0]
+    settings.training.tags, settings.training.speed = "run, walk", False
+    assert ops.train() == {"FINISHED"}
+    live, keyboard = live_on(obj, "W")
+    asked = []
+    for tick in range(20):
+        live.tick(tick / 24, 0.0)
+        decision = live.session.performer.method.decision
+        asked.append(set(decision.goal.tags) if decision else set())
+        if tick == 10:
+            keyboard.handle("R", "PRESS")
+    assert {"walk"} in asked, asked
+    assert asked[-1] == {"run"}, asked
+    assert live.warnings == () or not any("not trained" in line for line in live.warnings)
+    host.end()
+
+    # what is kept of a take is what was wanted: how the field was asked for it is the field's
+    assert ops.bake_script(seconds=2.0) == {"FINISHED"}
+    [part] = read_parts(settings.takes[-1].action)
+    assert len(part.performance.intents) == 48
+    assert not any(intent.tags for intent in part.performance.intents)
+    assert ops.remove_take() == {"FINISHED"}
+
+    settings.training.tags = "run"
+    ops.train()
+    settings.play.tags = "walk"
+    live, keyboard = live_on(obj, "W")
+    for tick in range(5):
+        live.tick(tick / 24, 0.0)
+    assert any("not trained for walk" in line for line in live.warnings), live.warnings
+    host.end()
+    refused(ops.bake_script, "not trained for the tag 'walk'", seconds=2.0, tags="walk")
+    assert not settings.takes
+    assert ops.bake_script(seconds=2.0, tags="run") == {"FINISHED"}
+
+
+def test_a_push_while_live_reaches_the_field():
+    obj = begin()
+    live, keyboard = live_on(obj)
+
+    def tick(number):
+        live.tick(number / 24, 0.0)
+        return live.session._frame.pose[:, 1:].copy()
+
+    for number in range(1, 25):
+        before = tick(number)
+    calm = np.abs(tick(25) - before).max()
+    assert "E pushes" in preferences.describe_keys()
+    keyboard.handle("E", "PRESS")
+    keyboard.handle("E", "RELEASE")
+    # without a direction it goes where the view looks, along +Y at heading pi: here ahead of a view
+    # along -Y
+    pushed = tick(26)
+    for number in range(27, 29):
+        pushed = tick(number)
+    bent = np.abs(pushed - before).max()
+    assert bent > 0.05, (bent, calm)
+    assert bent > 3 * calm, (bent, calm)
+    assert [i.push for i in live.session._history.intents if i.push], "a recording keeps it"
+    for number in range(29, 29 + 72):
+        last = tick(number)
+    assert live.ending is None
+    assert np.isfinite(last).all()
+    host.end()
+
+    # as hard as the panel says, from the next push on
+    play, performer = obj.motion_matching.play, live.session.performer
+    led = steering.create_input(play, keyboard, None, performer.settings, 24.0, FLAT)
+    place = live.session._frame.character
+    for play.push in (2.0, 0.5):
+        keyboard.handle("E", "PRESS")
+        keyboard.handle("E", "RELEASE")
+        assert (
+            abs(
+                math.hypot(*led.get_intent(Situation(0, 1 / 24, place, place, 0.0)).push)
+                - play.push
+            )
+            < 1e-6
+        )
+
+
+def test_takes_know_the_method_that_made_them():
+    obj = begin("walk_curves", "run_curves")
+    settings = obj.motion_matching
+    settings.use_nla = False
+    ops.train()
+    assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+    settings.controller.method = "MATCHING"
+    assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
+    by_field, by_search = [take.action for take in settings.takes]
+    assert [read_parts(take)[0].performance.method for take in (by_field, by_search)] == [
+        f"field:default:{settings.training.trained_key}",
+        "",
+    ]
+
+    # a take that is recorded knows it as well
+    settings.controller.method = "FIELD"
+    live, _keyboard = live_on(obj, "W")
+    live.toggle_recording()
+    for tick in range(1, 25):
+        live.tick(tick / 24, 0.0)
+    host.end()
+    recorded = bpy.data.actions[live.takes[0]]
+    assert read_parts(recorded)[0].performance.method == read_parts(by_field)[0].performance.method
+
+    # takes are compared by the methods that made them, whatever is chosen now
+    def notes(chosen, one=by_field, other=by_search):
+        settings.controller.method = chosen
+        return done(comparing.compare_steps(obj, (one.name, other.name))).notes
+
+    assert notes("MATCHING") == notes("FIELD") == ()
+
+    # so is what the inspector tells of a take: where it is, and the actions that it was chosen
+    # among
+    settings.controller.method, settings.take_index, settings.insight.inspect = (
+        "MATCHING",
+        0,
+        "take",
+    )
+    actions.assign(obj, by_field)
+    assert ops.inspect_frame() == {"FINISHED"}
+    seen = runtime.inspector
+    first, last = map(int, by_field.frame_range)
+    apart = []
+    for frame in range(first, last - 1, 5):
+        bpy.context.scene.frame_set(frame)
+        inspector.refresh()
+        assert not seen.problem, seen.problem
+        assert seen.inspection is None, seen.problem
+        assert len(seen.lines) == 1, seen.problem
+        choice = seen.inspected.choice
+        assert len(choice.frames) == len(choice.scores) == 9
+        assert choice.scores.argmax() == choice.chosen
+        head = obj.matrix_world @ obj.pose.bones[seen.database.role_names["hips"]].head
+        apart.append(math.dist(head.xy, seen.inspected.position[:2]))
+    assert np.median(apart) < 0.15, apart
+    inspector.close()
+
+    # where the training cannot be read, or is not stored any more, that is said
+    file = get_library().get_path(settings.training.trained_key)
+    file.write_bytes(file.read_bytes()[:1000])
+    assert [
+        note for note in notes("FIELD") if by_field.name in note and "not stored any more" in note
+    ]
+    ops.clear_cache()
+    assert [
+        note for note in notes("FIELD") if by_field.name in note and "not stored any more" in note
+    ]
+    text = read_parts(by_field)[0].performance.method
+    stored = bpy.data.texts[f"{by_field.name}.performance.json"]
+    stored.from_string(stored.as_string().replace(text, "dice"))
+    settings.compare_with = by_search
+    refused(ops.compare_takes, "'dice'")

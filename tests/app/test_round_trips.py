@@ -1,0 +1,213 @@
+"""No setting is lost on its way through files, undo and copies: every property that there is, by
+its type.
+"""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import pytest
+
+from motion_matching.ui import classes
+from motion_matching.ui.database.operators_sources import add_source
+from tests import wheels
+from tests.ui.characters import character, refused
+from tests.ui.every_property import add, defaults, differences, fill, kinds, leaves
+
+
+def filled():
+    obj = character(clips=("walk_curves",))
+    fill(obj.motion_matching)
+    assert defaults(obj.motion_matching) == set(), "a property was left out"
+    registered = {cls.__name__ for cls in classes.ALL if issubclass(cls, bpy.types.PropertyGroup)}
+    assert kinds(obj.motion_matching) == registered, "a group of properties was left out"
+    return dict(leaves(obj.motion_matching))
+
+
+def check(obj, was):
+    assert differences(was, dict(leaves(obj.motion_matching))) == {}
+
+
+def test_every_setting_stays_saved_and_undone(tmp_path):
+    folder = tmp_path
+    path = str(folder / "all.blend")
+
+    was = filled()
+    assert len(was) > 150, "there is something to lose"
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    check(bpy.data.objects["Hero"], was)
+
+    # undo and redo
+    bpy.ops.ed.undo_push(message="before")
+    fill(bpy.data.objects["Hero"].motion_matching, 3)
+    later = dict(leaves(bpy.data.objects["Hero"].motion_matching))
+    assert len(differences(was, later)) > 100
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    check(bpy.data.objects["Hero"], was)
+    bpy.ops.ed.redo()
+    check(bpy.data.objects["Hero"], later)
+    bpy.ops.ed.undo()
+
+
+def test_every_setting_stays_copied():
+    was = filled()
+    obj = bpy.context.object
+    bpy.ops.object.duplicate()
+    assert bpy.context.object != obj
+    check(bpy.context.object, was)
+    bpy.data.objects.remove(bpy.context.object)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    bpy.ops.view3d.copybuffer()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.view3d.pastebuffer()
+    check(bpy.data.objects["Hero"], was)
+
+
+def test_every_setting_stays_appended_and_linked(tmp_path):
+    folder = tmp_path
+    path = str(folder / "all.blend")
+
+    was = filled()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    for link in (False, True):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        with bpy.data.libraries.load(path, link=link) as (_, target):
+            target.objects = ["Hero"]
+        check(target.objects[0], was)
+
+
+def test_every_setting_can_be_overridden(tmp_path):
+    folder = tmp_path
+    path = str(folder / "all.blend")
+    shot = str(folder / "shot.blend")
+
+    was = filled()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, target):
+        target.objects = ["Hero"]
+    linked = target.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    linked.override_create(remap_local_usages=True)
+
+    def opened():
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        bpy.ops.wm.read_homefile(use_empty=True)
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        return next(obj for obj in bpy.data.objects if obj.override_library)
+
+    check(opened(), was)
+    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    fill(obj.motion_matching, 3, named=False)
+    changed = dict(leaves(obj.motion_matching))
+    apart = differences(was, changed)
+    assert len(apart) > 100, apart
+    check(opened(), changed)
+
+    # items that are added to those of the linked file
+    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    add(obj.motion_matching)
+    more = dict(leaves(obj.motion_matching))
+    assert len(more) > len(changed) + 30
+    check(opened(), more)
+
+
+OPENED = """
+import json
+import sys
+from pathlib import Path
+import motion_matching
+motion_matching.register()
+from tests.ui.every_property import *
+folder = Path(sys.argv[1])
+bpy.ops.wm.open_mainfile(filepath=str(folder / "all.blend"))
+was = json.loads((folder / "all.json").read_text())
+now = json.loads(json.dumps(dict(leaves(bpy.data.objects["Hero"].motion_matching))))
+assert len(was) > 150 and differences(was, now) == {}, differences(was, now)
+print("opened in", bpy.app.version_string)
+"""
+
+
+def test_every_setting_reaches_newer_blenders(run_in_blender, tmp_path):
+    pythons = wheels.newer()
+    if not pythons:
+        pytest.skip("no newer module of Blender stands beside this one")
+    folder = tmp_path
+    path = str(folder / "all.blend")
+
+    was = filled()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    (folder / "all.json").write_text(json.dumps(was))
+    for version, python in pythons.items():
+        assert f"opened in {version}" in run_in_blender(OPENED, tmp_path, python=python)
+
+
+def test_lists_of_a_linked_character_say_what_cannot_go(tmp_path):
+    folder = tmp_path
+    path = str(folder / "all.blend")
+    shot = str(folder / "shot.blend")
+
+    ops = bpy.ops.motion_matching
+    obj = character(clips=("walk_curves",))
+    for number in range(3):  # as files of one name in three folders
+        add_source(obj, "walk", kind="FILE", filepath=f"/capture/{number}/walk.bvh")
+    settings = obj.motion_matching
+    assert len({source.name for source in settings.sources}) == 3
+    [item.name for item in settings.features.items]
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, target):
+        target.objects = ["Hero"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    obj = target.objects[0].override_create(remap_local_usages=True)
+    bpy.context.view_layer.objects.active = obj
+    settings = obj.motion_matching
+    for number, source in enumerate(settings.sources):
+        source.speed = 0.5 + number
+    add_source(obj, "walk", kind="FILE", filepath="/capture/3/walk.bvh")
+
+    # what comes with the linked file stays, and that is said
+    settings.source_index = 0
+    refused(ops.remove_source, "'walk'", "linked file")
+    assert len(settings.sources) == 4
+    settings.source_index = 3
+    assert ops.remove_source() == {"FINISHED"}
+    assert len(settings.sources) == 3
+
+    # a preset takes the place of linked features
+    for preset in ("holden", "default"):
+        ops.apply_preset(kind="features", filepath=preset)
+        used = [item for item in settings.features.items if item.weight]
+        from motion_matching.engine import presets
+
+        wanted = presets.load("features", preset)["features"]
+        assert [item.kind for item in used] == [entry["kind"] for entry in wanted], preset
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    assert [source.speed for source in obj.motion_matching.sources] == [0.5, 1.5, 2.5]
+
+
+def test_an_override_keeps_settings_that_nobody_has_read_in_the_linked_file(tmp_path):
+    folder = tmp_path
+    path = str(folder / "all.blend")
+    shot = str(folder / "shot.blend")
+
+    character(clips=("walk_curves",))
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_there, target):
+        target.objects = ["Hero"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    obj = target.objects[0].override_create(remap_local_usages=True)
+    obj.motion_matching.controller.velocity_halflife = 0.7
+    obj.motion_matching.play.tags = "limp"
+    was = dict(leaves(obj.motion_matching))
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    check(next(obj for obj in bpy.data.objects if obj.override_library), was)

@@ -1,0 +1,112 @@
+"""Files of sources are found wherever their Blender file goes: saved elsewhere, moved along with
+them, linked, appended.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import bpy
+
+from motion_matching.app import source_files, status
+from motion_matching.app.sources import find_source_problem
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh
+
+
+def test_files_are_found_wherever_the_blender_file_goes(tmp_path):
+    folder, ops = tmp_path, bpy.ops.motion_matching
+    project, elsewhere = folder / "project", folder / "elsewhere"
+    (project / "clips").mkdir(parents=True)
+    elsewhere.mkdir()
+    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    for name in ("walk", "typed"):
+        bvh.save(clip, project / "clips" / f"{name}.bvh")
+
+    def read():
+        hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
+        return [source_files.find_file(source) for source in hero.motion_matching.sources]
+
+    def opened(path):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        return read()
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    ops.add_files(filepath=str(project / "clips" / "walk.bvh"))
+    obj = bpy.context.object
+    there = [project / "clips" / "walk.bvh"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(project / "hero.blend"))
+
+    # one that is typed as seen from the file is the same file, also once the file is saved
+    # elsewhere
+    ops.add_files(filepath=str(project / "clips" / "typed.bvh"))
+    obj.motion_matching.sources[1].filepath = "//clips/typed.bvh"
+    there.append(project / "clips" / "typed.bvh")
+    assert read() == there
+    bpy.ops.wm.save_mainfile()
+    assert opened(project / "hero.blend") == there
+    bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "hero.blend"))
+    assert opened(elsewhere / "hero.blend") == there
+
+    # another file that is given and is not there is told of, the one before is not taken for it
+    source = next(
+        obj for obj in bpy.data.objects if obj.motion_matching.sources
+    ).motion_matching.sources[0]
+    assert source.beside
+    source.filepath = str(project / "clips" / "mistyped.bvh")
+    assert "mistyped.bvh" in find_source_problem(source), find_source_problem(source)
+    source.filepath = str(there[0])
+    assert read() == there
+
+    # a file that was saved on Windows leads on from where it lies
+    source.filepath, source.beside = (
+        "Z:\\project\\clips\\walk.bvh",
+        "//..\\project\\clips\\walk.bvh",
+    )
+    assert read() == there
+    source.filepath = str(there[0])
+
+    # linked, overridden and appended from another folder
+    def taken(link):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "shot.blend"))
+        with bpy.data.libraries.load(str(project / "hero.blend"), link=link) as (there, target):
+            target.objects = [name for name in there.objects if "body" not in name]
+        return target.objects[0]
+
+    assert taken(False)
+    assert read() == there
+    assert taken(True)
+    assert read() == there
+    # where clips and file have moved together, from there as well
+    shutil.move(project, folder / "moved")
+    there = [folder / "moved" / file.relative_to(project) for file in there]
+    project = folder / "moved"
+    for link in (False, True):
+        hero = taken(link)
+        if link:
+            assert read() == there
+            bpy.context.scene.collection.objects.link(hero)
+            hero = hero.override_create(remap_local_usages=True)
+            bpy.context.view_layer.objects.active = hero
+            assert [
+                source_files.find_file(source) for source in hero.motion_matching.sources
+            ] == there
+            assert ops.build() == {"FINISHED"}
+            assert status.refresh(hero).kind == "fresh"
+    assert opened(project / "hero.blend") == there
+    hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
+    assert status.refresh(hero).kind == "fresh", status.refresh(hero)
+
+    # saved there, and moved once more
+    bpy.ops.wm.save_mainfile()
+    shutil.move(project, folder / "again")
+    assert opened(folder / "again" / "hero.blend") == [
+        folder / "again" / file.relative_to(project) for file in there
+    ]
+
+    # one that is nowhere is told of by the path that was given
+    shutil.rmtree(folder / "again" / "clips")
+    hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
+    assert "walk.bvh" in find_source_problem(hero.motion_matching.sources[0])

@@ -1,0 +1,64 @@
+"""Long work tells how long it still takes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+
+from motion_matching.app import status
+from motion_matching.app.build import read_sources_steps
+from motion_matching.app.library import get_library
+from motion_matching.app.steps import TimeLeft
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh
+from motion_matching.ui.database import operators_import
+from tests.ui.characters import character
+
+
+def test_the_time_left_is_what_the_part_done_took():
+    left = TimeLeft()
+    assert left.estimate(0.0, 100.0) == ""
+    assert left.estimate(0.1, 100.1) == "", "too early to tell"
+    assert left.estimate(0.2, 102.0) == "8 s left"
+    assert left.estimate(0.25, 150.0) == "2 min 30 s left"
+    assert left.estimate(1.0, 160.0) == "0 s left"
+    # a part that is less than before is a new stage
+    assert left.estimate(0.5, 200.0) == ""
+    assert left.estimate(0.75, 210.0) == "10 s left"
+
+
+def test_progress_goes_forward_alone(tmp_path):
+    ops, obj = bpy.ops.motion_matching, character()
+    ops.add_actions()
+
+    def parts(work, word):
+        told = [part for text, part in work if text.startswith(word)]
+        assert len(told) > 3, told
+        assert max(told) > 0.6, told
+        assert told == sorted(told), f"{word} goes back: {told}"
+
+    # read from curves, and evaluated
+    parts(read_sources_steps(obj.session_uid), "Reading")
+    limit = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
+    parts(read_sources_steps(obj.session_uid), "Reading")
+    obj.pose.bones["Head"].constraints.remove(limit)
+
+    # several files that are imported
+    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    files = []
+    for number in range(3):
+        bvh.save(clip, tmp_path / f"{number}.bvh")
+        files.append(SimpleNamespace(name=f"{number}.bvh"))
+    wanted = SimpleNamespace(
+        directory=str(tmp_path), files=files, filepath="", mirror=True, report=print
+    )
+    parts(operators_import.MOTION_MATCHING_OT_import_motion.steps(wanted, bpy.context), "")
+
+    # the memory that is reported is the one that the panel shows
+    ops.build()
+    database = get_library().load(obj.motion_matching.built_key)
+    assert (
+        f"{status.get_status(obj).megabytes:.1f} MB"
+        == f"{status.measure_megabytes(database):.1f} MB"
+    )

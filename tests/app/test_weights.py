@@ -1,0 +1,95 @@
+"""A weight of a feature is no part of the database: changing one tells a live session once, and
+hashes nothing.
+"""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from motion_matching.app import content, status
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.app.steps import run_to_end
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.reading import library
+from tests.ui.characters import character
+
+ops = bpy.ops.motion_matching
+
+
+@pytest.fixture
+def obj():
+    obj = character()
+    ops.add_actions(mirror=False)
+    ops.apply_preset(kind="features", filepath="default")
+    assert ops.build() == {"FINISHED"}
+    return obj
+
+
+@pytest.fixture
+def hashes(monkeypatch):
+    """Each time that something is hashed for the key of a database."""
+    calls = []
+
+    class Counted(library.DatabaseKeyBuilder):
+        def __init__(self, *arguments):
+            calls.append(arguments)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(library, "DatabaseKeyBuilder", Counted)
+    return calls
+
+
+def change_weights(features):
+    """Drag a slider of each kind."""
+    for value in (1.5, 2.0, 2.5):
+        features.items[0].weight = value
+    features.responsiveness = 1.25
+    features.continuity = 0.75
+
+
+def test_a_weight_hashes_nothing(obj, hashes):
+    told = []
+    runtime.subscribe("weights", lambda: told.append("weights"))
+    runtime.subscribe("database", lambda: told.append("database"))
+    count = runtime.statuses.change_count
+    change_weights(obj.motion_matching.features)
+    assert told == 5 * ["weights"]
+    assert not runtime.statuses.stale
+    assert runtime.statuses.change_count == count
+    assert status.get_status(obj).kind == "fresh"
+    assert hashes == []
+    assert obj.motion_matching.features.preset == "", "it is no longer the preset's"
+
+    # what is in the key does
+    obj.motion_matching.features.items[0].axes = "xy"
+    assert told[5:] == ["database"]
+    assert runtime.statuses.stale == {obj.session_uid}
+    assert status.refresh(obj).kind == "stale"
+    assert len(hashes) == 1
+    assert content.compute_key(obj) != status.get_status(obj).key
+    assert len(hashes) == 2
+
+
+def test_a_live_session_takes_new_weights_over_once(obj, hashes, monkeypatch):
+    database, method, settings = run_to_end(host.prepare_steps(obj))
+    hashes.clear()
+    keyboard = Keyboard()
+    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard, None), 0.0)
+    live.tick(0.05, 0.0)
+    applied = []
+    apply = live.session.apply
+    monkeypatch.setattr(
+        live.session, "apply", lambda new: applied.append(new.weights) or apply(new)
+    )
+
+    change_weights(obj.motion_matching.features)
+    assert applied == [], "not before a tick"
+    for tick in range(60):
+        live.tick(0.06 + tick / 60.0, 0.0)
+    [weights] = applied
+    assert weights != settings.weights
+    assert hashes == []
+    host.end()

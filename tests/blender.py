@@ -1,0 +1,35 @@
+"""The Blender of the process that runs the tests: its user folder, and what each test finds it to
+be.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+# Blender reads this when bpy is imported, so it is set before that. Every process of a run has a
+# user folder of its own.
+USER_FOLDER = Path(tempfile.mkdtemp(prefix="motion-matching-tests-"))
+os.environ["BLENDER_USER_RESOURCES"] = str(USER_FOLDER)
+atexit.register(shutil.rmtree, USER_FOLDER, ignore_errors=True)
+
+
+def reset_blender() -> None:
+    """Bring Blender back to how it starts, with the extension registered and an empty user folder
+    (about 0.02 s).
+    """
+    import bpy
+
+    import motion_matching
+
+    motion_matching.unregister()
+    if bpy.context.preferences.is_dirty:
+        bpy.ops.wm.read_factory_userpref()
+        bpy.context.preferences.is_dirty = False
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    for entry in USER_FOLDER.iterdir():
+        shutil.rmtree(entry)
+    motion_matching.register()

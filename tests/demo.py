@@ -1,0 +1,26 @@
+"""The database of the built-in clips, which many tests share: built once in each process."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.takes import takes
+
+
+@cache
+def load_demo() -> Database:
+    """Return the clips and their mirror images with the shipped settings."""
+    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[
+        0
+    ]
+
+
+@cache
+def demo_settings() -> PerformerSettings:
+    """Return the controller's default settings for that database."""
+    return takes.make_default_settings(load_demo())

@@ -1,0 +1,126 @@
+"""When feet stand: found in contacts, split where a foot is dragged, and edited as JSON."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control import contact_ranges
+from motion_matching.engine.control.contact_ranges import ContactRange
+from motion_matching.engine.errors import SettingsError
+
+FPS, RADIUS = 30.0, 0.2
+LEGS = ("left", "right")
+
+
+def found(
+    on: np.ndarray, places: np.ndarray | None = None, fps: float = FPS
+) -> list[tuple[int, int]]:
+    toes = np.zeros((len(on), 1, 3))
+    if places is not None:
+        toes[:, 0, : places.shape[1]] = places
+    return [
+        (r.start, r.stop)
+        for r in contact_ranges.find_contact_ranges(on[:, None], toes, fps, RADIUS)
+    ]
+
+
+def runs(frames: int, *ranges: tuple[int, int]) -> np.ndarray:
+    on = np.zeros(frames, bool)
+    for start, stop in ranges:
+        on[start:stop] = True
+    return on
+
+
+def test_ranges_are_those_of_the_contacts():
+    assert found(runs(100, (0, 20), (40, 60), (75, 100))) == [(0, 20), (40, 60), (75, 100)]
+    assert found(runs(100)) == []
+
+
+def test_flicker_is_no_contact_and_no_step():
+    assert found(runs(100, (10, 20), (22, 40))) == [(10, 40)]
+    assert found(runs(100, (10, 40), (60, 61))) == [(10, 40)]
+
+
+def test_the_same_seconds_are_found_at_any_rate():
+    slow, fast = (
+        runs(120, (30, 50), (53, 70), (90, 115)),
+        runs(240, (60, 100), (106, 140), (180, 230)),
+    )
+    assert [(2 * a, 2 * b) for a, b in found(slow)] == found(fast, fps=2 * FPS)
+
+
+def test_a_foot_that_is_dragged_far_steps_instead():
+    """Turning on the spot: a metre over two seconds is divided into plants that are each near all
+    of the way.
+    """
+    places = np.stack([np.linspace(0.0, 1.0, 60), np.zeros(60)], axis=1)
+    parts = found(runs(60, (0, 60)), places)
+    assert len(parts) >= 2
+    for start, stop in parts:
+        assert (
+            np.abs(places[start:stop, 0] - np.median(places[start:stop, 0])).max() <= RADIUS + 1e-9
+        )
+    gaps = [later[0] - earlier[1] for earlier, later in pairwise(parts)]
+    assert min(gaps) >= 0.2 * FPS
+    # within the radius it stays one
+    assert found(runs(60, (0, 60)), 0.3 * places) == [(0, 60)]
+
+
+def test_a_cut_lies_where_the_foot_changed_its_place():
+    places = np.zeros((90, 2))
+    places[50:, 1] = 0.6
+    (_, first_stop), (second_start, _) = found(runs(90, (0, 90)), places)
+    assert first_stop <= 50 <= second_start
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    ranges = [ContactRange(0, 0, 12), ContactRange(0, 30, 44, (0.25, -1.5)), ContactRange(1, 3, 29)]
+    contact_ranges.save(ranges, LEGS, FPS, tmp_path / "contacts.json")
+    assert contact_ranges.load(tmp_path / "contacts.json", LEGS, FPS) == ranges
+
+
+def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
+    contact_ranges.save([ContactRange(1, 10, 25)], LEGS, 30.0, tmp_path / "contacts.json")
+    assert contact_ranges.load(tmp_path / "contacts.json", LEGS, 60.0) == [ContactRange(1, 20, 50)]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"ranges": [{"leg": "third", "start": 0, "stop": 5}]}, "left, right"),
+        ({"ranges": [{"leg": "left", "start": 5, "stop": 5}]}, "stop"),
+        ({"ranges": [{"leg": "left", "start": "soon", "stop": 5}]}, "frames"),
+        ({"ranges": [{"leg": "left", "start": 0, "stop": 5, "point": [1]}]}, "point"),
+        (
+            {
+                "ranges": [
+                    {"leg": "left", "start": 0, "stop": 5},
+                    {"leg": "left", "start": 4, "stop": 9},
+                ]
+            },
+            "frame 4",
+        ),
+        ({"ranges": {}}, "--save-contacts"),
+        ({"format": "something else"}, "--save-contacts"),
+        ({"fps": 0}, "fps"),
+    ],
+)
+def test_edited_ranges_that_make_no_sense(tmp_path, change, words):
+    file = tmp_path / "contacts.json"
+    contact_ranges.save([ContactRange(0, 0, 12)], LEGS, FPS, file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    with pytest.raises(SettingsError, match=words) as caught:
+        contact_ranges.load(file, LEGS, FPS)
+    assert str(file) in str(caught.value)
+
+
+def test_files_that_are_no_contacts(tmp_path):
+    with pytest.raises(SettingsError, match="does not exist"):
+        contact_ranges.load(tmp_path / "none.json", LEGS, FPS)
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(SettingsError, match="cannot be read as JSON"):
+        contact_ranges.load(tmp_path / "broken.json", LEGS, FPS)

@@ -1,0 +1,378 @@
+"""Feet that are planted stay; legs bend for it as legs do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.foot_lock import ContactLock, FootLock
+from motion_matching.engine.control.ground import FLAT
+from motion_matching.engine.control.legs import measure_legs
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.maths import quat
+from motion_matching.engine.takes import takes
+from tests.engine import rigs
+
+DT = 1 / 60
+
+
+def world(pose: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    local = pose.T.astype(np.float64)
+    return quat.fk(quat.normalize(local[:, 3:]), local[:, :3], parents)
+
+
+@pytest.fixture(scope="module")
+def legs(demo_database):
+    return measure_legs(demo_database.skeleton, demo_database.roles, demo_database.poses[::7])
+
+
+def lock_settings(**changes) -> PerformerSettings:
+    return PerformerSettings().with_changes(changes)
+
+
+def test_the_hinge_of_a_knee_is_the_axis_it_bends_about(demo_database, legs):
+    parents = demo_database.skeleton.parents
+    for frame in range(0, demo_database.frame_count, 501):
+        rotations, positions = world(demo_database.poses[frame], parents)
+        for leg, role in zip(legs, demo_database.roles.legs, strict=True):
+            upper = positions[role.shin] - positions[role.thigh]
+            lower = positions[role.foot] - positions[role.shin]
+            axis = quat.mul_vec(rotations[role.shin], np.array(leg.hinge))
+            # square to the plane of the leg
+            assert abs(axis @ upper) < 0.05 * np.linalg.norm(upper)
+            assert abs(axis @ lower) < 0.05 * np.linalg.norm(lower)
+
+
+def updated(lock, data, contact, **changes):
+    return lock.update(data, contact, 0.02, lock_settings(**changes), DT)
+
+
+def test_a_toe_without_contact_is_where_the_data_has_it():
+    lock = ContactLock()
+    for k in range(50):
+        data = (0.02 * k, 0.1, 0.2)
+        assert updated(lock, data, False) == pytest.approx(data, abs=1e-9)
+
+
+def test_a_planted_toe_stays_until_its_contact_ends():
+    lock = ContactLock()
+    for k in range(10):
+        updated(lock, (0.0, 0.0, 0.02 + 0.001 * (10 - k)), False)
+    shown = [updated(lock, (0.001 * k, 0.0, 0.02), True) for k in range(60)]
+    assert lock.locked
+    np.testing.assert_allclose(shown[-1], shown[30], atol=1e-3)
+    for _ in range(120):
+        last = updated(lock, (0.06, 0.0, 0.02), False)
+    assert not lock.locked
+    np.testing.assert_allclose(last, (0.06, 0.0, 0.02), atol=1e-4)
+
+
+def test_a_toe_that_lands_comes_to_rest_without_turning_back():
+    lock = ContactLock()
+    speed = 1.5
+    for k in range(-20, 0):
+        updated(lock, (speed * k * DT, 0.0, 0.05), False)
+    shown = [updated(lock, (min(speed * k * DT, 0.1), 0.0, 0.02), True)[0] for k in range(40)]
+    assert np.diff(shown).min() > -1e-6
+    assert shown[-1] == pytest.approx(speed * 0.05 / (2 * np.log(2)), abs=0.03)
+
+
+def test_a_toe_moves_without_a_jump_when_it_locks_and_when_it_lets_go():
+    lock, shown = ContactLock(), []
+    speed = 1.0
+    for k in range(180):
+        shown.append(updated(lock, (speed * k * DT, 0.0, 0.02), 40 < k < 60, unlock_radius=0.5)[:2])
+    steps = np.linalg.norm(np.diff(np.array(shown), axis=0), axis=-1)
+    assert steps.max() < 3.5 * speed * DT
+    assert np.abs(np.diff(steps)).max() < speed * DT
+
+
+def test_a_toe_too_far_from_its_plant_is_let_go_until_the_next_contact():
+    lock = ContactLock()
+    updated(lock, (0.0, 0.0, 0.02), False)
+    states = []
+    for k in range(60):
+        updated(lock, (0.01 * k, 0.0, 0.02), True)
+        states.append(lock.locked)
+    assert states[0]
+    assert not any(states[25:])
+
+
+def test_a_toe_that_was_let_go_and_rests_again_is_planted_there():
+    lock = ContactLock()
+    updated(lock, (0.0, 0.0, 0.02), False)
+    for k in range(90):
+        where = updated(lock, (min(0.01 * k, 0.3), 0.0, 0.02), True)
+    assert lock.locked
+    assert where[0] == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_toe_that_swings_over_the_floor_is_lifted_and_one_that_rests_is_not():
+    lock = ContactLock()
+    heights = [updated(lock, (0.03 * k * k * DT, 0.0, 0.022), False)[2] for k in range(60)]
+    assert heights[1] == pytest.approx(0.022)
+    assert heights[-1] == pytest.approx(0.02 + PerformerSettings().swing_clearance)
+    assert np.diff(heights).min() >= 0
+    assert np.diff(heights).max() < 0.006
+    high = ContactLock()
+    assert updated(high, (0.0, 0.0, 0.3), False)[2] == 0.3
+    assert updated(high, (0.1, 0.0, 0.3), False)[2] == 0.3
+
+
+def test_a_toe_that_starts_lands_or_stops_is_not_lifted_from_one_tick_to_the_next():
+    """Swinging fast and low, then still in a tick, then planted, then off again."""
+    lock, heights = ContactLock(), []
+    x = 0.0
+    for k in range(120):
+        x += 2.0 * DT if k % 40 < 15 else 0.0
+        heights.append(updated(lock, (x, 0.0, 0.02), 20 < k % 40 < 35)[2])
+    assert max(heights) > 0.035
+    assert np.abs(np.diff(heights, 2)).max() < 0.4 * PerformerSettings().swing_clearance
+
+
+def test_a_toe_that_sinks_is_slowed_down_before_the_floor():
+    lock, heights = ContactLock(), []
+    for k in range(30):
+        heights.append(updated(lock, (0.0, 0.0, max(0.2 - 2.0 * k * DT, -0.08)), False)[2])
+    assert min(heights) >= 0.02
+    hard = np.maximum(np.maximum(0.2 - 2.0 * np.arange(30) * DT, -0.08), 0.02)
+    assert np.abs(np.diff(heights, 2)).max() < 0.6 * np.abs(np.diff(hard, 2)).max()
+
+
+def test_a_leg_that_a_jump_folds_further_than_the_data_puts_its_foot_aside_at_its_height(
+    demo_database, legs
+):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = np.array(demo_database.poses[0])
+    pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
+    for leg, role in zip(legs, roles.legs, strict=True):
+        for bone, turn in ((role.thigh, 1.0), (role.shin, -2.75)):
+            turned = quat.from_scaled_angle_axis(turn * np.array(leg.hinge))
+            pose[3:, bone] = quat.mul(pose[3:, bone].astype(float), turned)
+    before = world(pose, parents)[1]
+    shown = pose.copy()
+    FootLock(legs).apply(shown, np.zeros(2, bool), lock_settings(), DT)
+    after = world(shown, parents)[1]
+    for leg, role in zip(legs, roles.legs, strict=True):
+        assert np.linalg.norm(before[role.foot] - before[role.thigh]) < leg.folded_length - 0.01
+        assert np.linalg.norm(after[role.foot] - after[role.thigh]) == pytest.approx(
+            leg.folded_length, abs=1e-3
+        )
+        assert after[role.toe, 2] == pytest.approx(before[role.toe, 2], abs=1e-3)
+
+
+def test_a_leg_is_bent_to_the_target_and_the_foot_keeps_its_attitude(demo_database, legs):
+    """A toe that is held while the body moves on: reached to a millimetre, with bones of the same
+    lengths.
+    """
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    heel = max(leg.foot_height for leg in legs)
+    rng = np.random.default_rng(4)
+    tested = 0
+    for frame in rng.integers(0, demo_database.frame_count, 120):
+        before = np.array(demo_database.poses[frame])
+        before[:, 0] = (*rng.uniform(-2, 2, 2), 0, 1, 0, 0, 0)
+        feet = FootLock(legs)
+        toes = [world(before, parents)[1][leg.toe] for leg in roles.legs]
+        if min(toe[2] for toe in toes) < max(leg.toe_height for leg in legs):
+            continue
+        feet.apply(before.copy(), np.ones(2, bool), lock_settings(), DT)
+        if not all(feet.locked):  # a toe that is high in the air is not planted
+            continue
+        tested += 1
+        moved = before.copy()
+        moved[:2, 0] += rng.uniform(-0.02, 0.02, 2)
+        for _ in range(90):
+            pose = moved.copy()
+            feet.apply(pose, np.ones(2, bool), lock_settings(), DT)
+        rotations, positions = world(pose, parents)
+        was, _ = world(moved, parents)
+        for leg, toe in zip(roles.legs, toes, strict=True):
+            reach = np.linalg.norm(positions[leg.foot] - positions[leg.thigh])
+            length = sum(np.linalg.norm(moved[:3, b]) for b in (leg.shin, leg.foot))
+            if reach < 0.9 * length:
+                np.testing.assert_allclose(positions[leg.toe][:2], toe[:2], atol=2e-3)
+            if reach < 0.9 * length and positions[leg.foot, 2] > heel + 1e-3:
+                assert quat.angle_between(rotations[leg.foot], was[leg.foot]) < 1e-3
+        np.testing.assert_array_equal(pose[:3], moved[:3])
+    assert tested > 10
+
+
+def test_a_toe_in_the_air_is_not_planted_until_it_has_come_down():
+    """A fading jump may have a toe in the air while the data has it on the floor."""
+    lock = ContactLock()
+    for k in range(20):
+        z = max(0.4 - 0.03 * k, 0.02)
+        shown = updated(lock, (0.0, 0.0, z), True)
+        assert lock.locked == (z < 0.1)
+        assert lock.locked or shown[2] == z
+
+
+def settled(legs, pose, contacts, ground=FLAT, ticks=120, **changes):
+    """The pose after a character has stood in it for some seconds."""
+    feet = FootLock(legs, ground)
+    for _ in range(ticks):
+        shown = pose.copy()
+        shown[2, 0] = feet.update_height(*pose[:2, 0].tolist(), lock_settings(**changes), DT)
+        feet.apply(shown, contacts, lock_settings(**changes), DT)
+    return shown
+
+
+def knee_side(positions, rotations, leg, role):
+    """How far the knee is bent the way it bends (positive) or the other way."""
+    upper, lower = (
+        positions[role.shin] - positions[role.thigh],
+        positions[role.foot] - positions[role.shin],
+    )
+    return np.cross(lower, upper) @ quat.mul_vec(rotations[role.shin], np.array(leg.hinge))
+
+
+def test_a_knee_that_comes_bent_the_wrong_way_is_not_bent_further_that_way(demo_database, legs):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = np.array(demo_database.poses[0])
+    pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
+    for leg, role in zip(legs, roles.legs, strict=True):
+        back = quat.from_scaled_angle_axis(0.35 * np.array(leg.hinge))
+        rotations, positions = world(pose, parents)
+        while knee_side(positions, rotations, leg, role) > 0:
+            pose[3:, role.shin] = quat.mul(pose[3:, role.shin].astype(float), back)
+            rotations, positions = world(pose, parents)
+    pose[2, roles.hips] -= 0.08  # the feet are pushed up: knees have to bend
+    rotations, positions = world(settled(legs, pose, np.ones(2, bool)), parents)
+    for leg, role in zip(legs, roles.legs, strict=True):
+        assert knee_side(positions, rotations, leg, role) > 0
+
+
+def test_heels_and_tips_are_not_pushed_into_the_floor(demo_database, legs):
+    """A foot that lands heel first and is put down: the toe comes to the floor, the heel stays
+    above it.
+    """
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    for pitch in (-0.5, 0.5):
+        pose = np.array(demo_database.poses[0])
+        pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
+        rotations, _ = world(pose, parents)
+        for role in roles.legs:
+            tilted = quat.mul(
+                quat.from_scaled_angle_axis(np.array([pitch, 0, 0])), rotations[role.foot]
+            )
+            pose[3:, role.foot] = quat.inv_mul(rotations[role.shin], tilted)
+        rotations, positions = world(settled(legs, pose, np.ones(2, bool)), parents)
+        for leg, role in zip(legs, roles.legs, strict=True):
+            assert positions[role.toe, 2] == pytest.approx(leg.toe_height, abs=2e-3)
+            assert positions[role.foot, 2] > leg.foot_height - 2e-3
+            tip = positions[role.toe] + quat.mul_vec(rotations[role.toe], np.array(leg.tip))
+            assert tip[2] > leg.tip_height - 2e-3
+
+
+class Slope:
+    """A floor that rises towards where the character faces, with a step up to the left."""
+
+    def height(self, x, y):
+        return -0.2 * y + (0.1 if x > 0 else 0.0)
+
+
+def test_feet_stand_on_uneven_ground_and_the_hips_follow_the_lower_one(demo_database, legs):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    ground = Slope()
+    pose = np.array(demo_database.poses[0])
+    pose[:, 0] = (0, -3.0, 0, 1, 0, 0, 0)
+    flat = world(settled(legs, pose, np.ones(2, bool)), parents)[1]
+    positions = world(settled(legs, pose, np.ones(2, bool), ground), parents)[1]
+    floors = []
+    for leg, role in zip(legs, roles.legs, strict=True):
+        toe, heel = positions[role.toe], positions[role.foot]
+        floors.append(ground.height(*heel[:2]))
+        assert toe[2] == pytest.approx(ground.height(*toe[:2]) + leg.toe_height, abs=5e-3)
+        # the sole lies along the slope
+        assert heel[2] - floors[-1] == pytest.approx(flat[role.foot, 2], abs=0.01)
+    assert floors[0] - floors[1] == pytest.approx(0.1, abs=0.05)
+    assert positions[roles.hips, 2] == pytest.approx(flat[roles.hips, 2] + min(floors), abs=5e-3)
+
+
+def test_hips_climb_a_step_smoothly(demo_database, legs):
+    class Step:
+        def height(self, x, y):
+            return 0.2 if y < -0.5 else 0.0
+
+    feet, heights = FootLock(legs, Step()), []
+    for k in range(120):
+        heights.append(feet.update_height(0.0, -0.01 * k, lock_settings(), DT))
+    assert heights[0] == 0.0
+    assert heights[-1] == pytest.approx(0.2, abs=1e-3)
+    assert np.abs(np.diff(heights, 2)).max() < 0.2 * (2 * np.log(2) / 0.15 * DT) ** 2 * 1.05
+
+
+def test_four_legs_are_locked_like_two():
+    """An animal whose body is moved sideways: its paws stay where they stand."""
+    database = build([Source(clip=rigs.anonymous(rigs.dog())[0])], BuildSettings())[0]
+    legs = measure_legs(database.skeleton, database.roles, database.poses)
+    assert len(legs) == 4
+    feet, toes = FootLock(legs), []
+    for tick in range(40):
+        pose = np.array(database.poses[20])
+        pose[:, 0] = (0.002 * tick, 0, -0.05, 1, 0, 0, 0)
+        feet.apply(pose, np.ones(4, bool), lock_settings(), 1 / database.fps)
+        assert feet.locked == (True,) * 4
+        toes.append(
+            world(pose, database.skeleton.parents)[1][[leg.toe for leg in database.roles.legs]]
+        )
+    moved = np.linalg.norm(np.array(toes)[:, :, :2] - np.array(toes)[-1, :, :2], axis=-1)
+    assert moved.max() < 0.02
+    np.testing.assert_allclose(
+        np.array(toes)[-1, :, 2], [leg.toe_height for leg in legs], atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
+    results = []
+    for lock in (False, True):
+        settings = takes.make_default_settings(demo_database).with_changes({"foot_lock": lock})
+        wanted = takes.prepare_performance(
+            demo_database, settings, "figure_eight", gait=gait, seconds=20, seed=0
+        )
+        results.append(takes.perform(demo_database, settings, wanted))
+    reports = [takes.report(take, demo_database)["take"] for take in results]
+    assert reports[1]["foot_slide_contacts"] < 0.5 * reports[0]["foot_slide_contacts"]
+    assert reports[1]["contacts_locked"] > 0.8
+    assert reports[1]["toe_lowest"] > -0.01
+    assert np.array_equal(results[0].poses, results[1].unlocked_poses)
+
+    def knee_steps(take) -> np.ndarray:
+        _, positions = take.to_clip().compute_world()
+        angles = []
+        for leg in demo_database.roles.legs:
+            upper = positions[:, leg.shin] - positions[:, leg.thigh]
+            lower = positions[:, leg.foot] - positions[:, leg.shin]
+            cosine = (
+                (upper * lower).sum(-1)
+                / np.linalg.norm(upper, axis=-1)
+                / np.linalg.norm(lower, axis=-1)
+            )
+            angles.append(np.arccos(np.clip(cosine, -1, 1)))
+        return np.abs(np.diff(angles, axis=1))
+
+    assert knee_steps(results[1]).max() < 1.5 * knee_steps(results[0]).max()
+
+
+def test_locking_pulls_no_bone_much_harder_than_the_data(demo_database):
+    """Legs that are bent to a plant stay within what the data does, but for single ticks in a
+    thousand.
+    """
+    settings = takes.make_default_settings(demo_database)
+    limits = np.maximum(demo_database.limits, [[1.0], [10.0]])[1, 1:] / demo_database.fps
+    for script in ("flips", "random"):
+        wanted = takes.prepare_performance(
+            demo_database, settings, script, gait="walk", seconds=30, seed=0
+        )
+        take = takes.perform(demo_database, settings, wanted)
+        rotations = take.poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
+        rate = (
+            quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1])))
+            * take.fps
+        )
+        hardest = (np.linalg.norm(np.diff(rate, axis=0), axis=2) / limits).max(axis=1)
+        assert np.mean(hardest > 1.5) < 0.005

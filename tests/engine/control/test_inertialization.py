@@ -1,0 +1,186 @@
+"""Jumps fade: nothing pops, offsets decay as springs do, and chains of jumps add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.inertialization import Inertializer
+from motion_matching.engine.maths import quat, springs
+
+BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
+RNG = np.random.default_rng(3)
+NO_LIMITS = np.full((2, BONES), 1e9, np.float32)
+
+
+def random_pose(spread: float = 1.0) -> np.ndarray:
+    rotations = quat.from_scaled_angle_axis(spread * RNG.normal(size=(BONES, 3)))
+    return np.concatenate([RNG.normal(size=(3, BONES)), rotations.T]).astype(np.float32)
+
+
+def moving(start: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
+    """A pose that moves with constant velocities (6, B) for t seconds."""
+    pose = start.copy()
+    pose[:3] += velocity[:3] * t
+    turn = quat.from_scaled_angle_axis((velocity[3:] * t).T.astype(np.float64))
+    pose[3:] = quat.mul(turn, start[3:].T.astype(np.float64)).T
+    return pose
+
+
+def rotations_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return quat.angle_between(a[3:].T.astype(np.float64), b[3:].T.astype(np.float64))
+
+
+def test_without_a_jump_the_pose_is_the_source():
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, DT), random_pose()
+    result, root = inertializer.update(pose)
+    np.testing.assert_allclose(result, pose, atol=1e-6)
+    assert root == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("jumps", [1, 2, 5])
+def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
+    """Between two ticks nothing moves further than its own velocity and the spring's acceleration
+    allow.
+    """
+    dt = 1e-3
+    inertializer = Inertializer(NO_LIMITS, HALFLIFE, dt)
+    start, velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
+    velocity[:, 0] = 0
+    shown = [moving(start, velocity, k * dt) for k in range(3)]
+    now, root = shown[-1], np.zeros(3, np.float32)
+    for _ in range(jumps):
+        entered, entered_velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
+        entered_velocity[:, 0] = 0
+        inertializer.transition(now, velocity, root, entered, entered_velocity, root)
+        for k in range(1, 4):
+            now = moving(entered, entered_velocity, k * dt)
+            shown.append(inertializer.update(now)[0])
+        velocity = entered_velocity
+    shown = np.array(shown)
+    # the strongest pull of a spring on the offsets at hand
+    y = springs.halflife_to_damping(HALFLIFE) / 2
+    allowed = jumps * (y * y * 4 + 2 * y * 8)
+    acceleration = np.abs(np.diff(shown[:, :3, 1:], 2, axis=0)) / dt**2
+    assert acceleration.max() < allowed
+    turns = np.array(
+        [rotations_apart(a, b)[1:] for a, b in zip(shown[1:], shown[:-1], strict=True)]
+    )
+    assert np.abs(np.diff(turns, axis=0)).max() / dt**2 < 2 * allowed
+
+
+def test_offset_decays_as_the_spring():
+    inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
+    left, entered = random_pose(), random_pose()
+    still = np.zeros((6, BONES), np.float32)
+    inertializer.transition(
+        left, still, np.zeros(3, np.float32), entered, still, np.zeros(3, np.float32)
+    )
+    for _ in range(9):
+        result, _ = inertializer.update(entered)
+    expected, _ = springs.spring(left[:3] - entered[:3], 0.0, 0.0, HALFLIFE, 9 * DT)
+    np.testing.assert_allclose((result - entered)[:3, 1:], expected[:, 1:], atol=1e-5)
+    for _ in range(120):
+        result, _ = inertializer.update(entered)
+    np.testing.assert_allclose(result[:, 1:], entered[:, 1:], atol=1e-3)
+
+
+def test_bones_turn_on_across_a_jump_between_poses_far_apart():
+    """Large offsets turn the velocities of what they are put on along; a second jump finds one that
+    has not faded.
+    """
+    dt = 1e-3
+    inertializer, root = Inertializer(NO_LIMITS, HALFLIFE, dt), np.zeros(3, np.float32)
+    now, velocity = random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
+    velocity[:, 0] = 0
+    shown = [moving(now, velocity, t) for t in (-dt, 0.0)]
+    now = shown[-1]
+    for _ in range(2):
+        entered, entered_velocity = (
+            random_pose(),
+            4.0 * RNG.normal(size=(6, BONES)).astype(np.float32),
+        )
+        entered_velocity[:, 0] = 0
+        inertializer.transition(now, velocity, root, entered, entered_velocity, root)
+        velocity = entered_velocity
+        for k in range(1, 10):
+            now = moving(entered, velocity, k * dt)
+            shown.append(inertializer.update(now)[0])
+    rotations = np.array(shown)[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
+    rates = (
+        quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) / dt
+    )
+    # the velocities of both poses are some 10 rad/s apart: a spring's pull, not a step
+    assert np.linalg.norm(np.diff(rates, axis=0), axis=-1).max() < 2.5
+
+
+def test_a_velocity_carries_a_bone_no_further_where_a_large_offset_fades_slowly():
+    limits = np.full((2, BONES), 1e9, np.float32)
+    limits[0, 5] = 1.0
+    still, root, pose = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32), random_pose()
+    left, fast = pose.copy(), still.copy()
+    left[0, 5] += 0.5  # takes three halflives
+    fast[0, 7] = 1.0
+    slow, alone = Inertializer(limits, HALFLIFE, DT), Inertializer(NO_LIMITS, HALFLIFE, DT)
+    slow.transition(left, fast, root, pose, still, root)
+    alone.transition(left, fast, root, pose, still, root)
+    shown = np.array([[i.update(pose)[0][0, [5, 7]] for i in (slow, alone)] for _ in range(30)])
+    assert shown[10, 0, 0] > shown[10, 1, 0] + 0.1
+    np.testing.assert_allclose(shown[:, 0, 1], shown[:, 1, 1], atol=1e-5)
+
+
+def test_velocity_of_the_root_goes_on_across_a_jump():
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), random_pose()
+    still = np.zeros((6, BONES), np.float32)
+    left, entered = np.array([0.0, -2.0, 0.5], np.float32), np.array([1.0, -1.0, -0.5], np.float32)
+    inertializer.transition(pose, still, left, pose, still, entered)
+    _, offset = inertializer.update(pose)
+    np.testing.assert_allclose(entered + offset, left, atol=1e-3)
+    for _ in range(2000):
+        _, offset = inertializer.update(pose)
+    np.testing.assert_allclose(offset, 0, atol=1e-4)
+
+
+def test_a_turned_character_fades_alike():
+    """Offsets are local: turning both poses' root in the world changes nothing."""
+    left, entered = random_pose(), random_pose()
+    still, root = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    results = []
+    for yaw in (0.0, 1.3):
+        a, b = left.copy(), entered.copy()
+        for pose in (a, b):
+            pose[3:, 0] = quat.mul(quat.from_yaw(np.array(yaw)), pose[3:, 0])
+        inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
+        inertializer.transition(a, still, root, b, still, root)
+        results.append(inertializer.update(b)[0][:, 1:])
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_jump_fades_slower_where_the_data_never_moves_so_hard():
+    """The pull on a bone stays within what the data does, and all bones fade together."""
+    limits = np.full((2, BONES), 1e9, np.float32)
+    limits[0, 5] = 20.0
+    inertializer, pose = Inertializer(limits, HALFLIFE, 1e-3), random_pose()
+    left, still, root = pose.copy(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    left[0, 5] += 0.2
+    left[1, 7] += 0.05
+    inertializer.transition(left, still, root, pose, still, root)
+    shown = np.array([left, *(inertializer.update(pose)[0] for _ in range(400))]) - pose
+    pull = np.abs(np.diff(shown[:, 0, 5], 2)).max() / 1e-6
+    assert pull < 20.0 * 1.05
+    np.testing.assert_allclose(shown[:, 1, 7], shown[:, 0, 5] / 4, atol=1e-4)
+    # without limits the same offset is pulled harder
+    free = Inertializer(NO_LIMITS, HALFLIFE, 1e-3)
+    free.transition(left, still, root, pose, still, root)
+    assert abs(free.update(pose)[0][0, 5] - pose[0, 5]) < abs(shown[1, 0, 5])
+
+
+def test_no_jump_takes_longer_than_three_halflives():
+    limits = np.full((2, BONES), 1e-6, np.float32)
+    inertializer, pose = Inertializer(limits, HALFLIFE, DT), random_pose()
+    left, still, root = random_pose(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    inertializer.transition(left, still, root, pose, still, root)
+    for _ in range(round(3 * HALFLIFE / DT)):
+        result, _ = inertializer.update(pose)
+    expected, _ = springs.spring(left[:3] - pose[:3], 0.0, 0.0, 3 * HALFLIFE, 3 * HALFLIFE)
+    np.testing.assert_allclose((result - pose)[:3, 1:], expected[:, 1:], atol=1e-4)

@@ -1,0 +1,290 @@
+"""Recorded performances: kept in full, the same wishes at any rate, and wrong files named with
+their entry.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from motion_matching.engine.control import performance, rollout, scripts
+from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.control.performance import LONGEST_TAKE, Performance
+from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
+
+SPEEDS = PerformerSettings().walk
+
+
+def test_performances_are_kept_in_full(tmp_path):
+    path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
+    intents = (
+        Intent(),
+        Intent(),
+        Intent(move=(0.5, -0.5), gait=1.0),
+        Intent(velocity=(1.0, 0.0), facing=0.3),
+        Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave", push=(0.5, -1.0)),
+    )
+    before = Performance(
+        "mine",
+        60.0,
+        intents,
+        (1.0, 2.0),
+        0.5,
+        7,
+        {"synchronization": 0.5},
+        ((2, {"weights": [1.0]}),),
+    )
+    performance.save(before, tmp_path / "mine.json")
+    assert performance.load(tmp_path / "mine.json") == before
+
+
+def test_a_performance_at_another_rate_lasts_as_long():
+    wanted = scripts.build_script("square", 10.0, 30.0, SPEEDS, SPEEDS)
+    faster = wanted.resample(60.0)
+    assert faster.seconds == pytest.approx(wanted.seconds)
+    assert faster.intents[::2] == wanted.intents
+
+
+@pytest.mark.parametrize("fps", [20.0, 24.0, 30.0, 45.0, 59.94, 60.0, 144.0])
+@pytest.mark.parametrize("tick", [0, 1, 37, 88, 118, 119])
+def test_a_request_is_made_once_at_any_rate(fps, tick):
+    once = Intent(move=(0.0, -1.0), jump_to="wave", push=(1.0, 0.0))
+    intents = tuple(once if i == tick else Intent(move=(0.0, -1.0)) for i in range(120))
+    at_rate = Performance("wave", 60.0, intents).resample(fps)
+    asked = [i for i, intent in enumerate(at_rate.intents) if intent.jump_to]
+    assert asked == [i for i, intent in enumerate(at_rate.intents) if intent.push]
+    assert len(asked) == 1
+    assert asked[0] / fps == pytest.approx(tick / 60.0, abs=1 / min(fps, 60.0))
+    assert {intent.move for intent in at_rate.intents} == {(0.0, -1.0)}
+
+
+def test_all_settings_that_change_at_one_tick_count(demo_database):
+    settings = takes.make_default_settings(demo_database)
+    performer = Performer(MotionMatching(demo_database, settings), settings)
+    wanted = Performance(
+        "changing",
+        60.0,
+        (Intent(),) * 40,
+        changes=(
+            (20, {"stop_factor": 0.5}),
+            (21, {"gait_halflife": 0.3}),
+            (21, {"stop_factor": 0.6}),
+        ),
+    )
+    rollout.solve(performer, wanted)
+    assert (performer.settings.stop_factor, performer.settings.gait_halflife) == (0.6, 0.3)
+
+
+def test_a_take_has_at_least_five_ticks(demo_database):
+    settings = takes.make_default_settings(demo_database)
+    report = None
+    for count in range(1, 6):
+        wanted = Performance("short", 2 * demo_database.fps, (Intent(),) * (2 * count))
+        if count < 5:
+            with pytest.raises(SettingsError, match=r"'short'.*at least 5"):
+                takes.perform(demo_database, settings, wanted)
+        else:
+            report = takes.report(takes.perform(demo_database, settings, wanted), demo_database)
+    assert report is not None
+    assert takes.summarize(report)
+
+
+def test_random_scripts_are_drawn_from_their_seed():
+    a, b, c = (
+        scripts.build_script("random", 20.0, 30.0, SPEEDS, SPEEDS, seed=s) for s in (1, 1, 2)
+    )
+    assert a == b
+    assert a.intents != c.intents
+
+
+# ---------------------------------------------------------------- files that are wrong
+
+
+def file_of(folder, **changes):
+    """A file of ten ticks with some entries changed, or left out where they are None."""
+    data = {
+        "format": performance.FORMAT,
+        "fps": 30,
+        "intents": [{"ticks": 10, "move": [0, -1]}],
+    } | changes
+    file = folder / "wrong.json"
+    file.write_text(json.dumps({key: value for key, value in data.items() if value is not None}))
+    return file
+
+
+def refused(file):
+    with pytest.raises(SettingsError) as error:
+        performance.load(file)
+    assert "wrong.json" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": "motion-matching performance"}', "not json", "[" * 100_000]
+)
+def test_a_file_that_is_no_performance_is_named(tmp_path, text):
+    (tmp_path / "wrong.json").write_text(text)
+    refused(tmp_path / "wrong.json")
+
+
+ENDLESS = 1e999  # JSON reads it as infinity
+PATH = {"times": [0, 1], "positions": [[0, 0], [1, 1]], "yaws": [0, 0]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("intents", None),
+        ("intents", []),
+        ("intents", [5]),
+        ("intents", "abc"),
+        ("intents", {"move": [0, 1]}),
+        ("fps", None),
+        ("fps", ENDLESS),
+        ("fps", 0.001),
+        ("fps", True),
+        ("fps", "30"),
+        ("fps", 10**400),
+        ("position", [0]),
+        ("position", [0, ENDLESS]),
+        ("position", 3),
+        ("facing", "north"),
+        ("facing", False),
+        ("seed", -1),
+        ("seed", 1.5),
+        ("settings", [1]),
+        ("settings", 7),
+        ("changes", {"walk": 1}),
+        ("changes", [[1]]),
+        ("changes", [[-1, {}]]),
+        ("changes", [[0.5, {}]]),
+        ("changes", [[1, "walk"]]),
+        ("name", 7),
+        ("setings", {}),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path, entry, value):
+    assert f"'{entry}'" in refused(file_of(tmp_path, **{entry: value}))
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("ticks", 0),
+        ("ticks", -3),
+        ("ticks", 1.5),
+        ("ticks", True),
+        ("ticks", "many"),
+        ("move", [0]),
+        ("move", "ab"),
+        ("move", [0, float("nan")]),
+        ("move", [0, 1e30]),
+        ("move", [True, 0]),
+        ("move", {"x": 1}),
+        ("velocity", [ENDLESS, 0]),
+        ("velocity", [1e30, 0]),
+        ("velocity", 1),
+        ("facing", float("nan")),
+        ("facing", [1]),
+        ("gait", 50),
+        ("gait", -0.1),
+        ("gait", None),
+        ("tags", "abc"),
+        ("tags", [1]),
+        ("jump_to", 5),
+        ("jump_to", ""),
+        ("push", [1]),
+        ("push", [ENDLESS, 0]),
+        ("push", "hard"),
+        ("mvoe", [0, 1]),
+        ("path", 5),
+        ("path", []),
+        ("path", {}),
+        ("path", PATH | {"times": []}),
+        ("path", PATH | {"yaws": [0]}),
+        ("path", {"times": [], "positions": [], "yaws": []}),
+        ("path", PATH | {"times": [1, 0]}),
+        ("path", PATH | {"times": [0, 0]}),
+        ("path", PATH | {"positions": [[0, 0], [0, ENDLESS]]}),
+        ("path", PATH | {"speed": 1}),
+    ],
+)
+def test_a_wrong_wish_is_named_with_its_place(tmp_path, entry, value):
+    intents = [{"ticks": 10}, {"ticks": 10, "move": [0, -1]} | {entry: value}]
+    text = refused(file_of(tmp_path, intents=intents))
+    assert f"'{entry}'" in text
+    assert "intent 2" in text
+
+
+def test_wishes_of_nothing_may_be_written_out(tmp_path):
+    intents = [
+        {"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None, "push": None}
+    ]
+    assert performance.load(file_of(tmp_path, intents=intents)).intents == (Intent(),) * 10
+
+
+def test_a_performance_is_no_longer_than_any_take(tmp_path):
+    most = int(LONGEST_TAKE * 1000)
+    text = refused(file_of(tmp_path, fps=1000, intents=[{"ticks": most}, {"ticks": 1}]))
+    assert f"{LONGEST_TAKE:g}" in text
+    refused(file_of(tmp_path, intents=[{"ticks": 10**9}]))
+
+
+def test_performances_laid_over_each_other_are_one():
+    """The wishes of the later one from its tick on, without those that led in to it; its settings
+    as they were there.
+    """
+
+    def going(x, count, **more):
+        return Performance("", 30.0, (Intent(move=(x, 0.0)),) * count, **more)
+
+    first = going(
+        0.1, 20, settings={"drift": 0.1}, changes=((5, {"drift": 0.2}), (12, {"drift": 0.3}))
+    )
+    second = going(
+        0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6}))
+    )
+    whole = performance.overlay(first, [(10, second, 4), (22, going(0.3, 3), 0)])
+    assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [
+        0.0
+    ] * 2 + [0.3] * 3
+    assert whole.changes == (
+        (5, {"drift": 0.2}),
+        (10, {"drift": 0.5}),
+        (12, {"drift": 0.6}),
+        (15, {"drift": 0.3}),
+        (22, {}),
+    )
+    assert whole.settings == first.settings
+
+
+def test_settings_beyond_reason_are_named():
+    settings = PerformerSettings()
+    for name in (
+        "velocity_halflife",
+        "rotation_halflife",
+        "inertialization_halflife",
+        "clamp_distance",
+        "search_interval",
+    ):
+        for value in (1e308, -1.0, float("nan"), True, "slow", 10**400):
+            with pytest.raises(SettingsError, match=f"'{name}'"):
+                settings.with_changes({name: value})
+    for name, value in (
+        ("walk", {"forward": 1e308, "side": 1, "back": 1}),
+        ("run", 3.0),
+        ("weights", [0, 0]),
+        ("weights", [1e308]),
+        ("weights", []),
+        ("continuing_bias", ENDLESS),
+        ("continuing_bias", True),
+    ):
+        with pytest.raises(SettingsError, match=name):
+            settings.with_changes({name: value})

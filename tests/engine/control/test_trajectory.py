@@ -1,0 +1,188 @@
+"""The simulation object: its springs, its prediction, and wishes that turn with the heading."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.control.settings import PerformerSettings, Speeds
+from motion_matching.engine.control.trajectory import (
+    PastTrajectory,
+    SimulationObject,
+    compute_desired_velocity,
+)
+from motion_matching.engine.maths import springs
+from motion_matching.engine.maths.planar import rotate_xy, wrap
+from tests.benchmarks import naive_springs
+
+SETTINGS = PerformerSettings(walk=Speeds(2.0, 1.5, 1.0), run=Speeds(4.0, 3.0, 2.0))
+DT = 1 / 60
+
+
+def steered(
+    intent: Intent, seconds: float, settings: PerformerSettings = SETTINGS
+) -> SimulationObject:
+    simulation = SimulationObject(settings)
+    for _ in range(round(seconds / DT)):
+        simulation.steer(intent, DT)
+        simulation.step(DT)
+    return simulation
+
+
+@pytest.mark.parametrize("yaw", [0.0, 1.0, -2.5])
+@pytest.mark.parametrize(
+    ("local", "speed"), [((0, -1), 2.0), ((1, 0), 1.5), ((-1, 0), 1.5), ((0, 1), 1.0)]
+)
+def test_full_speed_depends_on_the_direction_relative_to_the_facing(yaw, local, speed):
+    velocity = compute_desired_velocity(rotate_xy(*local, yaw), yaw, 2.0, 1.5, 1.0)
+    np.testing.assert_allclose(velocity, np.array(rotate_xy(*local, yaw)) * speed, atol=1e-12)
+
+
+def test_going_forward_reaches_the_full_speed_and_faces_the_movement():
+    simulation = steered(Intent(move=rotate_xy(0.0, -1.0, 1.2)), 4.0)
+    np.testing.assert_allclose(
+        (simulation.vx, simulation.vy), np.array(rotate_xy(0, -2.0, 1.2)), atol=1e-3
+    )
+    assert abs(wrap(simulation.yaw - 1.2)) < 1e-3
+
+
+def test_facing_aside_strafes_at_the_side_speed():
+    simulation = steered(Intent(move=(1.0, 0.0), facing=0.0), 4.0)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), (1.5, 0.0), atol=1e-3)
+    assert abs(simulation.yaw) < 1e-6
+
+
+def test_gait_blends_to_running_speeds():
+    simulation = steered(Intent(move=(0.0, -1.0), gait=1.0), 4.0)
+    assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(4.0, abs=1e-2)
+
+
+def test_a_push_carries_as_far_as_the_spring_lets_it():
+    """From rest the velocity falls as v0 (1 + y t) exp(-y t), which ends 2 v0 / y away."""
+    simulation = SimulationObject(SETTINGS)
+    for tick in range(600):
+        simulation.steer(Intent(push=(1.5, -0.5)) if tick == 0 else Intent(), DT)
+        simulation.step(DT)
+    way = 2.0 / (springs.halflife_to_damping(SETTINGS.velocity_halflife) / 2.0)
+    np.testing.assert_allclose((simulation.x, simulation.y), (1.5 * way, -0.5 * way), atol=1e-3)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), 0.0, atol=1e-3)
+
+
+def test_other_speeds_count_at_once():
+    simulation = steered(Intent(move=(0.0, -1.0)), 4.0)
+    simulation.apply(PerformerSettings(walk=Speeds(1.0, 1.0, 1.0), run=SETTINGS.run))
+    for _ in range(240):
+        simulation.steer(Intent(move=(0.0, -1.0)), DT)
+        simulation.step(DT)
+    assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_turn_stays_within_its_limit_also_in_the_prediction():
+    settings = PerformerSettings(turn_limit=1.5)
+    simulation = SimulationObject(settings)
+    simulation.steer(Intent(facing=3.0), DT)
+    assert simulation.predict([0.5, 1.0])[1].yaw <= 1.5 + 1e-9
+    before = 0.0
+    for _ in range(60):
+        simulation.step(DT)
+        assert simulation.yaw - before <= 1.5 * DT + 1e-9
+        before = simulation.yaw
+
+
+def test_an_exact_velocity_is_taken_as_it_is():
+    simulation = steered(Intent(velocity=(0.3, 0.4)), 4.0)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), (0.3, 0.4), atol=1e-3)
+
+
+def test_movement_is_the_character_spring():
+    simulation = SimulationObject(SETTINGS)
+    simulation.steer(Intent(velocity=(1.0, -0.5), facing=0.0), DT)
+    x, v, a = np.zeros(2), np.zeros(2), np.zeros(2)
+    for _ in range(30):
+        simulation.step(DT)
+        x, v, a = naive_springs.character_spring(x, v, a, np.array([1.0, -0.5]), 0.27, DT)
+    np.testing.assert_allclose((simulation.x, simulation.y), x, rtol=1e-9)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), v, rtol=1e-9)
+
+
+def test_prediction_is_what_happens_when_the_wish_stays():
+    simulation = SimulationObject(SETTINGS)
+    intent = Intent(velocity=(1.0, 1.0), facing=2.0)
+    simulation.steer(intent, DT)
+    predicted = simulation.predict([0.25, 0.5, 1.0])
+    for tick in range(1, 61):
+        simulation.steer(intent, DT)
+        simulation.step(DT)
+        if tick in (15, 30, 60):
+            point = predicted[(15, 30, 60).index(tick)]
+            np.testing.assert_allclose(
+                (simulation.x, simulation.y, simulation.yaw), point[:3], atol=1e-9
+            )
+
+
+def test_prediction_sees_the_wish_from_each_predicted_heading():
+    """Asked to go back while facing the movement, the character is slow at first and at full speed
+    once it has turned.
+    """
+    simulation = SimulationObject(SETTINGS)
+    simulation.steer(Intent(move=(0.0, 1.0)), DT)
+    near, far = simulation.predict([0.5, 3.0])
+    assert math.hypot(simulation.desired_vx, simulation.desired_vy) == pytest.approx(1.0)
+    assert math.hypot(far.vx, far.vy) > 1.3 * math.hypot(near.vx, near.vy)
+
+
+def test_everything_turns_with_the_world():
+    for move in [(0.0, -1.0), (0.6, 0.2)]:
+        plain = SimulationObject(SETTINGS)
+        turned_one = SimulationObject(SETTINGS)
+        turned_one.reset(0.0, 0.0, 2.0)
+        for _ in range(40):
+            plain.steer(Intent(move=move), DT)
+            turned_one.steer(Intent(move=rotate_xy(*move, 2.0)), DT)
+            plain.step(DT)
+            turned_one.step(DT)
+        np.testing.assert_allclose(
+            rotate_xy(plain.x, plain.y, 2.0), (turned_one.x, turned_one.y), atol=1e-9
+        )
+        assert abs(wrap(turned_one.yaw - plain.yaw - 2.0)) < 1e-9
+
+
+def test_stop_factor_shortens_only_the_stop():
+    quick = PerformerSettings(walk=SETTINGS.walk, run=SETTINGS.run, stop_factor=0.5)
+    speeds = []
+    for settings in (SETTINGS, quick):
+        simulation = steered(Intent(move=(0.0, -1.0)), 3.0, settings)
+        assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(2.0, abs=0.01)
+        for _ in range(15):
+            simulation.steer(Intent(), DT)
+            simulation.step(DT)
+        speeds.append(math.hypot(simulation.vx, simulation.vy))
+    assert speeds[1] < 0.6 * speeds[0]
+
+
+def test_heading_takes_the_shorter_way():
+    simulation = SimulationObject(SETTINGS)
+    simulation.reset(0.0, 0.0, 3.0)
+    simulation.steer(Intent(facing=-3.0), DT)
+    assert simulation.predict([0.5])[0].yaw > 3.0
+
+
+def test_a_path_is_followed_as_it_lies():
+    path = FuturePath((0.0, 1.0, 2.0), ((0.0, 0.0), (0.0, -1.0), (1.0, -1.0)), (0.0, 0.0, 1.5))
+    simulation = SimulationObject(SETTINGS)
+    simulation.steer(Intent(path=path), DT)
+    point = simulation.predict([0.5, 1.5])
+    np.testing.assert_allclose(point[0][:2], (0.0, -0.5))
+    np.testing.assert_allclose(point[1][:3], (0.5, -1.0, 0.75))
+
+
+def test_past_is_where_the_character_was():
+    past = PastTrajectory(1.0, 30.0)
+    past.reset(0.0, 0.0, 0.0)
+    for tick in range(1, 100):
+        past.record(0.1 * tick, 0.0, 0.01 * tick)
+    point = past.sample(-0.5)
+    np.testing.assert_allclose(point, (0.1 * 84, 0.0, 0.84, 3.0, 0.0), atol=1e-9)

@@ -1,0 +1,986 @@
+"""From sources to a database: what goes in as motion comes out as the same motion, and wrong input
+is named.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from motion_matching.engine.database.build import BuildSettings, build, find_tracks
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import Feature, Schema
+from motion_matching.engine.database.sources import Source, find_sources, read_source_list
+from motion_matching.engine.database.tags import TagRange
+from motion_matching.engine.errors import (
+    DatabaseError,
+    MotionDataError,
+    MotionMatchingError,
+    RigError,
+    SettingsError,
+)
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import bvh, resampling
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
+from motion_matching.engine.motion.mirror import find_bone_pairs
+from motion_matching.engine.motion.rig import find_roles
+from motion_matching.engine.motion.simulation_bone import (
+    PRESETS,
+    GroundTrack,
+    SimulationBoneSettings,
+)
+from motion_matching.engine.motion.skeleton import Skeleton
+from tests.engine import rigs
+
+POSE_ONLY = Schema((Feature("bone_position", "left_foot"), Feature("bone_velocity", "left_foot")))
+
+
+@lru_cache
+def walk(seed: int = 0, fps: float = 30.0, name: str = "walk") -> Clip:
+    """A walk of about five seconds with a curve, that starts and ends standing."""
+    return perform(
+        name, [Move(1.2, 1.2), Move(1.0, 1.2, turn=50)], fps, np.random.default_rng(seed)
+    )
+
+
+def built(*sources: Source | Clip, **settings: Any) -> Database:
+    return build(
+        [s if isinstance(s, Source) else Source(clip=s) for s in sources], BuildSettings(**settings)
+    )[0]
+
+
+def refused(kind: type[MotionMatchingError], *sources: Source | Clip, **settings: Any) -> str:
+    """The sentence with which a build is refused."""
+    with pytest.raises(kind) as error:
+        built(*sources, **settings)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def without(clip: Clip, *endings: str) -> Clip:
+    """The clip without the bones whose names end so."""
+    keep = [k for k, name in enumerate(clip.skeleton.names) if not name.endswith(endings)]
+    parents = np.array(
+        [keep.index(p) if p >= 0 else -1 for p in clip.skeleton.parents[keep].tolist()]
+    )
+    names = tuple(clip.skeleton.names[k] for k in keep)
+    skeleton = Skeleton(
+        names, parents, clip.skeleton.rest_positions[keep], clip.skeleton.rest_rotations[keep]
+    )
+    return replace(
+        clip,
+        skeleton=skeleton,
+        positions=clip.positions[:, keep],
+        rotations=clip.rotations[:, keep],
+    )
+
+
+def world_of(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """World rotations and positions (F, B, …) of a range, without the simulation bone."""
+    frames = slice(database.starts[index], database.stops[index])
+    poses = database.poses[frames].transpose(0, 2, 1).astype(np.float64)
+    rotations, positions = quat.fk(poses[..., 3:], poses[..., :3], database.skeleton.parents)
+    return rotations[:, 1:], positions[:, 1:]
+
+
+def assert_moves_like(
+    database: Database, clip: Clip, index: int = 0, tolerance: float = 1e-4
+) -> None:
+    """All bones of the hips and below go through the world as in the clip."""
+    hips = find_roles(clip.skeleton, [clip]).hips
+    bones = [
+        b for b in range(clip.skeleton.bone_count) if b not in clip.skeleton.get_ancestors(hips)
+    ]
+    found, expected = (
+        world_of(database, index),
+        [a.astype(np.float64) for a in clip.compute_world()],
+    )
+    np.testing.assert_allclose(found[1][:, bones], expected[1][:, bones], atol=tolerance)
+    # a rotation's error in radians is twice that of its quaternion
+    apart = 1 - np.abs(np.sum(found[0][:, bones] * quat.normalize(expected[0][:, bones]), axis=-1))
+    assert apart.max() < tolerance**2 + 1e-6
+
+
+# ---------------------------------------------------------------- the motion itself
+
+
+@pytest.mark.parametrize("rig", ["LAFAN1", "Bandai-Namco", "Mixamo", "Unreal", "Rigify"])
+def test_every_bone_keeps_its_way_through_the_world(rig: str):
+    clip = rigs.walking(rig, frames=60)
+    database = built(clip)
+    assert database.skeleton.names[1:] == clip.skeleton.names
+    assert database.frame_count == 60
+    assert_moves_like(database, clip)
+
+
+def test_the_simulation_bone_lies_on_the_ground_and_is_the_track():
+    database = built(walk(), mirror=True)
+    np.testing.assert_allclose(
+        database.poses[:, :3, 0], np.c_[database.track[:, :2], 0 * database.track[:, 0]], atol=1e-6
+    )
+    expected = quat.from_yaw(database.track[:, 2])
+    np.testing.assert_allclose(
+        np.abs(np.sum(database.poses[:, 3:, 0] * expected, axis=1)), 1.0, atol=1e-6
+    )
+
+
+def test_ranges_follow_one_another_and_know_nothing_of_each_other():
+    """The clips are the same, so nothing that is found in all clips together differs."""
+    clip = walk()
+    alone, twice = built(clip), built(clip, replace(clip, name="again"))
+    count = clip.frame_count
+    assert twice.starts.tolist() == [0, count]
+    assert twice.stops.tolist() == [count, 2 * count]
+    assert [r.clip for r in twice.ranges] == ["walk", "again"]
+    for name in ("poses", "velocities", "track", "contacts", "features"):
+        one, two = getattr(alone, name), getattr(twice, name)
+        axis = 1 if name == "features" else 0
+        np.testing.assert_allclose(two, np.concatenate([one, one], axis=axis), atol=1e-4)
+
+
+def test_velocities_are_central_differences_and_go_on_at_the_ends():
+    clip = walk()
+    database = built(clip)
+    positions, rotations = (
+        database.poses[:, :3].astype(np.float64),
+        database.poses[:, 3:].astype(np.float64),
+    )
+    linear, angular = database.velocities[:, :3], database.velocities[:, 3:]
+    np.testing.assert_allclose(linear[1:-1], (positions[2:] - positions[:-2]) * 15.0, atol=1e-4)
+    bone = database.skeleton.index("LeftForeArm")
+    turns = Rotation.from_quat(rotations[:, [1, 2, 3, 0], bone])
+    steps = (turns[1:] * turns[:-1].inv()).as_rotvec()
+    np.testing.assert_allclose(angular[1:-1, :, bone], (steps[1:] + steps[:-1]) * 15.0, atol=1e-3)
+    for velocities in (linear, angular):
+        np.testing.assert_allclose(velocities[0], 2 * velocities[1] - velocities[2], atol=1e-4)
+        np.testing.assert_allclose(velocities[-1], 2 * velocities[-2] - velocities[-3], atol=1e-4)
+    assert_moves_like(database, clip)  # and the ends of the clip are where they were
+
+
+def test_contacts_are_those_of_the_toes_in_the_clip():
+    clip = walk()
+    roles = find_roles(clip.skeleton, [clip])
+    toes = clip.compute_world()[1][:, [leg.toe for leg in roles.legs]]
+    for settings in (ContactSettings(), ContactSettings(method="displacement", median=0.0)):
+        found = built(clip, contacts=settings).contacts
+        assert (
+            found != find_contacts(toes, 30.0, settings)
+        ).mean() < 0.01  # float32 decides at the threshold
+    assert found[:20].all()  # it stands
+    assert 0.3 < found.mean() < 0.95
+
+
+def test_limits_hold_all_accelerations_inside_ranges():
+    database = built(walk(), walk(1, name="other"))
+    for start, stop in zip(database.starts, database.stops, strict=True):
+        for part, limits in zip((slice(0, 3), slice(3, 6)), database.limits, strict=True):
+            acceleration = np.diff(database.velocities[start:stop, part], axis=0) * 30.0
+            assert (np.linalg.norm(acceleration, axis=1) <= limits * 1.0001 + 1e-6).all()
+
+
+# ---------------------------------------------------------------- rates and speeds
+
+
+@pytest.mark.parametrize("fps", [60.0, 30.0, 24.0, 15.0])
+def test_a_clip_at_another_rate_is_the_same_motion(fps: float):
+    clip = walk()
+    database = built(clip, fps=fps)
+    assert database.fps == fps
+    assert abs(database.frame_count / fps - clip.frame_count / 30.0) < 1.5 / min(fps, 30.0)
+    common = np.arange(0, clip.frame_count, round(30.0 / math.gcd(round(fps), 30)))
+    shown = (common * fps / 30.0).astype(int)
+    inside = shown < database.frame_count
+    found, expected = world_of(database)[1], clip.compute_world()[1]
+    np.testing.assert_allclose(found[shown[inside]], expected[common[inside]], atol=1e-4)
+    assert [database.get_frame_source(int(frame)).frame for frame in shown[inside]] == common[
+        inside
+    ].tolist()
+
+
+def test_the_rate_is_that_of_most_sources():
+    slow, fast = walk(), walk(1, fps=60.0, name="fast")
+    assert built(slow, fast, replace(fast, name="faster")).fps == 60.0
+    assert built(slow, replace(slow, name="slower"), fast).fps == 30.0
+
+
+def test_speeds_of_source_and_build_multiply_and_provenance_keeps_count():
+    clip = walk()
+    source = Source(clip=clip, start=20, stop=120, speed=1.25)
+    database = built(source, speed=1.6, fps=60.0, mirror=True)
+    # one frame of the database is 1.25 * 1.6 / 2 = 1 of the source
+    assert database.stops.tolist() == [100, 200]
+    assert [database.get_frame_source(f).frame for f in (0, 7, 99, 100, 107)] == [
+        20,
+        27,
+        119,
+        20,
+        27,
+    ]
+    assert [database.get_frame_source(f).mirrored for f in (99, 100)] == [False, True]
+    assert_moves_like(database, clip.crop(20, 120))
+
+
+def test_a_faster_source_covers_the_same_ground_in_less_time():
+    clip = walk()
+    plain, fast = built(clip), built(Source(clip=clip, speed=1.1))
+    assert fast.frame_count == int((clip.frame_count - 1) / 1.1 + 1e-6) + 1
+    frame = 90
+    shown = fast.get_frame_source(frame)
+    assert shown.frame == round(frame * 1.1)
+    expected = resampling.resample(clip, 30.0, 1.1).compute_world()[1][frame]
+    np.testing.assert_allclose(world_of(fast)[1][frame], expected, atol=1e-4)
+    for database, factor in ((plain, 1.0), (fast, 1.1)):
+        speed = np.linalg.norm(database.root_motion[:, :2], axis=1)
+        assert np.median(speed[speed > 1.0]) == pytest.approx(1.2 * factor, rel=0.05)
+
+
+# ---------------------------------------------------------------- tags
+
+
+@pytest.mark.parametrize(
+    ("fps", "speed", "build_speed"),
+    [(30, 1.0, 1.0), (60, 1.0, 1.0), (24, 1.1, 1.0), (30, 1.0, 1.3)],
+)
+def test_a_tag_lies_on_the_frames_that_show_its_source_frames(
+    fps: float, speed: float, build_speed: float
+):
+    tags = (
+        TagRange("middle", 70, 90),
+        TagRange("begin", None, 61),
+        TagRange("end", 95),
+        TagRange("outside", 0, 40),
+    )
+    database = built(
+        Source(clip=walk(), start=45, stop=130, speed=speed, tags=tags),
+        fps=fps,
+        speed=build_speed,
+        schema=POSE_ONLY,
+    )
+    shown = 45 + np.arange(database.frame_count) * 30.0 / fps * speed * build_speed + 1e-6
+    np.testing.assert_array_equal(database.make_tag_mask({"middle"}), (shown >= 70) & (shown < 90))
+    np.testing.assert_array_equal(database.make_tag_mask({"begin"}), shown < 61)
+    np.testing.assert_array_equal(database.make_tag_mask({"end"}), shown >= 95)
+    assert not database.make_tag_mask({"outside"}).any()
+
+
+def test_tags_of_different_sources_share_their_names():
+    database = built(
+        Source(clip=walk(), tags=(TagRange("walk"),)),
+        Source(clip=walk(1, name="b"), tags=(TagRange("walk"), TagRange("tired"))),
+        Source(clip=walk(2, name="c")),
+    )
+    assert database.tag_names == ("tired", "walk")
+    counts = [
+        database.make_tag_mask({name})[a:b].mean()
+        for name in ("walk", "tired")
+        for a, b in zip(database.starts, database.stops, strict=True)
+    ]
+    assert counts == [1, 1, 0, 0, 1, 0]
+
+
+def test_a_database_holds_32_tags_and_says_when_there_are_more():
+    tags = tuple(TagRange(f"tag {k:02d}", k, k + 1) for k in range(33))
+    database = built(Source(clip=walk(), tags=tags[:32]))
+    for k in range(32):
+        assert np.flatnonzero(database.make_tag_mask({f"tag {k:02d}"})).tolist() == [k]
+    assert "33 different tags" in refused(DatabaseError, Source(clip=walk(), tags=tags))
+
+
+# ---------------------------------------------------------------- mirroring
+
+
+def test_the_mirrored_half_is_the_mirror_image():
+    clip = walk()
+    tags = (TagRange("turn_left", 80), TagRange("start", 0, 50))
+    database = built(Source(clip=clip, tags=tags), mirror=True)
+    count = clip.frame_count
+    assert [(r.clip, r.mirrored) for r in database.ranges] == [("walk", False), ("walk", True)]
+
+    original, image = world_of(database, 0)[1], world_of(database, 1)[1]
+    pairs = find_bone_pairs(clip.skeleton, find_roles(clip.skeleton, [clip]))
+    np.testing.assert_allclose(image, original[:, pairs] * [-1, 1, 1], atol=1e-4)
+    np.testing.assert_allclose(
+        database.track[count:], database.track[:count] * [-1, 1, -1], atol=1e-9
+    )
+
+    contacts = database.contacts
+    assert (contacts[count:] != contacts[:count, ::-1]).mean() < 0.01
+    assert (contacts[:count] != contacts[:count, ::-1]).mean() > 0.1  # feet do not step together
+
+    right, left = database.make_tag_mask({"turn_right"}), database.make_tag_mask({"turn_left"})
+    np.testing.assert_array_equal(right[count:], left[:count])
+    assert not database.make_tag_mask({"turn_left"})[count:].any()
+    np.testing.assert_array_equal(
+        database.make_tag_mask({"start"})[count:], database.make_tag_mask({"start"})[:count]
+    )
+
+    left, right = (slice(f.start, f.stop) for f in database.schema.slices[:2])
+    reflected = database.features[left, :count] * np.array([[-1], [1], [1]])
+    np.testing.assert_allclose(database.features[right, count:], reflected, atol=1e-4)
+
+
+def test_a_source_may_be_mirrored_or_not_whatever_the_build_says():
+    clips = [replace(walk(), name=name) for name in "abc"]
+    sources = [
+        Source(clip=clip, mirror=mirror)
+        for clip, mirror in zip(clips, (True, None, False), strict=True)
+    ]
+    assert [r.clip for r in built(*sources).ranges if r.mirrored] == ["a"]
+    assert [r.clip for r in built(*sources, mirror=True).ranges if r.mirrored] == ["a", "b"]
+
+
+def test_roles_that_are_given_serve_the_mirror_too():
+    """A body without legs that goes on its hands: nothing but the given roles tells that."""
+    clip = without(rigs.walking("LAFAN1", frames=60), "UpLeg", "Leg", "Foot", "Toe")
+    refused(RigError, clip)
+    parts = {"thigh": "Arm", "shin": "ForeArm", "foot": "Hand"}
+    roles = {"hips": "Hips", "spine": "Spine2"} | {
+        f"{side}_{part}": side.capitalize() + bone
+        for side in ("left", "right")
+        for part, bone in parts.items()
+    }
+    database = built(clip, mirror=True, roles=roles)
+    assert roles.items() <= database.role_names.items()
+    pairs = find_bone_pairs(clip.skeleton)
+    original, image = world_of(database, 0)[1], world_of(database, 1)[1]
+    np.testing.assert_allclose(image, original[:, pairs] * [-1, 1, 1], atol=1e-4)
+
+
+# ---------------------------------------------------------------- loops
+
+
+def cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
+    """A walk cycle round a curve, whose last frame repeats the first: limbs, hips and way are
+    exactly periodic.
+    """
+    clip = rigs.walking("LAFAN1", frames=frames + 1, fps=fps)
+    phase = 2 * np.pi * np.arange(frames + 1) / frames
+    rotations = np.tile(quat.IDENTITY, (frames + 1, clip.skeleton.bone_count, 1))
+    for name, sign in (
+        ("LeftUpLeg", 1.0),
+        ("RightUpLeg", -1.0),
+        ("LeftArm", -1.0),
+        ("RightArm", 1.0),
+    ):
+        rotations[:, clip.skeleton.index(name)] = quat.from_angle_axis(
+            0.4 * sign * np.sin(phase), np.array([1.0, 0, 0])
+        )
+    positions = np.tile(clip.skeleton.rest_positions.astype(np.float64), (frames + 1, 1, 1))
+    angle, hips = turn * np.arange(frames + 1) / frames, clip.skeleton.index("Hips")
+    radius = 1.2 * frames / fps / turn
+    positions[:, hips, 0], positions[:, hips, 1] = (
+        radius * (1 - np.cos(angle)),
+        -radius * np.sin(angle),
+    )
+    positions[:, hips, 2] += 0.02 * np.cos(2 * phase)
+    rotations[:, hips] = quat.from_yaw(angle)
+    return replace(
+        clip,
+        name="cycle",
+        positions=positions.astype(np.float32),
+        rotations=rotations.astype(np.float32),
+    )
+
+
+def test_a_loop_is_kept_without_the_frame_that_repeats_the_first():
+    clip = cycle(40)
+    database = built(Source(clip=clip, loop=True), schema=POSE_ONLY)
+    assert database.frame_count == 40
+    assert database.ranges[0].loop
+    assert_moves_like(database, clip.crop(0, 40))
+    # the character goes round its curve at one speed, across the seam too
+    speed = np.linalg.norm(database.root_motion[:, :2], axis=1)
+    np.testing.assert_allclose(speed, 1.2, atol=0.02)
+    np.testing.assert_allclose(database.root_motion[:, 2], 0.8 * 30 / 40, atol=0.02)
+    np.testing.assert_allclose(
+        np.linalg.norm(database.velocities[:, :2, 0], axis=1), 1.2, atol=0.02
+    )
+    np.testing.assert_allclose(database.velocities[:, 5, 0], 0.8 * 30 / 40, atol=0.02)
+
+
+def test_a_loop_has_the_features_of_the_clip_that_goes_round_and_round():
+    clip = cycle(40)
+    rounds = np.concatenate([np.arange(40)] * 5)
+    positions, rotations = clip.positions[rounds].copy(), clip.rotations[rounds].copy()
+    hips = clip.skeleton.index("Hips")
+    angle = 0.8 * np.arange(200) / 40
+    radius = 1.2 * 40 / 30 / 0.8
+    positions[:, hips, 0], positions[:, hips, 1] = (
+        radius * (1 - np.cos(angle)),
+        -radius * np.sin(angle),
+    )
+    rotations[:, hips] = quat.from_yaw(angle)
+    endless = built(replace(clip, name="endless", positions=positions, rotations=rotations))
+    loop = built(Source(clip=clip, loop=True))
+    np.testing.assert_allclose(loop.features, endless.features[:, 80:120], atol=6e-3)
+    np.testing.assert_allclose(
+        loop.velocities[:, :, 2:], endless.velocities[80:120, :, 2:], atol=2e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("fps", "speed", "build_speed"),
+    [(60, 1.0, 1.0), (24, 1.0, 1.0), (30, 1.1, 1.0), (30, 1.0, 1.07)],
+)
+def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, build_speed: float):
+    """A lap becomes a whole number of frames, so that the step over the seam is like those beside
+    it.
+    """
+    database = built(Source(clip=cycle(40), loop=True, speed=speed), fps=fps, speed=build_speed)
+    poses = database.poses[:, :, 1:]
+    steps = np.linalg.norm(np.roll(poses, -1, axis=0) - poses, axis=(1, 2))
+    assert steps[-1] == pytest.approx(0.5 * (steps[-2] + steps[0]), rel=0.05)
+    shown = [database.get_frame_source(f).frame for f in range(database.frame_count)]
+    assert shown[0] == 0
+    assert shown[-1] == round(40 - 40 / database.frame_count)
+    assert database.frame_count == round(40 * fps / 30 / speed / build_speed)
+
+
+def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
+    cut = cycle(40).crop(0, 31)
+    sources = [
+        Source(clip=cycle(40), loop=True),
+        Source(clip=replace(cut, name="open"), loop=True),
+        Source(clip=replace(cut, name="no loop")),
+    ]
+    _, report = build(sources, BuildSettings(schema=POSE_ONLY))
+    [warning] = [w for w in report.warnings if "loop" in w and "'open'" in w]
+    assert re.search(r"jumps by \d+ cm", warning)
+    assert not any("'cycle'" in w or "'no loop'" in w for w in report.warnings)
+
+
+def test_a_mirrored_loop_is_a_loop():
+    database = built(Source(clip=cycle(40), loop=True), mirror=True)
+    assert [r.loop for r in database.ranges] == [True, True]
+    np.testing.assert_allclose(
+        database.root_motion[40:], database.root_motion[:40] * [-1, 1, -1], atol=1e-6
+    )
+
+
+# --------------------------------------------------------------- the simulation bone from elsewhere
+
+
+def given_track(count: int) -> GroundTrack:
+    time = np.arange(count) / 30.0
+    return GroundTrack(np.column_stack([np.sin(time), -time]), 0.3 * time)
+
+
+def test_a_track_that_is_given_is_taken_as_it_is_and_the_motion_stays():
+    clip = walk()
+    track = given_track(clip.frame_count)
+    database = built(Source(clip=clip, track=track), mirror=True)
+    count = clip.frame_count
+    np.testing.assert_array_equal(database.track[:count], np.c_[track.positions, track.yaw])
+    np.testing.assert_array_equal(
+        database.track[count:], np.c_[track.positions, track.yaw] * [-1, 1, -1]
+    )
+    assert_moves_like(database, clip)
+
+
+def test_a_given_track_belongs_to_the_chosen_frames_at_any_rate_and_speed():
+    clip = walk()
+    track = given_track(75)
+    database = built(Source(clip=clip, start=30, stop=105, speed=1.25, track=track), fps=60.0)
+    times = np.arange(database.frame_count) * 0.625
+    rows = np.c_[track.positions, track.yaw]
+    expected = np.column_stack([np.interp(times, np.arange(75), rows[:, k]) for k in range(3)])
+    np.testing.assert_allclose(database.track, expected, atol=1e-12)
+    text = refused(SettingsError, Source(clip=clip, start=30, stop=104, track=track))
+    assert "75" in text
+    assert "74" in text
+
+
+@pytest.mark.parametrize(
+    ("fps", "speed", "close"), [(30.0, 1.0, 1e-9), (60.0, 1.0, 1e-3), (30.0, 1.1, 2e-3)]
+)
+def test_the_tracks_that_are_found_make_the_same_database_when_given_back(
+    fps: float, speed: float, close: float
+):
+    sources = [
+        Source(clip=walk(), start=10, stop=130),
+        Source(clip=walk(), speed=speed),
+        Source(clip=walk(), start=50, stop=90, loop=True),
+        Source(clip=walk(), stop=8),
+    ]
+    settings = BuildSettings(fps=fps, simulation_bone=PRESETS["adaptive"])
+    tracks = find_tracks(sources, settings)
+    assert [track and track.frame_count for track in tracks] == [120, walk().frame_count, 40, None]
+    database, _ = build(sources, settings)
+    again, _ = build([replace(s, track=t) for s, t in zip(sources, tracks, strict=True)], settings)
+    np.testing.assert_allclose(again.track, database.track, atol=close)
+    np.testing.assert_allclose(again.features, database.features, atol=20 * close + 1e-6)
+
+
+def test_an_existing_root_bone_may_be_the_simulation_bone():
+    clip = rigs.walking("Bandai-Namco", frames=90)
+    root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
+    positions = clip.positions.copy()
+    positions[:, root, :2] = positions[:, hips, :2]
+    positions[:, hips, :2] = 0.0
+    moved = replace(clip, positions=positions)
+    database = built(moved, simulation_bone=SimulationBoneSettings(source="root"))
+    np.testing.assert_allclose(database.track[:, :2], positions[:, root, :2], atol=1e-6)
+    np.testing.assert_allclose(database.track[:, 2], 0.0, atol=1e-6)
+    assert_moves_like(database, moved)
+    assert "root" in refused(
+        RigError, walk(), simulation_bone=SimulationBoneSettings(source="root")
+    )
+
+
+def test_a_root_bone_that_stays_where_it_is_is_reported():
+    """It leads nowhere, so the database cannot tell where its frames lead."""
+    clip = rigs.walking("Bandai-Namco", frames=90)
+    root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
+    positions = clip.positions.copy()
+    positions[:, root], positions[:, hips, :2] = (
+        positions[:, root] + positions[:, hips] * [1, 1, 0],
+        0.0,
+    )
+    for source, reported in ((clip, True), (replace(clip, positions=positions), False)):
+        _, report = build(
+            [Source(clip=source)],
+            BuildSettings(simulation_bone=SimulationBoneSettings(source="root")),
+        )
+        assert any("'joint_Root'" in w and "article" in w for w in report.warnings) == reported
+
+
+# ---------------------------------------------------------------- what is reported
+
+
+def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
+    clip = walk()
+    sources = [
+        Source(clip=replace(clip, name=name), stop=stop)
+        for name, stop in (("a", None), ("b", 29), ("c", 30))
+    ]
+    database, report = build(sources, BuildSettings())
+    assert [r.clip for r in database.ranges] == ["a", "c"]
+    assert [name for name, _ in report.skipped] == ["b"]
+    assert "29 frames" in report.skipped[0][1]
+    assert "30" in report.skipped[0][1]
+    assert np.isfinite(database.features).all()
+
+
+def test_a_short_source_does_not_matter_even_with_another_skeleton():
+    database, report = build(
+        [Source(clip=walk()), Source(clip=rigs.walking("Mixamo", frames=12))], BuildSettings()
+    )
+    assert database.frame_count == walk().frame_count
+    assert [name for name, _ in report.skipped] == ["Mixamo"]
+
+
+def test_with_features_of_the_pose_alone_very_short_clips_do():
+    database = built(Source(clip=walk(), start=60, stop=65), schema=POSE_ONLY)
+    assert database.frame_count == 5
+    assert np.isfinite(database.features).all()
+    refused(DatabaseError, Source(clip=walk(), start=60, stop=64), schema=POSE_ONLY)
+
+
+def test_clips_that_do_not_start_and_end_standing_are_reported():
+    standing, moving = walk(), rigs.walking("LAFAN1", frames=90)
+    assert build([Source(clip=standing)], BuildSettings())[1].warnings == ()
+    (warning,) = build([Source(clip=moving)], BuildSettings())[1].warnings
+    assert "1 of 1" in warning
+    assert "LAFAN1" in warning
+    loop = Source(clip=cycle(), loop=True)
+    assert build([loop], BuildSettings())[1].warnings == ()
+
+
+def test_what_a_file_made_the_reader_assume_is_reported(tmp_path: Path):
+    file = tmp_path / "walk.bvh"
+    bvh.save(walk(), file)
+    file.write_text(file.read_text().replace(f"Frames: {walk().frame_count}", "Frames: 7"))
+    _, report = build(find_sources([file]), BuildSettings())
+    assert any("walk.bvh" in warning and "7" in warning for warning in report.warnings)
+
+
+def test_progress_is_told_and_may_cancel():
+    stages: list[tuple[str, float]] = []
+    build(
+        [Source(clip=walk()), Source(clip=walk(1, name="b"))],
+        BuildSettings(),
+        lambda *told: stages.append(told),
+    )
+    assert [stage for stage, _ in stages][:2] == ["Reading", "Reading"]
+    assert all(0 <= part <= 1 for _, part in stages)
+    for stop in {stage for stage, _ in stages}:
+
+        def cancel(stage: str, part: float, stop: str = stop) -> None:
+            if stage == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            build([Source(clip=walk())], BuildSettings(), cancel)
+
+
+# ---------------------------------------------------------------- wrong sources
+
+
+def test_nothing_to_build_from_is_said():
+    with pytest.raises(DatabaseError, match="no sources"):
+        build([], BuildSettings())
+
+
+def test_every_source_too_short_is_said_with_the_length_that_is_needed():
+    text = refused(DatabaseError, *(Source(clip=walk(), stop=stop) for stop in (1, 10, 29)))
+    assert "30 frames" in text
+    assert "1 s" in text
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        Schema((Feature("trajectory_position", times=(0.0,)),)),
+        replace(POSE_ONLY, features=tuple(replace(f, weight=0.0) for f in POSE_ONLY.features)),
+    ],
+)
+def test_features_that_tell_no_frames_apart_are_refused(schema: Schema):
+    assert "choose other features" in refused(DatabaseError, walk(), schema=schema)
+
+
+def test_clips_without_any_motion_are_refused():
+    clip = walk()
+    frozen = replace(
+        clip,
+        positions=clip.positions[:1].repeat(60, axis=0),
+        rotations=clip.rotations[:1].repeat(60, axis=0),
+    )
+    assert "add clips that move" in refused(DatabaseError, frozen)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(30, 30), (40, 20), (None, 0)])
+def test_a_tag_that_stops_before_it_starts_is_refused(start: int | None, stop: int | None):
+    with pytest.raises(SettingsError, match=r"'turn' of the source 'walk'"):
+        Source(clip=walk(), tags=(TagRange("turn", start, stop),))
+
+
+def test_a_tag_on_no_frame_is_reported():
+    tags = (TagRange("early", 0, 10), TagRange("late", 500), TagRange("in", 90))
+    _, report = build(
+        [Source(clip=walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True)
+    )
+    told = [w for w in report.warnings if "tag" in w]
+    assert len(told) == 2
+    assert "'early'" in told[0]
+    assert "'late'" in told[1]
+
+
+def test_clips_of_different_skeletons_are_named_with_the_bone():
+    mixamo, lafan = rigs.walking("Mixamo"), rigs.walking("LAFAN1")
+    text = refused(RigError, lafan, mixamo)
+    assert "'LAFAN1'" in text
+    assert "'Mixamo'" in text
+    assert any(
+        f"'{bone}' is only in" in text for bone in (*mixamo.skeleton.names, *lafan.skeleton.names)
+    )
+
+
+def test_a_bone_that_only_one_skeleton_has_is_named_with_its_clip():
+    clip = walk()
+    names = tuple("Tail" if name == "LeftHand" else name for name in clip.skeleton.names)
+    other = replace(clip, name="other", skeleton=clip.skeleton.with_names(names))
+    text = refused(RigError, clip, other)
+    assert "'LeftHand' is only in 'walk'" in text
+
+
+def test_bones_of_equal_names_in_another_hierarchy_are_refused():
+    clip = walk()
+    parents = clip.skeleton.parents.copy()
+    head = clip.skeleton.index("Head")
+    parents[head] = clip.skeleton.index("UpperChest")
+    skeleton = replace(clip.skeleton, parents=parents)
+    text = refused(RigError, clip, replace(clip, name="other", skeleton=skeleton))
+    assert "'Head'" in text
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_performers_of_different_size_are_refused_with_the_lengths(factor: float):
+    clip = walk()
+    thigh = clip.skeleton.index("LeftLeg")
+    positions = clip.positions.copy()
+    positions[:, thigh] *= factor
+    text = refused(RigError, clip, replace(clip, name="other", positions=positions))
+    length = np.linalg.norm(clip.positions[0, thigh])
+    for word in ("'LeftLeg'", "'walk'", "'other'", f"{length:.3f} m", f"{length * factor:.3f} m"):
+        assert word in text
+
+
+def test_bones_that_move_by_themselves_and_measuring_noise_are_no_difference():
+    clip = walk()
+    positions = clip.positions * np.float32(1.004)
+    sliding = clip.skeleton.index("LeftHand")
+    positions[:, sliding, 0] += np.linspace(0.1, 0.2, clip.frame_count)
+    assert len(built(clip, replace(clip, name="other", positions=positions)).ranges) == 2
+
+
+def test_a_rig_without_feet_is_refused_with_what_is_missing():
+    assert "left foot" in refused(RigError, without(walk(), "Foot", "Toe"))
+    assert built(without(walk(), "Toe")).role_names["left_toe"] == "LeftFoot"
+
+
+def test_features_of_a_leg_that_there_is_not_are_refused():
+    one_legged = without(walk(), "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToe")
+    assert "'left_foot'" in refused(SettingsError, one_legged)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("what", ["positions", "rotations"])
+def test_a_clip_with_a_number_that_is_not_finite_is_refused_with_bone_and_frame(
+    value: float, what: str
+):
+    clip = walk()
+    array = getattr(clip, what).copy()
+    array[77, clip.skeleton.index("Neck"), 1] = value
+    text = refused(MotionDataError, replace(clip, **{what: array}))
+    for word in ("'Neck'", "'walk'", "77"):
+        assert word in text
+
+
+def test_a_file_with_a_channel_that_is_not_a_number_is_refused_with_joint_and_line(tmp_path: Path):
+    bvh.save(walk(), tmp_path / "walk.bvh")
+    lines = (tmp_path / "walk.bvh").read_text().splitlines()
+    values = lines[-5].split()
+    values[4] = "nan"
+    lines[-5] = " ".join(values)
+    (tmp_path / "walk.bvh").write_text("\n".join(lines))
+    text = refused(MotionDataError, *find_sources([tmp_path]))
+    for word in ("walk.bvh", "rotation", "'Hips'", str(len(lines) - 4)):
+        assert word in text
+
+
+def test_a_text_file_named_bvh_is_refused(tmp_path: Path):
+    (tmp_path / "notes.bvh").write_text("buy milk\n")
+    assert "notes.bvh" in refused(MotionDataError, *find_sources([tmp_path]))
+
+
+def test_ranges_and_speeds_that_make_no_sense_are_refused():
+    clip = walk()
+    for start, stop in ((500, None), (40, 40), (40, 30), (0, 0)):
+        assert "'walk'" in refused(SettingsError, Source(clip=clip, start=start, stop=stop))
+    for wrong in (
+        {"start": -3},
+        {"stop": -1},
+        {"speed": 0.0},
+        {"speed": -1.0},
+        {"speed": np.nan},
+        {"speed": np.inf},
+    ):
+        with pytest.raises(SettingsError, match="'walk'"):
+            Source(clip=clip, **wrong)
+    for wrong in ({"fps": 0.0}, {"fps": -30.0}, {"fps": np.nan}, {"speed": 0.0}, {"speed": np.inf}):
+        with pytest.raises(SettingsError, match=r"rate|speed"):
+            BuildSettings(**wrong)
+
+
+def test_features_may_name_bones_and_those_there_are_not_are_refused():
+    schema = Schema((Feature("bone_position", "LeftHand"),))
+    assert built(walk(), schema=schema).features.shape[0] == 3
+    text = refused(SettingsError, walk(), schema=Schema((Feature("bone_position", "Tail"),)))
+    assert "'Tail'" in text
+
+
+# ---------------------------------------------------------------- lists and folders
+
+
+def test_a_folder_gives_its_files_in_order_and_those_of_folders_below(tmp_path: Path):
+    (tmp_path / "deeper").mkdir()
+    for name in ("b.bvh", "a.BVH", "deeper/c.bvh", "notes.txt", "._b.bvh"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "folder.bvh").mkdir()
+    found = find_sources([tmp_path, tmp_path / "b.bvh"])
+    assert [s.file.relative_to(tmp_path).as_posix() for s in found if s.file] == [
+        "a.BVH",
+        "b.bvh",
+        "deeper/c.bvh",
+        "b.bvh",
+    ]
+
+
+def test_folders_and_files_that_are_empty_or_missing_are_named(tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SettingsError, match=r"empty.*no \.bvh files"):
+        find_sources([tmp_path / "empty"])
+    for name in ("none.bvh", "none.json"):
+        with pytest.raises(SettingsError, match=f"{name}.*does not exist"):
+            find_sources([tmp_path / name])
+
+
+def write_list(folder: Path, data: Any) -> Path:
+    file = folder / "sources.json"
+    file.write_text(data if isinstance(data, str) else json.dumps(data))
+    return file
+
+
+def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
+    (tmp_path / "clips").mkdir()
+    bvh.save(walk(), tmp_path / "clips" / "a.bvh")
+    rows = [[0.1 * k, -0.2 * k, 6.0 + 0.01 * k] for k in range(80)]
+    file = write_list(
+        tmp_path,
+        [
+            {"file": "clips/a.bvh"},
+            {
+                "file": str(tmp_path / "clips" / "a.bvh"),
+                "start": 10,
+                "stop": 110,
+                "speed": 1.25,
+                "mirror": True,
+                "loop": False,
+                "tags": [{"name": "left"}, {"name": "slow", "start": 20, "stop": 35}],
+            },
+            {"file": "clips/a.bvh", "stop": 80, "track": rows, "mirror": False},
+        ],
+    )
+    plain, cut, tracked = find_sources([file])
+    assert plain == Source(file=tmp_path / "clips" / "a.bvh")
+    assert (cut.start, cut.stop, cut.speed, cut.mirror, cut.loop) == (10, 110, 1.25, True, False)
+    assert cut.tags == (TagRange("left"), TagRange("slow", 20, 35))
+    assert tracked.track is not None
+    np.testing.assert_allclose(np.c_[tracked.track.positions, tracked.track.yaw], rows)
+    database = built(plain, cut, tracked)
+    assert [(r.clip, r.mirrored) for r in database.ranges] == [("a", False)] * 3 + [("a", True)]
+    assert database.tag_names == ("left", "right", "slow")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "a.bvh",
+        {},
+        {"file": 3},
+        {"file": "none.bvh"},
+        {"file": "."},
+        {"file": "a.bvh", "sped": 1.1},
+        {"file": "a.bvh", "speed": 0},
+        {"file": "a.bvh", "speed": "fast"},
+        {"file": "a.bvh", "speed": 1000},
+        {"file": "a.bvh", "start": 1.5},
+        {"file": "a.bvh", "start": -2},
+        {"file": "a.bvh", "stop": "end"},
+        {"file": "a.bvh", "stop": True},
+        {"file": "a.bvh", "mirror": "yes"},
+        {"file": "a.bvh", "loop": 1},
+        {"file": "a.bvh", "tags": "left"},
+        {"file": "a.bvh", "tags": ["left"]},
+        {"file": "a.bvh", "tags": [{"start": 3}]},
+        {"file": "a.bvh", "tags": [{"name": ""}]},
+        {"file": "a.bvh", "tags": [{"name": "x", "start": "3"}]},
+        {"file": "a.bvh", "tags": [{"name": "x", "end": 3}]},
+        {"file": "a.bvh", "tags": 3},
+        {"file": "a.bvh", "track": [1, 2, 3]},
+        {"file": "a.bvh", "track": "straight"},
+        {"file": "a.bvh", "track": []},
+        {"file": "a.bvh", "track": [[1, 2]]},
+        {"file": "a.bvh", "track": [[1, 2, None]]},
+        {"file": "a.bvh", "track": [[1, 2, 3], [1, 2]]},
+    ],
+)
+def test_a_wrong_entry_of_a_list_is_named_by_its_number(tmp_path: Path, entry: Any):
+    (tmp_path / "a.bvh").write_text("")
+    file = write_list(tmp_path, [{"file": "a.bvh"}, entry])
+    with pytest.raises(SettingsError) as error:
+        read_source_list(file)
+    text = str(error.value)
+    assert "source 2" in text.lower()
+    assert "sources.json" in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", "3", '"a.bvh"', '[{"file": "a.bvh",}]'])
+def test_a_list_that_is_no_list_is_refused(tmp_path: Path, text: str):
+    with pytest.raises(SettingsError, match=r"sources\.json"):
+        read_source_list(write_list(tmp_path, text))
+
+
+# ---------------------------------------------------------------- the world does not matter
+
+
+@pytest.mark.parametrize("change", ["moved", "turned"])
+def test_features_of_a_database_stay_the_same_when_the_clip_is_moved_and_turned(change: str):
+    clip = walk()
+    hips = clip.skeleton.index("Hips")
+    turn = quat.from_yaw(np.array(2.5 if change == "turned" else 0.0))
+    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions[:, hips] = quat.mul_vec(turn, positions[:, hips]) + np.array([12.0, -5.0, 0.0])
+    rotations[:, hips] = quat.mul(turn, rotations[:, hips])
+    here, there = built(clip), built(replace(clip, positions=positions, rotations=rotations))
+    np.testing.assert_allclose(there.features, here.features, atol=1e-3)
+    np.testing.assert_allclose(there.root_motion, here.root_motion, atol=1e-3)
+
+
+# ---------------------------------------------------------------- real motion capture
+
+
+def assert_database_of(sources: list[Source], **settings: Any) -> None:
+    """A database of these files is finite, and its plain half moves as plain forward kinematics of
+    the files does.
+    """
+    database = built(*sources, **settings)
+    assert np.isfinite(database.features).all()
+    assert np.isfinite(database.velocities).all()
+    assert database.normalization.varies.all()
+    assert database.find_candidates(1 / 3).any()
+    assert 0.05 < database.contacts.mean() < 0.95
+    plain = [k for k, r in enumerate(database.ranges) if not r.mirrored]
+    for k, source in zip(plain, sources, strict=True):
+        assert source.file is not None
+        assert_moves_like(database, bvh.load(source.file), k)
+
+
+def test_real_mocap_with_a_root_at_rest_and_one_that_moves(mocap: Path):
+    """The root of the second file walks along with the hips."""
+    names = (
+        "walk_normal_001",
+        "walk_normal_002",
+        "run_angry_001",
+        "walk-back_tired_001",
+        "walk-left_angry_001",
+    )
+    sources = find_sources([mocap / "bandai-namco" / f"dataset-1_{name}.bvh" for name in names])
+    assert_database_of(sources, mirror=True)
+
+
+def test_real_mocap_of_a_long_take(mocap: Path):
+    assert_database_of(find_sources([mocap / "lafan1"]))
+
+
+def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
+    good = locomotion.generate()[:3]
+    broken = tmp_path / "broken.bvh"
+    broken.write_text("HIERARCHY\nROOT Hips\n{ nonsense")
+    renamed = good[2].skeleton.with_names(tuple(f"My{name}" for name in good[2].skeleton.names))
+    other = replace(good[2], name="other", skeleton=renamed)
+    longer = replace(good[2], name="longer", positions=good[2].positions * 2.0)
+    # the odd one is the odd one wherever it stands
+    sources = [
+        Source(clip=other),
+        Source(file=broken),
+        *(Source(clip=clip) for clip in good),
+        Source(clip=longer),
+    ]
+    database, report = build(sources, BuildSettings(), skip_broken=True)
+    whole, _ = build([Source(clip=clip) for clip in good], BuildSettings())
+    assert [r.clip for r in database.ranges] == [clip.name for clip in good]
+    assert np.array_equal(database.poses, whole.poses)
+    assert np.array_equal(database.features, whole.features)
+    reasons = dict(report.skipped)
+    assert set(reasons) == {"other", "broken", "longer"}
+    assert "not the same" in reasons["other"]
+    assert "broken.bvh" in reasons["broken"]
+    assert "m long" in reasons["longer"]
+    with pytest.raises(MotionMatchingError, match=r"broken\.bvh"):
+        build([Source(file=broken)], BuildSettings(), skip_broken=True)
+    with pytest.raises(MotionMatchingError, match=r"broken\.bvh"):
+        build([*sources[1:3]], BuildSettings())

@@ -1,0 +1,650 @@
+"""Features against closed-form motion, plain forward kinematics and numpy's statistics."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from motion_matching.engine.database.features import (
+    Feature,
+    MotionTable,
+    Schema,
+    compute_angular_velocity,
+    compute_features,
+    compute_normalization,
+    differentiate,
+    find_role_bone,
+    load_schema,
+    sample_track,
+    schema_from_dict,
+)
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion.attachment import attach
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.rig import Leg, Roles, find_roles
+from motion_matching.engine.motion.simulation_bone import GroundTrack
+
+PERSON = build_humanoid_skeleton()
+ROLES = find_roles(PERSON)
+TRAJECTORY = Schema(
+    (
+        Feature("trajectory_position", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+        Feature("trajectory_direction", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+        Feature("trajectory_velocity", times=(-0.7, -1 / 3, 0.25, 1 / 3, 1.0), axes="xy"),
+    )
+)
+BONES = Schema(
+    tuple(
+        Feature(kind, bone)
+        for kind in ("bone_position", "bone_velocity")
+        for bone in ("hips", "left_foot", "RightHand")
+    )
+)
+EVERYTHING = Schema(TRAJECTORY.features + BONES.features)
+
+
+def table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
+    """A person on a `track` (N, 3) of x, y, yaw, at rest or with angles `swing` (N,) about X in
+    every joint.
+    """
+    count = len(track)
+    rotations = np.tile(PERSON.rest_rotations, (count, 1, 1))
+    if swing is not None:
+        scale = np.linspace(0.3, 1.0, PERSON.bone_count)
+        rotations = quat.from_angle_axis(np.outer(swing, scale), np.array([1.0, 0.0, 0.0])).astype(
+            np.float32
+        )
+    clip = Clip("person", PERSON, np.tile(PERSON.rest_positions, (count, 1, 1)), rotations, fps)
+    clip = attach(clip, GroundTrack(np.zeros((count, 2)), np.zeros(count)), ROLES.hips)
+    clip.positions[:, 0, :2], clip.rotations[:, 0] = track[:, :2], quat.from_yaw(track[:, 2])
+    stops = np.cumsum(lengths or [count])
+    roles = Roles.from_names(clip.skeleton, ROLES.to_names(PERSON))
+    return MotionTable(
+        clip.skeleton,
+        roles,
+        fps,
+        clip.positions,
+        clip.rotations,
+        np.asarray(track, np.float64),
+        np.r_[0, stops[:-1]],
+        stops,
+        np.array(loops or [False] * len(stops)),
+    )
+
+
+def circle(count, fps, radius=1.5, rate=0.9, first=0):
+    """A walk round a circle to the left, facing ahead: x, y, yaw (N, 3)."""
+    angle = rate * (first + np.arange(count)) / fps
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), angle + np.pi])
+
+
+def wandering(rng, count, fps):
+    """A smooth path that turns and strafes."""
+    time = np.arange(count) / fps
+    waves = [
+        sum(rng.normal() * np.sin(rng.uniform(0.5, 3) * time + rng.uniform(0, 6)) for _ in range(3))
+        for _ in range(3)
+    ]
+    return np.column_stack([waves[0] + 1.2 * time, waves[1], waves[2] + 40.0])
+
+
+def rows_of(schema, values):
+    """Values (N, T, axes) of every feature by kind, or by (kind, bone)."""
+    result = {}
+    for feature, where in zip(schema.features, schema.slices, strict=True):
+        block = values[where].T.astype(np.float64)
+        key = (feature.kind, feature.bone) if feature.bone else feature.kind
+        result[key] = block.reshape(len(block), -1, len(feature.axes)) if feature.times else block
+    return result
+
+
+# ---------------------------------------------------------------- schemas
+
+
+def described(name):
+    return [(f.kind, f.bone, f.times, f.weight) for f in load_schema(name).features]
+
+
+def test_holdens_set_has_27_dimensions_and_his_weights():
+    schema = load_schema("holden")
+    assert schema.dimensions == 27
+    assert schema.normalization == "feature"
+    ahead = pytest.approx((20 / 60, 40 / 60, 60 / 60))
+    assert described("holden") == [
+        ("bone_position", "left_foot", (), 0.75),
+        ("bone_position", "right_foot", (), 0.75),
+        ("bone_velocity", "left_foot", (), 1.0),
+        ("bone_velocity", "right_foot", (), 1.0),
+        ("bone_velocity", "hips", (), 1.0),
+        ("trajectory_position", "", ahead, 1.0),
+        ("trajectory_direction", "", ahead, 1.5),
+    ]
+    assert (schema.past, schema.future) == (0.0, 1.0)
+
+
+def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredth_a_frame():
+    schema = load_schema("notebook")
+    assert schema.dimensions == 33
+    assert schema.normalization == "dimension"
+    bones = {(kind, bone): weight for kind, bone, _, weight in described("notebook") if bone}
+    assert bones == {
+        ("bone_velocity", "hips"): 1.0,
+        ("bone_position", "left_foot"): 0.75,
+        ("bone_position", "right_foot"): 0.75,
+        ("bone_velocity", "left_foot"): 1.0,
+        ("bone_velocity", "right_foot"): 1.0,
+    }
+    ahead = [
+        (kind, times, weight) for kind, bone, times, weight in described("notebook") if not bone
+    ]
+    for kind, full in (("trajectory_position", 1.0), ("trajectory_direction", 1.5)):
+        found = [(time[0] * 30, weight) for k, time, weight in ahead if k == kind]
+        assert found == [pytest.approx((frames, full * 0.99**frames)) for frames in (10, 20, 30)]
+
+
+def test_the_trajectory_ends_with_a_clip_where_the_sources_clamp_it():
+    """Holden's generator and the notebook take the last frame of a range for all after it."""
+    beyond = {
+        name: load_schema(name).beyond_range
+        for name in ("default", "holden", "notebook", "nucl_ai")
+    }
+    assert beyond == {
+        "default": "extrapolate",
+        "holden": "hold",
+        "notebook": "hold",
+        "nucl_ai": "extrapolate",
+    }
+
+
+def test_the_nuclai_set_weighs_feet_and_the_trajectory_of_past_and_future():
+    schema = load_schema("nucl_ai")
+    weights = {
+        (f.kind, f.bone or ("past" if f.times[0] < 0 else "future")): f.weight
+        for f in schema.features
+    }
+    assert weights == {
+        ("bone_position", "left_foot"): 3,
+        ("bone_position", "right_foot"): 3,
+        ("bone_velocity", "left_foot"): 6,
+        ("bone_velocity", "right_foot"): 6,
+        ("trajectory_position", "past"): 3,
+        ("trajectory_position", "future"): 3,
+        ("trajectory_velocity", "past"): 2,
+        ("trajectory_velocity", "future"): 2,
+    }
+    assert (schema.past, schema.future) == (1.0, 1.0)
+    # three samples of position and velocity of the future: the 18 numbers of the talk, less the
+    # height
+    assert sum(f.dimensions for f in schema.features if f.times and f.times[0] > 0) == 12
+
+
+@pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
+def test_a_shipped_set_fills_its_dimensions_and_survives_json(name):
+    schema = load_schema(name)
+    values = compute_features(schema, table(circle(90, 30.0), swing=np.sin(np.arange(90))))
+    assert values.shape == (schema.dimensions, 90)
+    assert values.dtype == np.float32
+    assert np.isfinite(values).all()
+    assert schema.slices[-1].stop == len(schema.weights) == schema.dimensions
+    assert schema_from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
+
+
+def test_a_schema_may_come_from_a_file(tmp_path: Path):
+    file = tmp_path / "mine.json"
+    file.write_text(
+        '{"features": [{"kind": "bone_position", "bone": "head", "axes": "xy", "weight": 2}]}'
+    )
+    schema = load_schema(str(file))
+    assert schema.features == (Feature("bone_position", "head", weight=2.0, axes="xy"),)
+    assert (schema.normalization, schema.past, schema.future) == ("feature", 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonsense",
+        "[]",
+        "{}",
+        '{"features": []}',
+        '{"features": {"kind": "bone_position"}}',
+        '{"features": ["hips"]}',
+        '{"features": [{"kind": "smell"}]}',
+        '{"features": [{"kind": "bone_position"}]}',
+        '{"features": [{"kind": "bone_position", "bone": 3}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "times": [1.0]}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "wieght": 1.0}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "axes": "zy"}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": -1}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": "much"}]}',
+        '{"features": [{"kind": "bone_position", "bone": "hips", "weight": NaN}]}',
+        '{"features": [{"kind": "trajectory_position"}]}',
+        '{"features": [{"kind": "trajectory_position", "times": []}]}',
+        '{"features": [{"kind": "trajectory_position", "times": 1.0}]}',
+        '{"features": [{"kind": "trajectory_position", "times": ["soon"]}]}',
+        '{"features": [{"kind": "trajectory_position", "times": [Infinity]}]}',
+        '{"features": [{"kind": "trajectory_position", "times": [1.0], "bone": "hips"}]}',
+        '{"normalization": "none", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+        '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+    ],
+)
+def test_a_wrong_schema_is_named_in_one_sentence(tmp_path: Path, text: str):
+    file = tmp_path / "mine.json"
+    file.write_text(text)
+    with pytest.raises(SettingsError) as error:
+        load_schema(str(file))
+    assert "mine.json" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_preset_is_answered_with_the_known_ones():
+    with pytest.raises(SettingsError, match=r"'holdem'.*holden, notebook, nucl_ai"):
+        load_schema("holdem")
+
+
+def test_weights_are_given_one_for_each_feature():
+    schema = load_schema("holden").with_weights([2, 2, 0, 0, 1, 3, 0.5])
+    assert schema.weights.tolist() == [2] * 6 + [0] * 6 + [1] * 3 + [3] * 6 + [0.5] * 6
+    with pytest.raises(SettingsError, match="7 features but 2 weights"):
+        schema.with_weights([1, 1])
+
+
+# ---------------------------------------------------------------- bones
+
+
+def test_bones_are_found_by_role_and_by_name():
+    assert find_role_bone("left_foot", ROLES, PERSON) == PERSON.index("LeftFoot")
+    assert find_role_bone("right_toe", ROLES, PERSON) == PERSON.index("RightToe")
+    assert find_role_bone("hips", ROLES, PERSON) == PERSON.index("Hips")
+    assert find_role_bone("RightHand", ROLES, PERSON) == PERSON.index("RightHand")
+    with pytest.raises(SettingsError, match="'tail'"):
+        find_role_bone("tail", ROLES, PERSON)
+    headless = replace(ROLES, head=None)
+    with pytest.raises(SettingsError, match="'head'"):
+        find_role_bone("head", headless, PERSON)
+
+
+def test_every_leg_of_a_rig_with_more_of_them_has_its_roles():
+    arms = [
+        Leg(*(PERSON.index(side + part) for part in ("Arm", "ForeArm", "Hand", "Hand")), letter)
+        for side, letter in (("Left", "L"), ("Right", "R"))
+    ]
+    roles = replace(ROLES, legs=(*ROLES.legs, *arms))
+    assert find_role_bone("left_foot", roles, PERSON) == PERSON.index("LeftFoot")
+    assert find_role_bone("right2_foot", roles, PERSON) == PERSON.index("RightHand")
+
+
+def test_bone_positions_are_those_of_plain_forward_kinematics_seen_from_the_character():
+    rng = np.random.default_rng(1)
+    t = table(wandering(rng, 50, 30.0), swing=np.sin(0.3 * np.arange(50)))
+    _, world = quat.fk(
+        t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
+    )
+    turned_back = Rotation.from_euler("z", -t.track[:, 2])
+    found = rows_of(BONES, compute_features(BONES, t))
+    for bone in ("hips", "left_foot", "RightHand"):
+        point = world[:, find_role_bone(bone, t.roles, t.skeleton)]
+        expected = turned_back.apply(point - np.c_[t.track[:, :2], np.zeros(50)])
+        np.testing.assert_allclose(found["bone_position", bone], expected, atol=5e-6)
+
+
+def test_bone_velocities_are_those_of_the_world_seen_from_the_character():
+    t = table(
+        wandering(np.random.default_rng(2), 80, 60.0), 60.0, swing=np.sin(0.2 * np.arange(80))
+    )
+    _, world = quat.fk(
+        t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
+    )
+    turned_back = Rotation.from_euler("z", -t.track[:, 2])
+    found = rows_of(BONES, compute_features(BONES, t))
+    for bone in ("hips", "left_foot", "RightHand"):
+        velocity = np.gradient(
+            world[:, find_role_bone(bone, t.roles, t.skeleton)], 1 / 60.0, axis=0
+        )
+        np.testing.assert_allclose(
+            found["bone_velocity", bone][1:-1], turned_back.apply(velocity)[1:-1], atol=1e-3
+        )
+
+
+def test_a_body_carried_round_a_circle_has_the_velocity_of_a_rigid_body():
+    t = table(circle(90, 60.0, radius=1.5, rate=0.9), 60.0)
+    found = rows_of(BONES, compute_features(BONES, t))
+    for bone in ("hips", "left_foot", "RightHand"):
+        offset = found["bone_position", bone][0]
+        expected = np.array([0.0, -1.5 * 0.9, 0.0]) + 0.9 * np.array([-offset[1], offset[0], 0.0])
+        np.testing.assert_allclose(
+            found["bone_velocity", bone], np.tile(expected, (90, 1)), atol=5e-4
+        )
+
+
+def test_velocities_at_the_ends_go_on_as_their_neighbours_change_and_positions_stay():
+    time = np.arange(40) / 30.0
+    track = np.column_stack([0.3 * time**2, -time - 0.5 * time**2, np.zeros(40)])
+    schema = Schema((Feature("bone_velocity", "hips"), Feature("bone_position", "hips")))
+    values = compute_features(schema, table(track))
+    np.testing.assert_allclose(
+        values[:3].T, np.column_stack([0.6 * time, -1 - time, 0 * time]), atol=1e-5
+    )
+    np.testing.assert_allclose(values[3:].T, np.tile(values[3:, 5], (40, 1)), atol=1e-6)
+
+
+def test_the_simulation_bone_itself_is_where_the_character_is():
+    schema = Schema(
+        (Feature("bone_position", "Simulation"), Feature("bone_velocity", "Simulation"))
+    )
+    values = compute_features(schema, table(circle(60, 60.0), 60.0))
+    np.testing.assert_allclose(values[:3], 0.0, atol=1e-9)
+    np.testing.assert_allclose(values[3:].T, np.tile([0.0, -1.35, 0.0], (60, 1)), atol=5e-4)
+
+
+def test_a_feature_of_the_ground_plane_leaves_the_height_out():
+    t = table(wandering(np.random.default_rng(3), 40, 30.0), swing=np.cos(0.3 * np.arange(40)))
+    for kind in ("bone_position", "bone_velocity"):
+        flat = compute_features(Schema((Feature(kind, "left_foot", axes="xy"),)), t)
+        full = compute_features(Schema((Feature(kind, "left_foot"),)), t)
+        np.testing.assert_array_equal(flat, full[:2])
+    flat, full = (
+        compute_features(Schema((Feature("trajectory_position", times=(0.5,), axes=axes),)), t)
+        for axes in ("xy", "xyz")
+    )
+    np.testing.assert_array_equal(full, np.vstack([flat, 0 * flat[:1]]))
+
+
+# ---------------------------------------------------------------- the world does not matter
+
+
+@pytest.mark.parametrize("loop", [False, True])
+@pytest.mark.parametrize("beyond", ["extrapolate", "hold"])
+def test_features_stay_the_same_when_the_whole_motion_is_moved_and_turned(loop: bool, beyond: str):
+    schema = replace(EVERYTHING, beyond_range=beyond)
+    track, swing = wandering(np.random.default_rng(4), 70, 30.0), np.sin(0.3 * np.arange(70))
+    turned = Rotation.from_euler("z", 2.2).apply(np.c_[track[:, :2], np.zeros(70)])
+    elsewhere = np.column_stack([turned[:, :2] + [30.0, -12.0], track[:, 2] + 2.2 - 4 * np.pi])
+    here, there = (
+        compute_features(schema, table(k, swing=swing, loops=[loop])) for k in (track, elsewhere)
+    )
+    np.testing.assert_allclose(there, here, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    "loops", [[False, False, False], [False, True, False], [True, False, True]]
+)
+def test_ranges_know_nothing_of_each_other(loops):
+    lengths = [40, 33, 60]
+    tracks = [
+        wandering(np.random.default_rng(seed), count, 30.0) for seed, count in enumerate(lengths)
+    ]
+    swings = [np.sin(0.3 * np.arange(count) + count) for count in lengths]
+    for beyond in ("extrapolate", "hold"):
+        schema = replace(EVERYTHING, beyond_range=beyond)
+        joined = table(
+            np.concatenate(tracks), swing=np.concatenate(swings), lengths=lengths, loops=loops
+        )
+        together = compute_features(schema, joined)
+        apart = [
+            compute_features(schema, table(track, swing=swing, loops=[loop]))
+            for track, swing, loop in zip(tracks, swings, loops, strict=True)
+        ]
+        np.testing.assert_allclose(together, np.concatenate(apart, axis=1), atol=1e-5)
+
+
+# ---------------------------------------------------------------- trajectories
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 29.97])
+def test_straight_on_the_trajectory_is_ahead_and_behind_by_speed_times_time(fps):
+    """At 24 fps 0.25 s is a whole number of frames and 1/3 s too, -0.7 s is not."""
+    distance = 1.3 * np.arange(40) / fps
+    yaw = 0.8
+    track = np.column_stack([distance * np.sin(yaw), -distance * np.cos(yaw), np.full(40, yaw)])
+    found = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(track, fps)))
+    times = np.array(TRAJECTORY.features[0].times)
+    expected = np.tile(np.column_stack([0 * times, -1.3 * times]), (40, 1, 1))
+    np.testing.assert_allclose(found["trajectory_position"], expected, atol=2e-6)
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile([0.0, -1.0], (40, 5, 1)), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        found["trajectory_velocity"], np.tile([0.0, -1.3], (40, 5, 1)), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0])
+def test_round_a_circle_the_trajectory_is_an_arc_also_beyond_both_ends(fps):
+    """Of 1.5 s, a future of one second and a past of 0.7 s leave the range at nearly every
+    frame.
+    """
+    radius, rate, count = 1.5, 0.9, round(1.5 * fps)
+    found = rows_of(
+        TRAJECTORY, compute_features(TRAJECTORY, table(circle(count, fps, radius, rate), fps))
+    )
+    times = np.array(TRAJECTORY.features[0].times)
+    angle = rate * times
+    # seen from the walker, whose left is +X, the centre lies at (radius, 0)
+    arc = np.column_stack([radius * (1 - np.cos(angle)), -radius * np.sin(angle)])
+    ahead = np.column_stack([np.sin(angle), -np.cos(angle)])
+    sag = radius * (rate / fps) ** 2 / 8  # of the chord between two frames
+    np.testing.assert_allclose(
+        found["trajectory_position"], np.tile(arc, (count, 1, 1)), atol=sag + 1e-5
+    )
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile(ahead, (count, 1, 1)), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        found["trajectory_velocity"],
+        np.tile(radius * rate * ahead, (count, 1, 1)),
+        atol=2 * sag * fps + 1e-4,
+    )
+
+
+def test_a_strafe_has_a_direction_of_its_own():
+    time = np.arange(60) / 30.0
+    track = np.column_stack([1.1 * time, 0 * time, 0 * time])  # to its left, facing -Y
+    found = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(track)))
+    times = np.array(TRAJECTORY.features[0].times)
+    np.testing.assert_allclose(
+        found["trajectory_position"],
+        np.tile(np.column_stack([1.1 * times, 0 * times]), (60, 1, 1)),
+        atol=1e-5,
+    )
+    np.testing.assert_allclose(
+        found["trajectory_direction"], np.tile([0.0, -1.0], (60, 5, 1)), atol=1e-6
+    )
+
+
+def test_held_the_trajectory_stays_where_its_range_begins_and_ends():
+    fps, count = 30.0, 45
+    track = circle(count, fps)
+    schema = replace(TRAJECTORY, beyond_range="hold")
+    held = rows_of(schema, compute_features(schema, table(track, fps)))
+    padded = np.concatenate(
+        [np.repeat(track[:1], 40, axis=0), track, np.repeat(track[-1:], 40, axis=0)]
+    )
+    inside = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(padded, fps)))
+    for kind in ("trajectory_position", "trajectory_direction"):
+        np.testing.assert_allclose(held[kind], inside[kind][40 : 40 + count], atol=1e-5)
+    speeds = np.linalg.norm(held["trajectory_velocity"], axis=-1)
+    np.testing.assert_allclose(speeds[-10:, -1], 0.0, atol=1e-6)
+    np.testing.assert_allclose(speeds[:10, 0], 0.0, atol=1e-6)
+
+
+def test_the_ways_beyond_a_range_differ_beyond_it_only():
+    t = table(circle(90, 30.0))
+    hold = replace(TRAJECTORY, beyond_range="hold")
+    assert np.allclose(
+        compute_features(hold, t)[:, 25:55], compute_features(TRAJECTORY, t)[:, 25:55]
+    )
+    assert not np.allclose(
+        compute_features(hold, t)[:, -5:], compute_features(TRAJECTORY, t)[:, -5:], atol=0.1
+    )
+
+
+def test_a_whole_number_of_frames_takes_a_frame_as_it_is():
+    track = np.random.default_rng(5).normal(size=(50, 3))
+    t = table(track)
+    np.testing.assert_allclose(sample_track(t, 0.0), track, atol=1e-12)
+    np.testing.assert_allclose(sample_track(t, 0.3333333333)[:40], track[10:], atol=1e-7)
+    np.testing.assert_allclose(sample_track(t, -0.3333333333)[10:], track[:40], atol=1e-7)
+    np.testing.assert_allclose(
+        sample_track(t, 0.05)[:48], 0.5 * (track[1:49] + track[2:50]), atol=1e-9
+    )
+
+
+# ---------------------------------------------------------------- loops
+
+
+def cyclic(count, lap, fps, radius, first=0):
+    """A circle walked once in `lap` frames with limbs that swing twice in a lap: track and
+    swing.
+    """
+    frames = first + np.arange(count)
+    return circle(count, fps, radius, 2 * np.pi * fps / lap, first), 0.6 * np.sin(
+        4 * np.pi * frames / lap
+    )
+
+
+@pytest.mark.parametrize(("lap", "fps"), [(60, 30.0), (150, 30.0), (13, 30.0), (96, 24.0)])
+def test_a_circle_walked_as_a_loop_equals_the_endless_circle(lap, fps):
+    """A lap of 13 frames is passed more than twice within the second that features look ahead."""
+    endless_track, swing = cyclic(3 * lap + 200, lap, fps, 0.5, first=-100 - lap)
+    endless = compute_features(EVERYTHING, table(endless_track, fps, swing))[
+        :, 100 + lap : 100 + 2 * lap
+    ]
+    track, swing = cyclic(lap, lap, fps, 0.5)
+    loop = compute_features(EVERYTHING, table(track, fps, swing, loops=[True]))
+    np.testing.assert_allclose(loop, endless, atol=3e-4)
+
+
+@pytest.mark.parametrize("lap", [11, 30, 64])
+def test_a_loop_that_travels_and_turns_goes_on_where_it_came_to(lap):
+    """One stride of a walk round a large circle, taken as a loop, is the walk."""
+    endless = compute_features(TRAJECTORY, table(circle(400, 30.0, 4.0, 0.3)))[:, 200 : 200 + lap]
+    loop = compute_features(TRAJECTORY, table(circle(lap, 30.0, 4.0, 0.3), loops=[True]))
+    np.testing.assert_allclose(loop, endless, atol=1e-4)
+
+
+def test_a_loop_is_passed_at_any_time_without_a_slip():
+    """Times that are whole frames up to rounding fall on a lap's first frame or a hair
+    before it.
+    """
+    t = table(circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64), loops=[True])
+    for frames in range(-200, 200):
+        for time in (
+            frames / 30.0,
+            np.nextafter(frames / 30.0, -10),
+            np.nextafter(frames / 30.0, 10),
+        ):
+            found = sample_track(t, time)
+            expected = circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64, first=frames)
+            np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_velocities_of_cyclic_values_go_round():
+    wave = np.sin(2 * np.pi * np.arange(40) / 40)
+    t = table(circle(40, 30.0), loops=[True])
+    np.testing.assert_allclose(
+        differentiate(wave, t), (np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, atol=1e-12
+    )
+    swing = quat.from_angle_axis(wave, np.array([0.0, 1.0, 0.0]))
+    expected = np.outer((np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, [0, 1, 0])
+    np.testing.assert_allclose(compute_angular_velocity(swing, t), expected, atol=1e-9)
+
+
+def test_angular_velocities_take_the_shorter_way_whatever_the_signs_of_quaternions():
+    rng = np.random.default_rng(6)
+    axis = np.array([0.6, 0.0, 0.8])
+    q = quat.from_angle_axis(0.1 * np.arange(30), axis) * rng.choice([-1, 1], (30, 1))
+    t = table(circle(30, 30.0))
+    np.testing.assert_allclose(
+        compute_angular_velocity(q, t), np.tile(3.0 * axis, (30, 1)), atol=1e-9
+    )
+
+
+# ---------------------------------------------------------------- normalisation and weights
+
+
+def varied(schema, count=300):
+    """Raw values (D, N) with means and deviations of all sizes; the heights of a trajectory are
+    zero, as they are.
+    """
+    rng = np.random.default_rng(7)
+    scale, offset = rng.uniform(0.05, 20, (2, schema.dimensions, 1))
+    values = offset + scale * rng.normal(size=(schema.dimensions, count))
+    for feature, where in zip(schema.features, schema.slices, strict=True):
+        if feature.times and feature.axes == "xyz":
+            values[where][2::3] = 0.0
+    return values.astype(np.float32)
+
+
+def test_normalised_per_feature_all_its_dimensions_share_their_mean_deviation():
+    schema = load_schema("holden")
+    raw = varied(schema).astype(np.float64)
+    found = compute_normalization(schema, raw.astype(np.float32)).apply(raw.T, schema.weights)
+    for feature, where in zip(schema.features, schema.slices, strict=True):
+        block = raw[where]
+        expected = (
+            feature.weight * (block - block.mean(axis=1, keepdims=True)) / block.std(axis=1).mean()
+        )
+        np.testing.assert_allclose(found.T[where], expected, atol=1e-4)
+
+
+def test_normalised_per_dimension_each_has_unit_deviation_times_its_weight():
+    schema = load_schema("notebook")
+    raw = varied(schema)
+    normalization = compute_normalization(schema, raw)
+    found = normalization.apply(raw.T, schema.weights)
+    assert normalization.varies.sum() == 27  # the heights of the trajectory are always zero
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-4)
+    np.testing.assert_allclose(
+        found.std(axis=0), np.where(normalization.varies, schema.weights, 0.0), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("normalization", ["feature", "dimension"])
+def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
+    """Gliding straight on, nothing varies but rounding; a limb that swings in its plane varies in
+    two axes.
+    """
+    schema = replace(EVERYTHING, normalization=normalization)
+    time = np.arange(100) / 30.0
+    straight = np.column_stack(
+        [3 + 1.3 * time * np.sin(0.8), -1.3 * time * np.cos(0.8), 0.8 + 0 * time]
+    )
+    still = compute_features(schema, table(straight))
+    statistics = compute_normalization(schema, still)
+    assert not statistics.varies.any()
+    assert np.all(statistics.apply(still.T + 1, schema.weights) == 0)
+
+    swinging = compute_features(schema, table(straight, swing=np.sin(3 * time)))
+    statistics = compute_normalization(schema, swinging)
+    foot = schema.slices[[f.bone for f in schema.features].index("left_foot")]
+    assert statistics.varies[foot].tolist() == [False, True, True]
+    result = statistics.apply(swinging.T, schema.weights)
+    assert np.isfinite(result).all()
+    assert np.abs(result).max() < 10
+    deviation = swinging[foot].astype(np.float64).std(axis=1)
+    shared = deviation[1:].mean() if normalization == "feature" else deviation
+    np.testing.assert_allclose(
+        statistics.deviation[foot][1:], np.broadcast_to(shared, 3)[1:], rtol=1e-4
+    )
+
+
+def test_other_weights_leave_the_raw_features_and_scale_the_normalised_ones():
+    schema = load_schema("holden")
+    heavier = schema.with_weights([2 * f.weight for f in schema.features])
+    t = table(wandering(np.random.default_rng(8), 100, 30.0), swing=np.sin(0.3 * np.arange(100)))
+    raw = compute_features(schema, t)
+    np.testing.assert_array_equal(raw, compute_features(heavier, t))
+    statistics = compute_normalization(schema, raw)
+    for field in ("mean", "deviation", "varies"):
+        np.testing.assert_array_equal(
+            getattr(statistics, field), getattr(compute_normalization(heavier, raw), field)
+        )
+    light, heavy = (statistics.apply(raw.T, s.weights) for s in (schema, heavier))
+    np.testing.assert_allclose(heavy, 2 * light, rtol=1e-6)

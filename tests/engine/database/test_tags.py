@@ -1,0 +1,304 @@
+"""Tags do what they say: excluded frames, preferred ones and loops, against brute force and against
+plain sources.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import TrajectoryPoint
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import Source, read_source_list
+from motion_matching.engine.database.tags import (
+    PREFERENCE,
+    TagRange,
+    assign_tags,
+    collect_tags,
+    load_tags,
+    save_tags,
+)
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.motion.clip import Clip
+
+EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
+
+
+@lru_cache
+def walk(seed: int = 0, name: str = "walk") -> Clip:
+    return perform(
+        name, [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(seed)
+    )
+
+
+def built(*sources: Source, **settings: object) -> Database:
+    return build(sources, BuildSettings(**settings))[0]
+
+
+def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[TrajectoryPoint]:
+    return [TrajectoryPoint(0.0, -speed * t, yaw_rate * t, 0.0, -speed) for t in times]
+
+
+def full_scan(
+    method: MotionMatching, goal: Goal, frame: int, schema_weights: np.ndarray
+) -> np.ndarray:
+    """Cost (N,) in float64 of every frame that may be entered, by the database's arrays alone."""
+    database, raw = method.database, method.database.features[:, frame].astype(np.float64)
+    for feature, where in zip(database.schema.features, database.schema.slices, strict=True):
+        if feature.kind.startswith("trajectory"):
+            points = [goal.trajectory[method.trajectory_times.index(t)] for t in feature.times]
+            is_place = feature.kind == "trajectory_position"
+            raw[where] = np.ravel(
+                [(p.x, p.y) if is_place else (np.sin(p.yaw), -np.cos(p.yaw)) for p in points]
+            )
+    scale = database.normalization.compute_scale(schema_weights).astype(np.float64)
+    costs = (((database.features.T - raw) * scale) ** 2).sum(axis=1) + database.bias
+    costs[~database.find_candidates(EACH_TICK.end_guard)] = np.inf
+    around = round(EACH_TICK.surroundings * database.fps)
+    costs[max(frame - around + 1, 0) : frame + around] = np.inf
+    return costs
+
+
+# ---------------------------------------------------------------- prefer
+
+
+def test_a_preference_lies_on_its_frames_adds_up_and_is_mirrored():
+    tags = (
+        TagRange("prefer", 20, 60),
+        TagRange("prefer", 50, 90, bias=2.0),
+        TagRange("curve", 30, 40),
+    )
+    database = built(Source(clip=walk(), tags=tags), mirror=True)
+    expected = np.zeros(walk().frame_count, np.float32)
+    expected[20:60] += PREFERENCE
+    expected[50:90] += 2.0
+    np.testing.assert_allclose(database.bias, np.tile(expected, 2))
+    assert PREFERENCE < 0
+    assert np.flatnonzero(
+        database.make_tag_mask({"prefer"})[: walk().frame_count]
+    ).tolist() == list(range(20, 90))
+
+
+@pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0)])
+@pytest.mark.parametrize("asked", [frozenset(), frozenset({"curve"})])
+def test_with_preferences_the_search_still_finds_the_cheapest_frame(
+    asked: frozenset[str], weights: tuple[float, ...] | None
+):
+    rng = np.random.default_rng(1)
+    sources = []
+    for k in range(4):
+        starts = rng.integers(0, 150, 3).tolist()
+        tags = [TagRange("prefer", s, s + 25, bias=float(rng.normal(0, 3))) for s in starts]
+        tags += [TagRange("curve", 80, 170), TagRange("no_entry", 95, 99)]
+        sources.append(Source(clip=walk(k, f"walk {k}"), tags=tuple(tags)))
+    database = built(*sources, mirror=True)
+    settings = replace(EACH_TICK, weights=weights)
+    method = MotionMatching(database, EACH_TICK)
+    method.apply(settings)
+    weighed = database.schema if weights is None else database.schema.with_weights(weights)
+    jumps = 0
+    for _ in range(60):
+        frame = method._frame
+        goal = Goal(
+            going(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times), tags=asked
+        )
+        costs = full_scan(method, goal, frame, weighed.weights)
+        if asked:
+            costs[~database.make_tag_mask(asked)] = np.inf
+        motion = method.advance(goal)
+        if motion.jump is not None:
+            jumps += 1
+            entered = motion.frame - 1
+            assert costs[entered] == pytest.approx(costs.min(), rel=1e-4, abs=1e-4)
+            assert motion.cost == pytest.approx(costs.min(), rel=1e-4, abs=1e-4)
+    assert jumps > 10
+
+
+def test_of_two_equal_clips_the_preferred_one_is_played():
+    first, second = walk(), replace(walk(), name="again")
+    for preferred in (first, second):
+        sources = [
+            Source(clip=c, tags=(TagRange("prefer"),) if c is preferred else ())
+            for c in (first, second)
+        ]
+        database = built(*sources)
+        method = MotionMatching(database, replace(EACH_TICK, surroundings=0.0))
+        entered = set()
+        for speed in (0.0, 1.2, 0.4, 1.2, 0.0):
+            for _ in range(20):
+                motion = method.advance(Goal(going(speed, 0.0, method.trajectory_times)))
+                if motion.jump is not None:
+                    entered.add(database.get_frame_source(motion.frame).clip)
+        assert entered == {preferred.name}
+
+
+# ---------------------------------------------------------------- excluded frames
+
+
+def test_the_end_guard_holds_before_frames_that_are_not_to_be_used():
+    """Who enters right before them would have to leave again at once."""
+    database = built(Source(clip=walk(), tags=(TagRange("no_use", 100, 110),)))
+    allowed = database.find_candidates(1 / 3)
+    assert not allowed[90:110].any()
+    assert allowed[70:90].all()
+    assert allowed[110:130].all()
+    assert database.find_candidates(0.0)[90:100].all()
+
+
+def test_the_end_guard_goes_round_a_loop_that_has_frames_not_to_be_used():
+    cycle = Source(clip=walk(), start=70, stop=104, loop=True, tags=(TagRange("no_use", 73, 75),))
+    allowed = built(cycle).find_candidates(0.2)  # six frames
+    assert np.flatnonzero(~allowed).tolist() == [0, 1, 2, 3, 4, 30, 31, 32]
+
+
+def test_frames_that_are_not_to_be_used_have_no_say_in_scales_and_limits():
+    """A glitch that is cut out by a tag leaves the rest as it is without the glitch."""
+    clip = walk()
+    positions = clip.positions.copy()
+    positions[60:64, 0, 2] += 0.6
+    glitch = replace(clip, positions=positions)
+    tags = (TagRange("no_use", 50, 75),)
+    clean, tagged = built(Source(clip=clip, tags=tags)), built(Source(clip=glitch, tags=tags))
+    np.testing.assert_allclose(tagged.limits, clean.limits, rtol=1e-4)
+    np.testing.assert_allclose(
+        tagged.normalization.deviation, clean.normalization.deviation, rtol=1e-4
+    )
+    assert (built(Source(clip=glitch)).limits > 2 * clean.limits).any()
+
+
+# ---------------------------------------------------------------- loops
+
+
+def test_a_range_tagged_as_loop_is_a_cycle_beside_its_clip():
+    clip = walk()
+    tags = (TagRange("early", 10, 20), TagRange("curve", 80, 90), TagRange("loop", 70, 104))
+    database, report = build(
+        [Source(clip=clip, tags=tags), Source(clip=walk(1, "other"))], BuildSettings()
+    )
+    assert not [warning for warning in report.warnings if "tag" in warning]
+    plain = built(
+        Source(clip=clip),
+        Source(clip=clip, start=70, stop=104, loop=True),
+        Source(clip=walk(1, "other")),
+    )
+    assert database.ranges == plain.ranges
+    for name in ("poses", "features", "track", "starts"):
+        np.testing.assert_array_equal(getattr(database, name), getattr(plain, name))
+    count = clip.frame_count
+    assert np.flatnonzero(database.make_tag_mask({"loop"})).tolist() == list(
+        range(count, count + 33)
+    )
+    assert np.flatnonzero(database.make_tag_mask({"curve"})).tolist() == [
+        *range(80, 90),
+        *range(count + 10, count + 20),
+    ]
+
+
+def test_a_loop_goes_round_for_as_long_as_it_is_wanted():
+    database = built(Source(clip=walk(), tags=(TagRange("loop", 70, 104),)))
+    method = MotionMatching(database, PerformerSettings(search_interval=10.0))
+    goal = going(1.2, 0.0, method.trajectory_times)
+    method.advance(Goal(goal, jump_to="loop"))
+    frames = [method.advance(Goal(goal)).frame - walk().frame_count for _ in range(100)]
+    steps = np.diff(frames)
+    assert set(steps.tolist()) == {1, -32}
+
+
+def test_a_loop_too_short_for_one_is_left_out_with_its_frames_named():
+    database, report = build(
+        [Source(clip=walk(), tags=(TagRange("loop", 70, 72),))], BuildSettings()
+    )
+    assert len(database.ranges) == 1
+    assert report.skipped == (
+        ("walk", "it has 2 frames in its loop from frame 70 and needs at least 4"),
+    )
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_a_source_list_gives_preferences_a_strength(tmp_path: Path):
+    (tmp_path / "walk.bvh").touch()
+    entry = {
+        "file": "walk.bvh",
+        "tags": [{"name": "prefer", "bias": -1.5, "stop": 9}, {"name": "loop", "start": 4}],
+    }
+    (tmp_path / "list.json").write_text(json.dumps([entry]))
+    [source] = read_source_list(tmp_path / "list.json")
+    assert source.tags == (TagRange("prefer", None, 9, -1.5), TagRange("loop", 4))
+    for wrong, words in (
+        ({"name": "walk", "bias": -1}, "only 'prefer'"),
+        ({"name": "prefer", "bias": "much"}, "number"),
+        ({"name": "prefer", "bias": 1e9}, "number"),
+        ({"name": "prefer", "bias": True}, "number"),
+    ):
+        (tmp_path / "list.json").write_text(json.dumps([{"file": "walk.bvh", "tags": [wrong]}]))
+        with pytest.raises(SettingsError, match=words):
+            read_source_list(tmp_path / "list.json")
+
+
+def test_tags_of_clips_come_back_from_their_file(tmp_path: Path):
+    tags = {
+        "walk": (TagRange("walk", 3, 90), TagRange("prefer", None, 20, -0.5)),
+        "run": (TagRange("no_use"),),
+    }
+    save_tags(tags, tmp_path / "tags.json")
+    assert load_tags(tmp_path / "tags.json") == tags
+
+
+def test_tags_from_a_file_stand_in_place_of_those_of_their_source():
+    sources = [
+        Source(clip=walk(), start=40, stop=120, tags=(TagRange("curve"),)),
+        Source(clip=walk(1, "other")),
+    ]
+    tags = {"walk": (TagRange("early", 0, 30), TagRange("late", 100))}
+    tagged, other = assign_tags(sources, tags)
+    assert tagged.tags == (
+        TagRange("late", 100),
+    )  # the other lies before the frames that are taken
+    assert other == sources[1]
+    with pytest.raises(SettingsError, match=r"'wlak'.*walk, other"):
+        assign_tags(sources, {"wlak": (TagRange("x"),)})
+
+
+def test_tags_of_sources_are_told_by_clip_on_the_frames_that_are_taken():
+    clip = walk()
+    sources = [
+        Source(clip=clip, start=40, stop=80, tags=(TagRange("early"), TagRange("x", 50, 60))),
+        Source(clip=clip, start=90, tags=(TagRange("late", 20),)),
+        Source(clip=walk(1, "other")),
+    ]
+    tags = collect_tags(sources)
+    assert tags == {
+        "walk": (TagRange("early", 40, 80), TagRange("x", 50, 60), TagRange("late", 90)),
+        "other": (),
+    }
+    assert collect_tags(assign_tags(sources, tags)) == tags
+    with pytest.raises(SettingsError, match="same name"):
+        collect_tags([Source(file=Path("a/walk.bvh")), Source(file=Path("b/walk.bvh"))])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[",
+        "[]",
+        '{"walk": 3}',
+        '{"walk": [{"name": ""}]}',
+        '{"walk": [{"name": "a", "start": 5, "stop": 5}]}',
+    ],
+)
+def test_a_file_of_tags_that_is_wrong_is_named(text: str, tmp_path: Path):
+    (tmp_path / "tags.json").write_text(text)
+    with pytest.raises(SettingsError, match=r"tags\.json"):
+        load_tags(tmp_path / "tags.json")

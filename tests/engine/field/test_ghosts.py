@@ -1,0 +1,24 @@
+"""Skeletons of the neighbours of a motion field: where each of them leads, seen from where the
+character is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from motion_matching.engine.field.ghosts import build_segments
+from motion_matching.engine.maths import quat
+
+
+def test_each_line_goes_from_joint_to_joint_of_its_pose_at_the_place(demo_database):
+    parents = demo_database.skeleton.parents
+    poses = np.array(demo_database.poses[[100, 2000, 5000]])
+    lines = build_segments(poses, parents, (3.0, -2.0, 0.5, 0.7))
+    poses[:, :, 0] = (3.0, -2.0, 0.5, *quat.from_yaw(np.array(0.7)))
+    local = poses.transpose(0, 2, 1).astype(np.float64)
+    places = quat.fk(local[..., 3:], local[..., :3], parents)[1]
+    bones = [bone for bone, parent in enumerate(parents) if parent > 0]
+    assert lines.shape == (3, len(bones), 2, 3)
+    for line, bone in zip(lines.transpose(1, 0, 2, 3), bones, strict=True):
+        np.testing.assert_allclose(line[:, 0], places[:, parents[bone]], atol=1e-4)
+        np.testing.assert_allclose(line[:, 1], places[:, bone], atol=1e-4)

@@ -1,0 +1,234 @@
+"""The inspector says what the search does, and why, of any frame: checked against the search
+itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.tags import TagRange
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.insight.frame_inspector import (
+    find_frame,
+    inspect_frame,
+    predict_trajectory,
+)
+from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.matching.method import MotionMatching
+
+SETTINGS = PerformerSettings(search_interval=0.0)
+
+
+@pytest.fixture(scope="module")
+def database() -> Database:
+    """Walks with curves, tagged and excluded in parts, and their mirror images."""
+    sources = []
+    for k in range(3):
+        clip = perform(
+            f"walk {k}",
+            [Move(2.0, 1.0 + 0.3 * k), Move(2.0, 1.3, turn=30 + 20 * k)],
+            30.0,
+            np.random.default_rng(k),
+        )
+        tags = (
+            TagRange("no_use", 60, 64),
+            TagRange("no_entry", 90, 110),
+            TagRange("turn_left", 95, 160),
+            TagRange("prefer", 100, 120, -0.7),
+        )
+        sources.append(Source(clip=clip, tags=tags))
+    return build(sources, BuildSettings(mirror=True))[0]
+
+
+def at(database: Database, clip: str, frame: int, **options: object):
+    return inspect_frame(database, SETTINGS, find_frame(database, f"{clip}:{frame}"), **options)
+
+
+# ---------------------------------------------------------------- which frame
+
+
+def test_frames_are_named_as_in_their_files(database: Database):
+    for text, mirrored in (("walk 1:77", False), ("walk 1:77:mirrored", True)):
+        source = database.get_frame_source(find_frame(database, text))
+        assert (source.clip, source.frame, source.mirrored) == ("walk 1", 77, mirrored)
+    clip = perform("a:b", [Move(3.0, 1.0)], 30.0, np.random.default_rng(0))
+    faster = build([Source(clip=clip, start=20, stop=120, speed=1.5)], BuildSettings())[0]
+    assert faster.get_frame_source(find_frame(faster, "a:b:50")).frame == 50
+    assert abs(faster.get_frame_source(find_frame(faster, "a:b:51")).frame - 51) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("walk 1", "CLIP:FRAME"),
+        ("walk 1:x", "CLIP:FRAME"),
+        ("walk 9:3", "walk 1"),
+        ("walk 1:9999", "0 to"),
+        ("walk 1:-1", "CLIP:FRAME"),
+        (":5", "clip"),
+    ],
+)
+def test_a_frame_that_there_is_not_is_told_with_those_there_are(
+    database: Database, text: str, words: str
+):
+    with pytest.raises(SettingsError, match=words):
+        find_frame(database, text)
+
+
+def test_of_clips_of_one_name_one_may_be_meant():
+    clip = perform(
+        "walk", [Move(4.0, 1.0), Move(4.0, 1.3, turn=40)], 30.0, np.random.default_rng(0)
+    )
+    twice = build(
+        [Source(clip=clip.crop(0, 101)), Source(clip=clip.crop(120, 221))],
+        BuildSettings(mirror=True),
+    )[0]
+    frames = [find_frame(twice, "walk:30", which) for which in (None, 0, 1)]
+    assert frames == [30, 30, int(twice.starts[1]) + 30]
+    assert find_frame(twice, "walk:30:mirrored", 1) == int(twice.starts[3]) + 30
+    with pytest.raises(SettingsError, match=r"no frame 101 in the database; it has 0 to 100\.$"):
+        find_frame(twice, "walk:101", 1)
+    with pytest.raises(SettingsError, match=r"no frame 30 in the database; it has none\.$"):
+        find_frame(twice, "walk:30", 2)
+
+
+# ---------------------------------------------------------------- what it is
+
+
+def test_a_frame_shows_its_features_and_tags(database: Database):
+    found = at(database, "walk 2", 105)
+    assert set(found.tags) == {"no_entry", "turn_left", "prefer"}
+    assert found.bias == pytest.approx(-0.7)
+    assert found.exclusion == "no_entry"
+    assert at(database, "walk 2", 62).exclusion == "no_use"
+    assert "end" in at(database, "walk 2", 58).exclusion
+    assert at(database, "walk 2", 40).exclusion == ""
+    frame = find_frame(database, "walk 2:105")
+    flat = np.concatenate([np.ravel(feature.values) for feature in found.features])
+    np.testing.assert_allclose(flat, database.features[:, frame], rtol=1e-6)
+    assert [feature.label for feature in found.features] == [
+        f.label for f in database.schema.features
+    ]
+
+
+def test_asked_to_go_on_as_its_clip_does_a_frame_costs_nothing(database: Database):
+    for frame in (45, 80, 130):
+        found = at(database, "walk 1", frame)
+        assert found.continuing.cost == pytest.approx(found.bias, abs=1e-6)
+        assert sum(found.continuing.by_feature) == pytest.approx(0.0, abs=1e-6)
+
+
+# ---------------------------------------------------------------- what is chosen, and why
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["default", "nucl_ai"])
+@pytest.mark.parametrize("wish", [(0.0, 0.0), (1.5, 0.0), (0.3, 1.2), (-1.0, 0.0)])
+def test_what_it_says_is_chosen_is_what_the_search_chooses(
+    database: Database, preset: str, wish: tuple[float, float]
+):
+    database = database.with_schema(load_schema(preset))
+    method = MotionMatching(database, SETTINGS)
+    for frame in range(35, database.frame_count - 40, 47):
+        if not database.playable[frame]:
+            continue
+        goal = predict_trajectory(database, SETTINGS, frame, wish)
+        found = inspect_frame(database, SETTINGS, frame, goal, count=6)
+        method._frame, method._ticks_to_search = frame, 0
+        motion = method.advance(Goal(goal, sharp=True))
+        assert (motion.jump is None) == (found.chosen == frame)
+        if motion.jump is not None:
+            assert found.chosen == motion.frame - 1
+            [chosen] = [c for c in found.candidates if c.frame == found.chosen]
+            assert chosen.verdict.startswith("entered")
+            assert chosen.cost == pytest.approx(motion.cost, rel=1e-3, abs=1e-3)
+
+
+def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(database: Database):
+    frame = find_frame(database, "walk 0:70")
+    found = inspect_frame(
+        database,
+        SETTINGS,
+        frame,
+        predict_trajectory(database, SETTINGS, frame, (1.3, 0.4)),
+        count=8,
+    )
+    costs = [c.cost for c in found.candidates]
+    assert costs == sorted(costs)
+    assert len(costs) == 8
+    for candidate in (*found.candidates, found.continuing):
+        assert candidate.cost == pytest.approx(
+            sum(candidate.by_feature) + database.bias[candidate.frame], abs=1e-4
+        )
+    # neighbours of one frame say the same thing: they are told once
+    frames = sorted(c.frame for c in found.candidates)
+    assert np.diff(frames).min() >= 0.3 * database.fps
+
+
+def test_verdicts_name_what_bars_a_frame(database: Database):
+    """Cheap frames that are excluded are listed with the reason; each reason is true."""
+    seen = set()
+    for frame in range(40, 160, 5):
+        found = inspect_frame(
+            database,
+            SETTINGS,
+            frame,
+            predict_trajectory(database, SETTINGS, frame, (1.2, 0.3)),
+            count=40,
+        )
+        allowed = database.find_candidates(SETTINGS.end_guard)
+        for c in found.candidates:
+            excluded = (
+                not allowed[c.frame] or abs(c.frame - frame) < SETTINGS.surroundings * database.fps
+            )
+            assert excluded == c.verdict.startswith("excluded")
+            seen.add(c.verdict.partition(":")[2].strip() if excluded else "free")
+            if "no_use" in c.verdict:
+                assert not database.playable[c.frame]
+            if "no_entry" in c.verdict:
+                assert database.make_tag_mask({"no_entry"})[c.frame]
+    assert {"free", "no_entry", "no_use"} <= seen
+    assert any("end" in reason for reason in seen)
+    assert any("too near" in reason for reason in seen)
+
+
+def test_tags_that_are_asked_for_bar_all_others(database: Database):
+    frame = find_frame(database, "walk 0:120")
+    found = inspect_frame(database, SETTINGS, frame, None, tags=frozenset({"turn_left"}), count=10)
+    inside = database.make_tag_mask({"turn_left"})
+    for c in found.candidates:
+        assert inside[c.frame] or c.verdict.startswith("excluded")
+    assert inside[found.chosen]
+
+
+def test_what_loses_is_told_with_the_feature_that_costs_it_most(database: Database):
+    frame = find_frame(database, "walk 0:70")
+    found = inspect_frame(
+        database,
+        SETTINGS,
+        frame,
+        predict_trajectory(database, SETTINGS, frame, (-1.5, 0.0)),
+        count=8,
+    )
+    best = found.candidates[[c.frame for c in found.candidates].index(found.chosen)]
+    labels = [f.label for f in database.schema.features]
+    for c in found.candidates:
+        if c.verdict.startswith("lost"):
+            more = np.subtract(c.by_feature, best.by_feature)
+            assert labels[int(more.argmax())] in c.verdict
+
+
+def test_a_frame_without_a_next_one_is_always_left(database: Database):
+    last = int(database.stops[0]) - 1
+    found = inspect_frame(database, replace(SETTINGS, continuing_bias=1e3), last, None)
+    assert found.chosen != last
+    assert database.find_candidates(SETTINGS.end_guard)[found.chosen]

@@ -1,0 +1,70 @@
+"""How a training goes, as curves on a logarithmic scale, and as a picture of them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.insight import residual_plot
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def residuals(count: int, shrink: float) -> np.ndarray:
+    """Largest changes that shrink so much each sweep from 2 on; the mean is half of them, the least
+    nothing.
+    """
+    most = 2.0 * shrink ** np.arange(count)
+    return np.stack([np.zeros(count), most, 0.5 * most], axis=1)
+
+
+def test_what_shrinks_evenly_is_a_straight_line_and_what_is_promised_another():
+    found = residual_plot.compute_curves(residuals(100, 0.9), 0.95)
+    most, mean, promised = (found.lines[kind] for kind in ("most", "mean", "promised"))
+    for line in (most, promised):
+        np.testing.assert_allclose(np.diff(line[:, 1], 2), 0, atol=1e-9)
+        np.testing.assert_allclose(line[0], [0, 1])
+    assert promised[-1, 1] > most[-1, 1] > mean[-1, 1] == pytest.approx(0)
+    np.testing.assert_allclose(
+        most[:, 1] - mean[:, 1], most[0, 1] - mean[0, 1]
+    )  # half as much, everywhere
+    assert found.lines["least"][:, 1].max() == 0, "nothing lies on the ground, not below it"
+
+
+def test_the_scale_says_what_heights_mean():
+    """Ten times as much is as far up wherever it is."""
+    found = residual_plot.compute_curves(residuals(100, 0.9), 0.95)
+    heights = {float(label): height for height, label in found.scale}
+    assert set(heights) == {1.0, 0.1, 0.01, 0.001, 0.0001}
+    assert heights[1] - heights[0.1] == pytest.approx(heights[0.01] - heights[0.001])
+    sweep = int(np.log(0.005) / np.log(0.9))
+    assert found.lines["most"][sweep, 1] == pytest.approx(heights[0.01], abs=0.02)
+    narrow = residual_plot.compute_curves(residuals(20, 0.95), 0.95)
+    assert len(narrow.scale) >= 2, "where there is no power of ten, others are told"
+
+
+def test_while_it_is_trained_the_curves_grow_to_the_right():
+    found = residual_plot.compute_curves(residuals(50, 0.9), 0.95, sweeps=200)
+    assert found.lines["most"][-1, 0] == pytest.approx(49 / 199)
+    assert found.lines["promised"][-1, 0] == 1
+    assert residual_plot.compute_curves(residuals(1, 0.9), 0.95).lines["most"].shape == (1, 2)
+    assert residual_plot.compute_curves(residuals(0, 0.9), 0.95) is None
+
+
+def test_the_picture_has_a_line_for_each(tmp_path: Path):
+    residual_plot.save(residuals(60, 0.9), 0.95, tmp_path / "plot.svg")
+    lines = {
+        line.get("id"): np.array(
+            [pair.split(",") for pair in line.get("points", "").split()], float
+        )
+        for line in ElementTree.parse(tmp_path / "plot.svg").getroot().iter(f"{SVG}polyline")
+    }
+    assert set(lines) == set(residual_plot.KINDS)
+    assert all(len(line) == 60 for line in lines.values())
+    assert (lines["most"][1:, 1] > lines["promised"][1:, 1]).all(), "below is further down the page"
+    with pytest.raises(SettingsError, match="sweep"):
+        residual_plot.save(residuals(0, 0.9), 0.95, tmp_path / "none.svg")

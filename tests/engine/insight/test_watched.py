@@ -1,0 +1,66 @@
+"""A performance that is watched is the same performance, and the inspector finds in it what the
+search found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control import scripts
+from motion_matching.engine.insight.frame_inspector import inspect_frame
+from motion_matching.engine.insight.watching import WatchedTake, watch
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
+
+
+@pytest.fixture(scope="module")
+def watched(demo_database) -> WatchedTake:
+    settings = takes.make_default_settings(demo_database)
+    wanted = scripts.build_script("flips", 8.0, demo_database.fps, settings.walk, settings.run)
+    return watch(
+        demo_database, settings, replace(wanted, changes=((200, {"velocity_halflife": 0.5}),))
+    )
+
+
+def test_the_take_is_that_of_performing_it(watched, demo_database):
+    same = takes.perform(
+        demo_database, takes.make_default_settings(demo_database), watched.take.performance
+    )
+    np.testing.assert_array_equal(watched.take.frames, same.frames)
+    np.testing.assert_array_equal(watched.take.poses, same.poses)
+    assert len(watched.goals) == watched.take.frame_count
+
+
+def test_every_jump_is_what_the_inspector_finds_a_tick_before(watched, demo_database):
+    """A search of the tick enters the frame before the one that is shown then."""
+    method = MotionMatching(demo_database, takes.make_default_settings(demo_database))
+    jumps = np.flatnonzero(watched.take.jumped)
+    jumps = jumps[jumps > 0][:6]
+    assert len(jumps) >= 4
+    for tick in jumps.tolist():
+        goal, settings = watched.get_goal_after(tick - 1)
+        found = inspect_frame(
+            demo_database,
+            settings,
+            int(watched.take.frames[tick - 1]),
+            goal.trajectory,
+            tags=goal.tags,
+            method=method,
+        )
+        assert demo_database.successors[found.chosen] == watched.take.frames[tick]
+
+
+def test_settings_are_those_of_the_tick(watched):
+    halflives = [settings.velocity_halflife for _, settings in watched.goals]
+    assert halflives[199] != 0.5
+    assert set(halflives[200:]) == {0.5}
+
+
+def test_ticks_that_lead_in_are_left_out_of_both(watched):
+    later = watched.crop(50)
+    assert later.take.frames[0] == watched.take.frames[50]
+    assert later.get_goal_after(0) is watched.goals[51]
+    assert later.get_goal_after(later.take.frame_count - 1) is watched.goals[-1]

@@ -1,0 +1,360 @@
+"""The index against brute force in float64, on data that is easy, ordinary and nasty."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.matching import search
+from motion_matching.engine.matching.search import FrameIndex
+from motion_matching.engine.maths.kd_order import kd_order
+
+
+@pytest.fixture(params=["one level", "two levels"])
+def levels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Small databases are searched in one level; both ways have to be right at any size."""
+    monkeypatch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
+    return request.param
+
+
+def brute_force(features, query, allowed, bias=None):
+    """Costs (N,) in float64, infinity where a frame is no answer."""
+    costs = ((features.astype(np.float64) - query.astype(np.float64)[:, None]) ** 2).sum(axis=0)
+    return np.where(allowed, costs if bias is None else costs + bias, np.inf)
+
+
+def tolerance(features, query, cost):
+    """How far a float32 cost may be from `cost`: a millionth of the data's extent, in distance."""
+    both = np.concatenate([features, query[:, None]], axis=1).astype(np.float64)
+    extent = np.sqrt(((both - both.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max())
+    step = 1e-6 * max(extent, 1e-30)
+    return 2 * step * math.sqrt(abs(cost)) + step**2 + 2e-6 * abs(cost)
+
+
+def allowed_frames(count, candidates=None, mask=None, current=-1, surroundings=0, excluded=()):
+    allowed = np.ones(count, bool)
+    for part in (candidates, mask):
+        if part is not None:
+            allowed &= part
+    if current >= 0:
+        allowed &= np.abs(np.arange(count) - current) >= surroundings
+    for start, stop in excluded:
+        allowed[start:stop] = False
+    return allowed
+
+
+def check(answer, features, query, allowed, bias=None, bound=math.inf):
+    """The answer is a frame that may be one, and none is better."""
+    frame, cost = answer
+    costs = brute_force(features, query, allowed, bias)
+    best = costs.min(initial=np.inf)
+    slip = tolerance(features, query, best) if math.isfinite(best) else 0.0
+    if frame < 0:
+        assert cost == bound
+        assert best >= bound - slip
+    else:
+        assert cost < bound
+        assert allowed[frame]
+        assert costs[frame] <= best + slip
+        assert cost == pytest.approx(best, rel=0, abs=slip)
+
+
+def walk(rng, dimensions, count):
+    """A smooth path through feature space, as motion makes one, with dimensions that depend on each
+    other.
+    """
+    steps = np.cumsum(rng.normal(size=(dimensions, count)), axis=1)
+    steps -= steps.mean(axis=1, keepdims=True)
+    mixed = rng.normal(size=(dimensions, dimensions)) * 2.0 ** -np.arange(dimensions) @ steps
+    return (mixed / max(mixed.std(), 1e-9)).astype(np.float32)
+
+
+def clouds():
+    rng = np.random.default_rng(1)
+    ordinary = walk(rng, 27, 3000)
+    flat = ordinary.copy()
+    flat[[3, 11]] = 7.0
+    outlier = ordinary.copy()
+    outlier[:, 1234] = 1e4
+    return {
+        "a walk": ordinary,
+        "noise": rng.normal(size=(12, 2000)).astype(np.float32),
+        "far from the origin": ordinary + np.float32(1e4),
+        "very large": ordinary * np.float32(1e12),
+        "very small": ordinary * np.float32(1e-12),
+        "constant dimensions": flat,
+        "every frame four times": np.tile(ordinary[:, :500], 4),
+        "all frames the same": np.full((27, 700), 3.0, np.float32),
+        "all zero": np.zeros((5, 300), np.float32),
+        "a lattice": rng.integers(0, 3, size=(6, 2500)).astype(np.float32),
+        "two distant clusters": np.concatenate(
+            [ordinary[:, :700], ordinary[:, :700] + 1e3], axis=1
+        ),
+        "one outlier": outlier,
+        "a line": np.linspace(0, 1, 1000, dtype=np.float32)[None] * np.ones((33, 1), np.float32),
+        "more dimensions than frames": rng.normal(size=(60, 40)).astype(np.float32),
+    }
+
+
+CLOUDS = clouds()
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.usefixtures("levels")
+def test_nearest_is_the_brute_force_nearest(name):
+    features = CLOUDS[name]
+    dimensions, count = features.shape
+    rng = np.random.default_rng(2)
+    candidates = rng.random(count) < 0.9
+    mask = np.repeat(rng.random(-(-count // 50)) < 0.4, 50)[:count]
+    index = FrameIndex(features, candidates)
+    prepared = index.prepare_mask(mask)
+    for trial in range(60):
+        current, other = rng.integers(count, size=2)
+        query = features[:, current].copy()
+        query[dimensions // 2 :] = features[dimensions // 2 :, other]
+        if trial % 3 == 0:
+            query += rng.normal(size=dimensions).astype(np.float32) * features.std()
+        surroundings = int(rng.choice([0, 1, 20]))
+        start = int(rng.integers(count))
+        excluded = [(start, start + 30), (0, 5)] if trial % 2 else []
+        limits = {"current": int(current), "surroundings": surroundings, "excluded": excluded}
+        continuing = float(((query.astype(np.float64) - features[:, current]) ** 2).sum())
+        for bound in (math.inf, continuing):
+            for chosen, ready in ((None, None), (mask, prepared)):
+                allowed = allowed_frames(count, candidates, chosen, **limits)
+                answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
+                check(answer, features, query, allowed, bound=bound)
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 255, 256, 257, 511, 513, 1025])
+@pytest.mark.parametrize("dimensions", [1, 2, 13, 60])
+@pytest.mark.usefixtures("levels")
+def test_any_number_of_frames_and_dimensions(count, dimensions):
+    rng = np.random.default_rng(count + dimensions)
+    features = rng.normal(size=(dimensions, count)).astype(np.float32)
+    index = FrameIndex(features)
+    assert index.frame_count == count
+    for frame in rng.integers(count, size=5):
+        query = features[:, frame] + rng.normal(size=dimensions, scale=0.3).astype(np.float32)
+        check(index.find_nearest(query), features, query, np.ones(count, bool))
+        assert index.find_nearest(features[:, frame])[1] == pytest.approx(0, abs=1e-10)
+
+
+def test_a_large_database_takes_two_levels_and_stays_exact():
+    rng = np.random.default_rng(3)
+    features = walk(rng, 27, 30_000)
+    index = FrameIndex(features)
+    for _ in range(40):
+        current, other = rng.integers(30_000, size=2)
+        query = np.concatenate([features[:15, current], features[15:, other]])
+        answer = index.find_nearest(query, current=int(current), surroundings=20)
+        check(answer, features, query, allowed_frames(30_000, current=current, surroundings=20))
+
+
+def test_a_query_far_from_everything_is_answered():
+    features = walk(np.random.default_rng(4), 27, 30_000)
+    index = FrameIndex(features)
+    for scale in (10, 1e3):
+        query = np.full(27, scale, np.float32)
+        check(index.find_nearest(query), features, query, np.ones(30_000, bool))
+
+
+@pytest.mark.usefixtures("levels")
+@pytest.mark.parametrize("lowest", [0.0, -5.0])
+def test_bias_is_added_to_the_cost(lowest):
+    rng = np.random.default_rng(5)
+    features = walk(rng, 10, 2000)
+    bias = (lowest + rng.random(2000) * 10).astype(np.float32)
+    mask = rng.random(2000) < 0.5
+    index = FrameIndex(features, bias=bias)
+    prepared, subset = index.prepare_mask(mask), index.restrict(mask)
+    other = index.reweight(features * 2)
+    for _ in range(40):
+        query = features[:, rng.integers(2000)] + rng.normal(size=10).astype(np.float32)
+        check(index.find_nearest(query), features, query, np.ones(2000, bool), bias)
+        check(index.find_nearest(query, mask=prepared), features, query, mask, bias)
+        check(other.find_nearest(2 * query), features * 2, 2 * query, np.ones(2000, bool), bias)
+        assert subset.find_nearest(query) == index.find_nearest(query, mask=prepared)
+
+
+@pytest.mark.usefixtures("levels")
+def test_nothing_below_the_bound_is_no_frame_and_the_bound():
+    features = walk(np.random.default_rng(6), 9, 600)
+    index = FrameIndex(features)
+    query = features[:, 100] + 1
+    _, cost = index.find_nearest(query)
+    assert index.find_nearest(query, bound=cost) == (-1, cost)
+    assert index.find_nearest(query, bound=-1.0) == (-1, -1.0)
+    assert index.find_nearest(query, bound=cost * 1.01)[0] >= 0
+    assert index.find_nearest(query, current=300, surroundings=600) == (-1, math.inf)
+    assert index.find_nearest(query, excluded=[(0, 250), (250, 600)]) == (-1, math.inf)
+
+
+@pytest.mark.usefixtures("levels")
+def test_no_candidate_at_all_is_no_frame():
+    features = walk(np.random.default_rng(7), 9, 600)
+    nothing = np.zeros(600, bool)
+    query = features[:, 0]
+    index = FrameIndex(features)
+    empty = [
+        FrameIndex(features, nothing),
+        index.restrict(nothing),
+        FrameIndex(features, nothing).reweight(features),
+    ]
+    for one in empty:
+        assert one.frame_count == 0
+        assert one.find_nearest(query, bound=3.0) == (-1, 3.0)
+        assert len(one.find_k_nearest(query, 4)[0]) == 0
+        assert one.find_nearest(query, mask=one.prepare_mask(~nothing)) == (-1, math.inf)
+    assert index.find_nearest(query, mask=index.prepare_mask(nothing)) == (-1, math.inf)
+
+
+@pytest.mark.usefixtures("levels")
+def test_the_surroundings_end_at_their_distance():
+    features = np.arange(100, dtype=np.float32)[None]
+    index = FrameIndex(features)
+    near = features[:, 50] + np.float32(0.1)
+    assert index.find_nearest(near, current=50, surroundings=0)[0] == 50
+    assert index.find_nearest(near, current=50, surroundings=1)[0] == 51
+    assert index.find_nearest(near, current=50, surroundings=20)[0] == 70
+    assert index.find_nearest(near, current=50, surroundings=20, excluded=[(70, 71)])[0] == 30
+
+
+@pytest.mark.usefixtures("levels")
+def test_between_equal_frames_the_lowest_number_wins():
+    rng = np.random.default_rng(8)
+    features = np.tile(walk(rng, 27, 400), 5)
+    index = FrameIndex(features)
+    for frame in rng.integers(400, size=30):
+        query = features[:, frame] + rng.normal(size=27, scale=0.1).astype(np.float32)
+        best, cost = index.find_nearest(query)
+        assert best < 400
+        # with the first copy excluded the second one takes its place at the same cost
+        assert index.find_nearest(query, excluded=[(best, best + 1)]) == (best + 400, cost)
+        frames, costs = index.find_k_nearest(query, 5)
+        assert frames.tolist() == [best, best + 400, best + 800, best + 1200, best + 1600]
+        assert set(costs) == {cost}
+
+
+@pytest.mark.usefixtures("levels")
+def test_the_subset_answers_as_the_mask_does_to_the_bit():
+    rng = np.random.default_rng(9)
+    features = walk(rng, 27, 4000)
+    candidates = rng.random(4000) < 0.95
+    index = FrameIndex(features, candidates)
+    mask = np.repeat(rng.random(40) < 0.3, 100)
+    prepared, subset = index.prepare_mask(mask), index.restrict(mask)
+    assert subset.frame_count == (mask & candidates).sum()
+    for _ in range(60):
+        current, other = rng.integers(4000, size=2)
+        query = np.concatenate([features[:15, current], features[15:, other]])
+        limits = {"current": int(current), "surroundings": 20}
+        assert subset.find_nearest(query, **limits) == index.find_nearest(
+            query, mask=prepared, **limits
+        )
+
+
+@pytest.mark.usefixtures("levels")
+def test_other_weights_keep_the_order_and_the_masks():
+    rng = np.random.default_rng(10)
+    features = walk(rng, 27, 3000) + np.float32(50)
+    candidates = rng.random(3000) < 0.9
+    mask = rng.random(3000) < 0.3
+    index = FrameIndex(features, candidates)
+    prepared = index.prepare_mask(mask)
+    for weights in (
+        np.ones(27),
+        rng.uniform(0, 4, 27),
+        np.repeat([0.0, 2.0, 0.5], 9),
+        np.zeros(27),
+    ):
+        scaled = features * weights.astype(np.float32)[:, None]
+        other = index.reweight(scaled).reweight(scaled)
+        for _ in range(15):
+            query = scaled[:, rng.integers(3000)] + (weights * rng.normal(size=27)).astype(
+                np.float32
+            )
+            check(other.find_nearest(query), scaled, query, candidates)
+            check(other.find_nearest(query, mask=prepared), scaled, query, candidates & mask)
+
+
+def test_a_mask_of_another_index_is_refused():
+    features = walk(np.random.default_rng(11), 5, 500)
+    index, other = FrameIndex(features), FrameIndex(features)
+    with pytest.raises(ValueError, match="another index"):
+        index.find_nearest(features[:, 0], mask=other.prepare_mask(np.ones(500, bool)))
+
+
+@pytest.mark.parametrize("arguments", [{"candidates": np.ones(9, bool)}, {"bias": np.zeros(11)}])
+def test_one_entry_for_each_frame_is_needed(arguments):
+    with pytest.raises(ValueError, match="10 frames"):
+        FrameIndex(np.zeros((3, 10), np.float32), **arguments)
+
+
+@pytest.mark.parametrize("k", [1, 3, 40, 5000])
+@pytest.mark.usefixtures("levels")
+def test_the_best_k_are_the_first_of_all_sorted(k):
+    rng = np.random.default_rng(12)
+    features = walk(rng, 27, 2000)
+    candidates = rng.random(2000) < 0.9
+    mask = rng.random(2000) < 0.3
+    index = FrameIndex(features, candidates)
+    prepared = index.prepare_mask(mask)
+    for _ in range(8):
+        current = int(rng.integers(2000))
+        query = features[:, current] + rng.normal(size=27, scale=0.2).astype(np.float32)
+        limits = {"current": current, "surroundings": 20, "excluded": [(7, 300)]}
+        for chosen, ready in ((None, None), (mask, prepared)):
+            allowed = allowed_frames(2000, candidates, chosen, **limits)
+            costs = brute_force(features, query, allowed)
+            expected = np.sort(costs)[: min(k, allowed.sum())]
+            frames, found = index.find_k_nearest(query, k, mask=ready, **limits)
+            assert len(set(frames.tolist())) == len(frames) == len(expected)
+            assert allowed[frames].all()
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(costs[frames], expected, rtol=1e-5, atol=1e-6)
+            assert (frames[0], found[0]) == index.find_nearest(query, mask=ready, **limits)
+            half = float(expected[len(expected) // 2])
+            assert (
+                index.find_k_nearest(query, k, bound=half, mask=ready, **limits)[1] < half
+            ).all()
+
+
+def test_a_question_asked_again_has_the_same_answer():
+    rng = np.random.default_rng(13)
+    features = walk(rng, 27, 2000)
+    kept = features.copy()
+    index, again = FrameIndex(features), FrameIndex(features)
+    queries = features[:, rng.integers(2000, size=20)].T + rng.normal(size=(20, 27)).astype(
+        np.float32
+    )
+    first = [index.find_nearest(query) for query in queries]
+    assert [index.find_nearest(query) for query in queries[::-1]] == first[::-1]
+    assert [again.find_nearest(query) for query in queries] == first
+    np.testing.assert_array_equal(features, kept)
+
+
+def test_a_query_that_is_not_a_number_has_no_answer():
+    features = walk(np.random.default_rng(14), 5, 500)
+    assert FrameIndex(features).find_nearest(np.full(5, np.nan, np.float32), bound=2.0) == (-1, 2.0)
+
+
+@pytest.mark.parametrize("count", [1, 16, 255, 256, 1000, 5000])
+def test_kd_order_names_every_point_and_fills_whole_groups(count):
+    points = np.random.default_rng(15).normal(size=(count, 4)).astype(np.float32)
+    order = kd_order(points, 256, 16)
+    assert len(order) == -(-count // 256) * 256
+    np.testing.assert_array_equal(np.unique(order), np.arange(count))
+    # only the last group holds fillers
+    assert len(np.unique(order[:-256])) == len(order) - 256
+
+
+def test_kd_order_puts_neighbours_into_one_block():
+    points = np.random.default_rng(16).random((4096, 2)).astype(np.float32)
+    blocks = points[kd_order(points, 256, 16)].reshape(-1, 16, 2)
+    sides = blocks.max(axis=1) - blocks.min(axis=1)
+    # 256 blocks in a unit square: a square one is a sixteenth wide
+    assert sides.mean() < 1 / 14

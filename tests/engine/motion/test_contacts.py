@@ -1,0 +1,126 @@
+"""Contacts: a toe that hardly moves is on the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, find_contacts
+
+RAW = ContactSettings(median=0.0)
+
+
+def steps(
+    fps: float, speed: float = 1.3, cycle: float = 1.0, duration: float = 6.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two toes (F, 2, 3) that stand for half a cycle and swing smoothly forward for the other;
+    planted (F, 2).
+    """
+    t = np.arange(round(duration * fps)) / fps
+    phase = t[:, None] / cycle + np.array([0.0, 0.5])
+    swing = np.clip(2 * (phase % 1.0) - 1, 0, 1)
+    way = (np.floor(phase) + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) * speed * cycle
+    height = 0.1 * np.sin(np.pi * swing) ** 2
+    side = np.broadcast_to([0.1, -0.1], way.shape)
+    return np.stack([side, -way, height + 0.02], axis=-1), swing == 0
+
+
+@pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+def test_planted_toes_are_found_at_any_rate(settings, fps):
+    toes, planted = steps(fps)
+    contacts = find_contacts(toes, fps, settings)
+    assert contacts.shape == planted.shape
+    assert contacts.dtype == bool
+    # they may only differ where a step begins or ends: the toe is slow there
+    assert np.mean(contacts == planted) > 0.88
+    inside = np.ones(len(planted), bool)
+    reach = int(np.ceil(0.08 * fps))
+    inside[-reach:] = False
+    for foot in range(2):
+        for change in np.flatnonzero(np.diff(planted[:, foot])):
+            inside[max(change - reach, 0) : change + reach + 2] = False
+        assert (contacts[inside, foot] == planted[inside, foot]).all()
+        inside[:-reach] = True
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+@pytest.mark.parametrize("fps", [30.0, 60.0])
+def test_the_thresholds_are_metres_per_second_and_metres_per_thirtieth(factor, fps):
+    times = np.arange(40) / fps
+    for settings, limit in ((RAW, 0.15), (PRESETS["notebook"], 30 * 0.01 * np.sqrt(0.1))):
+        toe = np.zeros((40, 1, 3))
+        toe[:, 0] = times[:, None] * factor * limit * np.array([0.6, 0.0, 0.8])
+        assert (find_contacts(toe, fps, settings) == (factor < 1)).all()
+
+
+def test_the_median_drops_flicker_and_keeps_what_lasts():
+    fps = 60.0
+    speed = np.zeros(120)
+    speed[30] = (
+        1.0  # one frame of noise, three seen by central differences, within a window of seven
+    )
+    speed[70:] = 1.0
+    toe = np.zeros((120, 1, 3))
+    toe[:, 0, 1] = np.cumsum(speed) / fps
+    assert not find_contacts(toe, fps, RAW)[:, 0][28:33].all()
+    contacts = find_contacts(toe, fps, ContactSettings())[:, 0]
+    assert contacts[:68].all()
+    assert not contacts[72:].any()
+
+
+def test_the_ends_count_like_what_lies_beside_them():
+    toes = np.zeros((20, 1, 3))
+    assert find_contacts(toes, 30.0, ContactSettings()).all()
+    toes[:, 0, 0] = np.arange(20)
+    assert not find_contacts(toes, 30.0, ContactSettings()).any()
+
+
+def test_a_toe_that_rests_in_the_air_can_be_barred():
+    toes = np.zeros((30, 2, 3))
+    toes[:, 1, 2] = 0.4
+    assert find_contacts(toes, 30.0, ContactSettings()).all()
+    np.testing.assert_array_equal(
+        find_contacts(toes, 30.0, ContactSettings(max_height=0.2))[0], [True, False]
+    )
+
+
+@pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
+def test_contacts_do_not_depend_on_where_the_clip_lies_nor_the_order_of_feet(settings):
+    toes, _ = steps(30.0)
+    contacts = find_contacts(toes, 30.0, settings)
+    turned = toes @ np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1]]) + [4.0, -7.0, 0.0]
+    np.testing.assert_array_equal(find_contacts(turned, 30.0, settings), contacts)
+    np.testing.assert_array_equal(find_contacts(toes[:, ::-1], 30.0, settings), contacts[:, ::-1])
+
+
+@pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_tiny_clips_have_contacts_too(settings, frames):
+    assert find_contacts(np.zeros((frames, 2, 3)), 30.0, settings).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"method": "luck"},
+        {"speed": -0.1},
+        {"displacement": np.nan},
+        {"median": -1.0},
+        {"max_height": np.inf},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(SettingsError, match="contact setting"):
+        ContactSettings(**wrong)
+
+
+def test_feet_of_a_real_walk_stand_and_swing_in_turns(mocap):
+    clip = bvh.load(mocap / "bandai-namco" / "dataset-1_walk_normal_001.bvh")
+    toes = [clip.skeleton.names.index(name) for name in ("Toes_L", "Toes_R")]
+    contacts = find_contacts(clip.compute_world()[1][:, toes], clip.fps, ContactSettings())
+    assert (contacts.mean(axis=0) > 0.35).all()
+    assert (contacts.mean(axis=0) < 0.8).all()
+    assert contacts.any(axis=1).mean() > 0.75

@@ -1,0 +1,314 @@
+"""Roles of bones: the same by name and by shape, and the front of the hips found from the
+motion.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.errors import RigError
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.rig import Roles, find_hips_forward, find_roles
+from motion_matching.engine.motion.skeleton import Skeleton
+from tests.engine import rigs
+
+REAL = (
+    "lafan1/push1_subject2.bvh",
+    "bandai-namco/dataset-1_walk_normal_001.bvh",
+    "bandai-namco/dataset-2_run_normal_003.bvh",
+    "bandai-namco/dataset-2_walk-turn-left_normal_001.bvh",
+    "bandai-namco/dataset-1_walk-back_normal_001.bvh",
+)
+
+
+def by_original_name(roles: Roles, original: Clip, order: np.ndarray) -> dict[str, str]:
+    """Roles found on a shuffled and renamed rig, in the names that the bones had before."""
+    names = tuple(original.skeleton.names[i] for i in order)
+    return roles.to_names(original.skeleton.with_names(names))
+
+
+def world_forward(clip: Clip, roles: Roles, axis: np.ndarray) -> np.ndarray:
+    return quat.mul_vec(clip.compute_world()[0][:, roles.hips].astype(np.float64), axis[None])
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_known_names_are_recognised_without_motion(name: str) -> None:
+    clip = rigs.walking(name, frames=2)
+    assert find_roles(clip.skeleton).to_names(clip.skeleton) == rigs.roles_of(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> None:
+    clip = rigs.walking(name, frames=30)
+    other, _ = rigs.shuffled(clip, np.random.default_rng(3))
+    other = rigs.rolled(
+        other,
+        rigs.random_rolls(other.skeleton.bone_count, np.random.default_rng(4)),
+        keep_rest=False,
+    )
+    assert find_roles(other.skeleton, [other]).to_names(other.skeleton) == rigs.roles_of(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+@pytest.mark.parametrize("seed", range(3))
+def test_shape_finds_the_same_bones_when_names_order_and_axes_say_nothing(
+    name: str, seed: int
+) -> None:
+    clip = rigs.walking(name)
+    other, order = rigs.anonymous(clip, seed)
+    found = find_roles(other.skeleton, [other])
+    assert by_original_name(found, clip, order) == rigs.roles_of(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
+    clip = rigs.walking(name, frames=2)
+    other, order = rigs.anonymous(clip, keep_rest=True)
+    found = by_original_name(find_roles(other.skeleton), clip, order)
+    expected = rigs.roles_of(name)
+    if name == "Mixamo":
+        # nothing but motion tells a head from the mark on top of it
+        assert found.pop("head") in ("mixamorig:Head", "mixamorig:HeadTop_End")
+        del expected["head"]
+    assert found == expected
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_rigs_have_the_same_roles_by_name_and_by_shape(mocap, file: str) -> None:
+    clip = bvh.load(mocap / file)
+    named = find_roles(clip.skeleton, [clip])
+    assert (
+        "Spine2" in clip.skeleton.names[named.spine] or "Chest" in clip.skeleton.names[named.spine]
+    )
+    for seed in range(2):
+        other, order = rigs.anonymous(clip, seed)
+        assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == named.to_names(
+            clip.skeleton
+        )
+
+
+def test_sides_by_shape_hold_for_a_walk_backwards() -> None:
+    clip = rigs.walking(speed=-1.0)
+    other, order = rigs.anonymous(clip)
+    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.roles_of(
+        "LAFAN1"
+    )
+
+
+def test_without_toes_the_travel_tells_the_sides_and_the_foot_serves_as_toe() -> None:
+    clip = rigs.without(rigs.walking(), {"LeftToe", "RightToe"}, end_sites=False)
+    other, order = rigs.anonymous(clip)
+    roles = find_roles(other.skeleton, [other])
+    expected = rigs.roles_of("LAFAN1") | {"left_toe": "LeftFoot", "right_toe": "RightFoot"}
+    assert by_original_name(roles, clip, order) == expected
+    assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
+
+
+@pytest.mark.parametrize("tail", [0.4, 0.01])
+def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> None:
+    clip = rigs.dog(tail=tail)
+    other, order = rigs.anonymous(clip)
+    found = by_original_name(find_roles(other.skeleton, [other]), clip, order)
+    expected = {"hips": "pelvis", "spine": "withers", "head": "skull"}
+    for number, end in (("", "hind"), ("2", "fore")):
+        for word in ("left", "right"):
+            expected |= {f"{word}{number}_{part}": f"{end}_{part}_{word[0]}" for part in rigs.LEG}
+    assert found == expected
+
+
+def test_the_limbs_of_a_lone_pair_of_legs_need_no_upper_body() -> None:
+    clip = rigs.without(rigs.walking(), {"Spine"})
+    roles = find_roles(clip.skeleton, [clip])
+    assert roles.spine == roles.hips
+    assert roles.head is None
+
+
+def test_roles_survive_json() -> None:
+    for clip in (rigs.walking("Unreal", frames=2), rigs.dog(frames=60)):
+        anonymous, _ = rigs.anonymous(clip, keep_rest=True)
+        roles = find_roles(anonymous.skeleton)
+        text = json.dumps(roles.to_names(anonymous.skeleton))
+        assert Roles.from_names(anonymous.skeleton, json.loads(text)) == roles
+
+
+def test_overrides_win_over_names_and_shape() -> None:
+    clip = rigs.walking("LAFAN1")
+    roles = find_roles(clip.skeleton, [clip], {"spine": "Spine1", "left_toe": "LeftFoot"})
+    assert clip.skeleton.names[roles.spine] == "Spine1"
+    assert roles.legs[0].toe == roles.legs[0].foot
+    other, order = rigs.anonymous(clip)
+    wanted = other.skeleton.names[list(order).index(clip.skeleton.index("Spine1"))]
+    assert (
+        other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "culprits"),
+    [
+        ({"hips": "LeftLeg"}, ("'LeftLeg'", "hips", "left shin")),
+        ({"hips": "Spine2"}, ("'Spine2'", "hips")),
+        (
+            {"left_thigh": "LeftFoot", "left_shin": "LeftLeg"},
+            ("'LeftFoot'", "left thigh", "left foot"),
+        ),
+        (
+            {"left_shin": "LeftFoot", "left_foot": "LeftLeg"},
+            ("'LeftFoot'", "left shin", "'LeftLeg'"),
+        ),
+        ({"left_foot": "LeftLeg"}, ("'LeftLeg'", "left shin", "left foot")),
+        ({"left_toe": "RightToe"}, ("'RightToe'", "left toe")),
+        ({"left_foot": "RightFoot"}, ("'RightFoot'", "left foot")),
+        ({"root": "Spine"}, ("'Spine'", "root", "'Hips'")),
+        ({"root": "Hips"}, ("'Hips'", "root", "hips")),
+        ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
+    ],
+)
+def test_roles_that_contradict_the_hierarchy_are_named(
+    overrides: dict[str, str], culprits: tuple[str, ...]
+) -> None:
+    clip = rigs.walking("LAFAN1")
+    with pytest.raises(RigError) as error:
+        find_roles(clip.skeleton, [clip], overrides)
+    for culprit in culprits:
+        assert culprit in str(error.value)
+
+
+@pytest.mark.parametrize("parts", [("thigh",), ("thigh", "shin", "foot", "toe")])
+def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
+    clip = rigs.walking("LAFAN1")
+    right = rigs.roles_of("LAFAN1")
+    swap = {"left": "right", "right": "left"}
+    overrides = {f"{side}_{part}": right[f"{swap[side]}_{part}"] for side in swap for part in parts}
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(clip.skeleton, [clip], overrides)
+    other, order = rigs.anonymous(clip)
+    names = {clip.skeleton.names[old]: other.skeleton.names[new] for new, old in enumerate(order)}
+    given = {
+        f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG
+    }
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(other.skeleton, [other], given)
+
+
+def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
+    skeleton = rigs.walking("LAFAN1", frames=2).skeleton
+    with pytest.raises(
+        RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"
+    ):
+        find_roles(skeleton, overrides={"left_toe": "LeftTow"})
+    with pytest.raises(RigError, match=r"'left_paw' is not a role.*middle_"):
+        find_roles(skeleton, overrides={"left_paw": "LeftToe"})
+
+
+def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
+    clip = rigs.without(
+        rigs.walking("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False
+    )
+    with pytest.raises(RigError, match=r"no left foot.*left_foot"):
+        find_roles(clip.skeleton, [clip])
+    twisted = rigs.walking("Mixamo")
+    names = tuple(n.replace("Foot", "Paw").replace("Toe", "Claw") for n in twisted.skeleton.names)
+    lying = replace(
+        twisted.skeleton.with_names(names),
+        rest_positions=np.zeros_like(twisted.skeleton.rest_positions),
+    )
+    with pytest.raises(RigError, match=r"no left foot.*'mixamorig:LeftPaw'"):
+        find_roles(lying)
+    with pytest.raises(RigError, match=r"legs|foot|feet"):
+        find_roles(rigs.renamed(clip).skeleton, [rigs.renamed(clip)])
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.7, -0.7])
+@pytest.mark.parametrize("speed", [1.2, -1.2])
+def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(
+    lean: float, speed: float
+) -> None:
+    clip = rigs.walking(lean=lean, speed=speed)
+    other, _ = rigs.anonymous(clip)
+    roles = find_roles(other.skeleton, [other])
+    axis = find_hips_forward([other], roles)
+    forward = world_forward(other, roles, axis)
+    assert np.linalg.norm(axis) == pytest.approx(1.0)
+    np.testing.assert_allclose(forward.mean(axis=0), [0.0, -1.0, 0.0], atol=0.02)
+
+
+def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
+    clip = rigs.walking("LAFAN1")
+    swapped = {"Left": "Right", "Right": "Left"}
+    names = tuple(
+        next((n.replace(a, b) for a, b in swapped.items() if a in n), n)
+        for n in clip.skeleton.names
+    )
+    wrong = replace(clip, skeleton=clip.skeleton.with_names(names))
+    roles = find_roles(wrong.skeleton, [wrong])
+    expected = find_hips_forward([clip], find_roles(clip.skeleton))
+    np.testing.assert_allclose(find_hips_forward([wrong], roles), expected, atol=1e-6)
+
+
+def test_names_of_legs_decide_the_front_of_a_rig_without_toes_that_walks_backwards() -> None:
+    clip = rigs.without(rigs.walking(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
+    np.testing.assert_allclose(
+        find_hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02
+    )
+
+
+def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
+    clip = rigs.walking()
+    roles = find_roles(clip.skeleton)
+    unsided = replace(roles, legs=tuple(replace(leg, side="") for leg in roles.legs))
+    np.testing.assert_allclose(find_hips_forward([clip], unsided), [0.0, -1.0, 0.0], atol=0.05)
+
+
+def test_hips_forward_is_one_axis_for_many_clips() -> None:
+    clips = [
+        rigs.walking(speed=speed, frames=frames)
+        for speed, frames in ((1.2, 90), (-0.8, 40), (0.0, 30))
+    ]
+    roles = find_roles(clips[0].skeleton, clips)
+    axis = find_hips_forward(clips, roles)
+    for clip in clips:
+        assert world_forward(clip, roles, axis)[:, 1].max() < -0.9
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
+    clip = bvh.load(mocap / file)
+    roles = find_roles(clip.skeleton, [clip])
+    forward = world_forward(clip, roles, find_hips_forward([clip], roles))
+    positions = clip.compute_world()[1]
+    for leg in roles.legs:
+        toe = positions[:, leg.toe] - positions[:, leg.foot]
+        down = positions[:, leg.toe, 2] < positions[:, leg.toe, 2].min() + 0.015
+        cosine = np.sum(forward[:, :2] * toe[:, :2], axis=1) / np.linalg.norm(toe[:, :2], axis=1)
+        assert np.median(cosine[down]) > 0.7
+    assert abs(forward[:, 2].mean()) < 0.05
+
+
+def test_arms_are_no_legs_where_the_legs_are_missing() -> None:
+    """A recording of the upper body alone is refused, although its arms look like a pair of
+    legs.
+    """
+    clip = locomotion.generate()[0]
+    gone = [
+        i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)
+    ]
+    kept = [i for i in range(clip.skeleton.bone_count) if i not in gone]
+    place = {old: new for new, old in enumerate(kept)}
+    skeleton = Skeleton(
+        tuple(clip.skeleton.names[i] for i in kept),
+        np.array([place.get(int(clip.skeleton.parents[i]), -1) for i in kept]),
+        clip.skeleton.rest_positions[kept],
+        clip.skeleton.rest_rotations[kept],
+    )
+    upper = Clip(clip.name, skeleton, clip.positions[:, kept], clip.rotations[:, kept], clip.fps)
+    with pytest.raises(RigError, match=r"thigh|leg"):
+        find_roles(skeleton, [upper])

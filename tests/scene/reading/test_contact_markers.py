@@ -1,0 +1,45 @@
+"""Contacts as markers of an action: written, moved as an animator does, and read back."""
+
+from __future__ import annotations
+
+import bpy
+
+from motion_matching.engine.control.contact_ranges import ContactRange
+from motion_matching.engine.errors import SettingsError
+from motion_matching.scene.reading.contact_markers import read_markers, write_markers
+
+
+def test_markers_are_the_ranges_they_were_written_from() -> None:
+    legs = ("left", "right", "left2", "right2")
+    ranges = [
+        ContactRange(0, 0, 12),
+        ContactRange(0, 12, 44),
+        ContactRange(1, 3, 29),
+        ContactRange(3, 7, 8),
+    ]
+    action = bpy.data.actions.new("Take")
+    action.pose_markers.new("left foot").frame = 5  # the animator's own
+    for start, rate in ((1, 1.0), (-20, 2.0), (1000, 50 / 30)):
+        write_markers(action, ranges, legs, start, rate)
+        assert read_markers(action, legs, start, rate) == ranges, (start, rate)
+    assert len(action.pose_markers) == 1 + 2 * len(ranges)
+
+    write_markers(action, ranges, legs, 1)
+    lift = next(m for m in action.pose_markers if m.name == "right foot lift")
+    lift.frame += 6
+    assert ContactRange(1, 3, 35) in read_markers(action, legs, 1)
+
+    action.pose_markers.remove(lift)
+    try:
+        read_markers(action, legs, 1)
+        raise AssertionError("a plant without a lift was read")
+    except SettingsError as error:
+        assert "Take" in str(error), error
+        assert "right foot lift" in str(error), error
+
+    action.pose_markers.new("left foot plant").frame = 20
+    try:
+        read_markers(action, legs, 1)
+        raise AssertionError("two plants were read as one")
+    except SettingsError as error:
+        assert "frame 20" not in str(error) or "left foot lift" in str(error), error

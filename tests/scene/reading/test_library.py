@@ -1,0 +1,268 @@
+"""Databases on disk: found by content, stale when a key changes, the oldest gone when room is
+short.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import bpy
+import pytest
+
+from motion_matching.app import status
+from motion_matching.app.content import compute_key
+from motion_matching.app.library import get_library
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.scene.blender import actions
+from motion_matching.scene.reading import library
+from tests.ui.characters import character
+
+
+def test_keys_follow_the_content():
+    obj = character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    key = compute_key(obj)
+    assert compute_key(obj) == key
+    ops.build()
+    assert status.refresh(obj).kind == "fresh"
+    assert settings.built_key == key
+
+    def differs(change, undo):
+        change()
+        bpy.context.view_layer.update()
+        assert compute_key(obj) != key, change
+        assert status.refresh(obj).kind == "stale"
+        undo()
+        bpy.context.view_layer.update()
+        assert compute_key(obj) == key, undo
+        assert status.refresh(obj).kind == "fresh"
+
+    curve = actions.get_active_curves(
+        settings.sources[0].action, actions.find_slot(settings.sources[0].action, obj)
+    )[7]
+    point = curve.keyframe_points[40]
+    value = point.co[1]
+
+    def move(y):
+        point.co[1] = y
+
+    differs(lambda: move(value + 1e-3), lambda: move(value))
+
+    def bend(how):
+        point.interpolation = how
+
+    differs(lambda: bend("BEZIER"), lambda: bend("LINEAR"))
+    modifier = []
+    differs(
+        lambda: modifier.append(curve.modifiers.new("NOISE")),
+        lambda: curve.modifiers.remove(modifier.pop()),
+    )
+
+    def put(owner, name, value):
+        setattr(owner, name, value)
+
+    action = settings.sources[1].action
+    for owner, name, value in (
+        (settings.sources[0], "enabled", False),
+        (settings.sources[0], "mirror", False),
+        (settings.sources[0], "speed", 1.1),
+        (settings.sources[0], "tags", "calm"),
+        (settings.sources[0], "gait", "walk"),
+        (settings.sources[0], "use_range", True),
+        (action, "use_frame_range", True),
+        (settings, "speed", 1.2),
+        (settings, "bones", "DEFORM"),
+        (settings.simulation_bone, "position_window", 0.7),
+        (settings.features, "normalization", "dimension"),
+        (settings.features.items[5], "times", "0.2, 0.4"),
+        (settings.roles, "spine", "Chest"),
+        (bpy.context.scene.render, "fps", 30),
+        (obj.pose.bones["Head"], "rotation_mode", "XYZ"),
+        (obj, "scale", (2, 2, 2)),
+        (obj, "rotation_euler", (0.5, 0, 0)),
+    ):
+        before = getattr(owner, name)
+        before = (
+            tuple(before) if hasattr(before, "__len__") and not isinstance(before, str) else before
+        )
+        differs(lambda: put(owner, name, value), lambda: put(owner, name, before))
+    limit = []
+    differs(
+        lambda: limit.append(obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")),
+        lambda: obj.pose.bones["Head"].constraints.remove(limit.pop()),
+    )
+
+    # what makes no difference to a database
+    for owner, name, value in (
+        (settings.features.items[0], "weight", 9.0),
+        (settings.features, "responsiveness", 2.0),
+        (action, "name", "Renamed"),
+        (settings.controller, "synchronization", 0.9),
+        (settings, "root", "OBJECT"),
+        (obj, "location", (3, 2, 0)),
+        (obj, "rotation_euler", (0, 0, 1.0)),
+        (obj, "name", "Somebody"),
+        (settings, "up", "Z"),
+    ):
+        put(owner, name, value)
+        bpy.context.view_layer.update()
+        assert compute_key(obj) == key, name
+        assert status.refresh(obj).kind == "fresh", name
+
+    # nor does where a tilted armature, as imports leave it, is turned to
+    def turned(about_z):
+        obj.rotation_euler = (1.5707964, 0, about_z)
+        bpy.context.view_layer.update()
+        return compute_key(obj)
+
+    assert len({turned(about_z) for about_z in range(7)}) == 1
+    obj.rotation_euler = (0, 0, 0)
+    bpy.context.view_layer.update()
+
+    # the same motion elsewhere is found again without building
+    twin = character("Twin")
+    ops.add_actions()
+    assert not twin.motion_matching.built_key
+    assert status.refresh(twin).kind == "fresh"
+    first = get_library().load(key)
+    assert get_library().load(key) is first, "it is loaded once"
+
+    # a change of an action is noticed, moving on in time is not
+    status.get_status(twin)
+    bpy.context.scene.frame_set(7)
+    bpy.context.view_layer.update()
+    assert not runtime.statuses.stale
+    source = twin.motion_matching.sources[0].action
+    twin.animation_data.action = source
+    twin.pose.bones["Head"].keyframe_insert("location", frame=3)
+    bpy.context.view_layer.update()
+    assert runtime.statuses.stale == {twin.session_uid}
+    assert status.refresh(twin).kind == "none"
+
+
+def test_what_sources_key_or_drivers_set_is_the_same_at_every_frame():
+    obj = character(clips=("walk_curves", "run_curves"))
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    head, scene = obj.pose.bones["Head"], bpy.context.scene
+    keyed, driven, still = (head.constraints.new("LIMIT_ROTATION") for _ in range(3))
+    walk, run = bpy.data.actions["walk_curves"], bpy.data.actions["run_curves"]
+    actions.assign(obj, walk)
+    for frame, influence, slider, mode in ((1, 0.0, 0.0, "XYZ"), (200, 1.0, 1.0, "ZYX")):
+        keyed.influence, obj["ik"], head.rotation_mode = influence, slider, mode
+        for owner, path in ((keyed, "influence"), (obj, '["ik"]'), (head, "rotation_mode")):
+            assert owner.keyframe_insert(path, frame=frame)
+    obj["unkeyed"] = 0.0
+
+    def drive(constraint, slider):
+        driver = constraint.driver_add("influence").driver
+        driver.type = "AVERAGE"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = obj, f'["{slider}"]'
+
+    drive(driven, "ik")
+
+    def updated():
+        obj.update_tag()
+        bpy.context.view_layer.update()
+        return compute_key(obj)
+
+    # what sources key or drivers set is the same at every frame, tweaked, and whatever plays
+    scene.frame_set(1)
+    key = updated()
+    scene.frame_set(100)
+    assert 0.0 < keyed.influence < 1.0
+    assert 0.0 < driven.influence < 1.0
+    assert updated() == key
+    keyed.influence, obj["ik"] = 0.25, 0.75
+    assert updated() == key
+    for action in (run, None):
+        obj.animation_data.action = action
+        assert updated() == key, action
+    actions.assign(obj, walk)
+    assert ops.build() == {"FINISHED"}
+    assert settings.built_key == key
+    scene.frame_set(150)
+    assert status.refresh(obj).kind == "fresh"
+
+    # the rest counts as it is: other constraints, sliders that no source keys, keys themselves, a
+    # driver that is muted
+    def counts(change, undo):
+        change()
+        assert updated() != key, change
+        undo()
+        assert updated() == key, undo
+
+    counts(lambda: setattr(still, "influence", 0.5), lambda: setattr(still, "influence", 1.0))
+    counts(
+        lambda: setattr(keyed, "use_limit_x", True), lambda: setattr(keyed, "use_limit_x", False)
+    )
+    curve = next(
+        c
+        for c in actions.get_active_curves(walk, actions.find_slot(walk, obj))
+        if c.data_path.endswith("influence")
+    )
+    counts(
+        lambda: setattr(curve.keyframe_points[0], "co", (1, 0.5)),
+        lambda: setattr(curve.keyframe_points[0], "co", (1, 0)),
+    )
+    counts(lambda: setattr(curve, "mute", True), lambda: setattr(curve, "mute", False))
+    counts(
+        lambda: setattr(obj.animation_data.drivers[0], "mute", True),
+        lambda: setattr(obj.animation_data.drivers[0], "mute", False),
+    )
+    drive(still, "unkeyed")
+    key = updated()
+    counts(lambda: obj.__setitem__("unkeyed", 1.0), lambda: obj.__setitem__("unkeyed", 0.0))
+
+
+def test_the_oldest_go_when_room_is_short(tmp_path):
+    (tmp_path / "databases").mkdir()
+    folder = tmp_path / "databases"
+    made = build([Source(clip=clip) for clip in locomotion.generate()[:3]], BuildSettings())[0]
+    databases = library.Library(folder)
+    databases.store("a", made)
+    size = databases.measure_size()
+    assert size == (folder / "a.npz").stat().st_size
+    databases.limit = 3 * size
+    for key in "bc":
+        databases.store(key, made)
+    for number, key in enumerate("abc"):
+        os.utime(databases.get_path(key), (1000 + number, 1000 + number))
+    databases.load("a")  # used again: now b is the oldest
+    databases.store("d", made)
+    assert {p.stem for p in folder.iterdir()} == set("acd")
+    assert databases.measure_size() <= databases.limit
+    databases.limit = 1
+    databases.store("e", made)
+    assert {p.stem for p in folder.iterdir()} == {"e"}, (
+        "the newest stays, however little room there is"
+    )
+    assert databases.load("e").frame_count == made.frame_count
+    with pytest.raises(DatabaseError) as caught:  # loaded what is gone
+        databases.load("a")
+    assert "a.npz" in str(caught.value)
+    assert databases.clear() == (size, 0)
+    assert not list(folder.iterdir())
+    assert not databases.has("e")
+
+    # outside an extension they lie in Blender's user folder, and nowhere else
+    where = library.get_folder()
+    assert where.is_dir()
+    assert Path(os.environ["BLENDER_USER_RESOURCES"]) in where.parents
+    shared = get_library()
+    assert shared.folder == where
+    assert shared.limit == library.DEFAULT_LIMIT
+
+    # one library is shared, with as much room as the preferences say
+    addon = bpy.context.preferences.addons.new()
+    addon.module = "motion_matching"
+    addon.preferences.limit = 5.0
+    assert get_library() is shared
+    assert shared.limit == 5 * 1024**3

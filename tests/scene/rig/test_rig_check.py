@@ -1,0 +1,193 @@
+"""Rigs of common kinds are read for what they are, and mended so that every action plays as
+before.
+"""
+
+from __future__ import annotations
+
+from math import radians
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from motion_matching.engine.errors import RigError
+from motion_matching.scene.blender import actions
+from motion_matching.scene.reading.sampling import sample
+from motion_matching.scene.rig import rig_fix
+from motion_matching.scene.rig.rig_check import check_rig
+from tests.scene.rigs import (
+    assert_alike,
+    awkward_armature,
+    curves_in,
+    key_at_random,
+    mixamo_armature,
+    path_to,
+    rigify_armature,
+)
+
+
+def animated(rng, obj):
+    with actions.create_action("Random", obj) as action:
+        key_at_random(rng, obj, action, np.arange(1, 41))
+    return action
+
+
+def test_roles_of_imported_and_of_control_rigs_are_found():
+    for make, prefix, labels in (
+        (mixamo_armature, "mixamorig:", ["Scale Not Applied"]),
+        (rigify_armature, "DEF-", []),
+    ):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj = make()
+        bpy.context.view_layer.update()
+        state = check_rig(obj, None, {})
+        assert [problem.label for problem in state.problems] == labels
+        assert not any(p.serious for p in state.problems)
+        assert state.roles["spine"] == f"{prefix}UpperChest"
+        assert state.roles["right_shin"] == f"{prefix}RightLeg"
+
+    # all bones of a control rig make no body: those that deform do
+    problem = check_rig(obj, "all", {}).problems[0]
+    assert problem.label == "Roles Missing"
+    assert problem.serious
+    assert problem.fix == "deform"
+
+
+def test_every_action_plays_as_before_where_a_rig_is_mended():
+    rng = np.random.default_rng(3)
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    obj = mixamo_armature()
+    obj.location = (1.0, -2.0, 0.3)
+    action = animated(rng, obj)
+    # what no even scale of its values scales is told
+    why = rig_fix.find_scale_obstacle(obj)
+    assert "modifiers" in why, why
+    with pytest.raises(RigError) as caught:  # it was applied
+        rig_fix.apply_scale(obj)
+    assert obj.name in str(caught.value)
+    assert "modifiers" in str(caught.value)
+    for curve in curves_in(action):
+        for modifier in list(curve.modifiers):
+            curve.modifiers.remove(modifier)
+    bpy.context.view_layer.update()
+    assert rig_fix.find_scale_obstacle(obj) == ""
+    [before] = sample(obj, [action])
+    muted = [
+        curve for curve in curves_in(action) if curve.mute and curve.data_path.endswith(".location")
+    ]
+    for curve in muted:
+        curve.mute = False
+    [unmuted] = sample(obj, [action])
+    for curve in muted:
+        curve.mute = True
+    rig_fix.apply_scale(obj)
+    bpy.context.view_layer.update()
+    assert tuple(obj.scale) == (1.0, 1.0, 1.0)
+    [after] = sample(obj, [action])
+    assert_alike(before.clip, after.clip)
+    for curve in muted:
+        curve.mute = False
+    assert_alike(unmuted.clip, sample(obj, [action])[0].clip)
+    # its evaluation says the same as its curves
+    assert_alike(sample(obj, [action], evaluate=True)[0].clip, sample(obj, [action])[0].clip)
+    assert check_rig(obj, None, {}).problems == ()
+
+    # a lying armature that is stood up by its object keeps standing where its front is turned
+    obj.matrix_basis = obj.matrix_basis @ Matrix.Rotation(radians(90), 4, "Y")
+    bpy.context.view_layer.update()
+    [turned] = sample(obj, [action])
+    rig_fix.turn_front(obj, 3)
+    bpy.context.view_layer.update()
+    assert_alike(turned.clip, sample(obj, [action])[0].clip)
+
+
+def test_what_else_places_or_follows_a_rig_is_told():
+    rng = np.random.default_rng(3)
+
+    def fresh():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj = mixamo_armature()
+        bpy.context.view_layer.update()
+        assert not rig_fix.find_scale_obstacle(obj)
+        assert not rig_fix.find_turn_obstacle(obj)
+        return obj
+
+    def linked(name):
+        other = bpy.data.objects.new(name, None)
+        bpy.context.collection.objects.link(other)
+        return other
+
+    # an action that moves the object alone, assigned or on the NLA
+    obj = fresh()
+    for channel, obstacle in (
+        ("scale", rig_fix.find_scale_obstacle),
+        ("rotation_euler", rig_fix.find_turn_obstacle),
+    ):
+        obj.rotation_mode = "XYZ"
+        obj.keyframe_insert(channel, frame=1)
+        action = obj.animation_data.action
+        assert action not in actions.find_actions(obj)
+        assert f"'{action.name}' keys the object's" in obstacle(obj)
+        strip = obj.animation_data.nla_tracks.new().strips.new("Own", 1, action)
+        if hasattr(strip, "action_slot"):
+            strip.action_slot = obj.animation_data.action_slot
+        obj.animation_data.action = None
+        assert f"'{action.name}' keys the object's" in obstacle(obj)
+        obj.animation_data_clear()
+        assert not obstacle(obj)
+
+    # what is constrained to the armature would change its size
+    obj, prop = fresh(), linked("Prop")
+    for kind in ("CHILD_OF", "COPY_TRANSFORMS", "COPY_SCALE", "ARMATURE"):
+        held = prop.constraints.new(kind)
+        (held.targets.new() if kind == "ARMATURE" else held).target = obj
+        assert "'Prop' takes its scale over" in rig_fix.find_scale_obstacle(obj), kind
+        prop.constraints.remove(held)
+    other = awkward_armature(rng, 2)
+    held = other.pose.bones[0].constraints.new("COPY_TRANSFORMS")
+    held.target, held.subtarget = obj, obj.pose.bones[0].name
+    assert "'Awkward' takes its scale over" in rig_fix.find_scale_obstacle(obj)
+    bpy.data.objects.remove(other)
+    held = prop.constraints.new("COPY_LOCATION")
+    held.target, held.subtarget = obj, obj.pose.bones[-1].name
+    bpy.context.view_layer.update()
+    before = np.array(prop.matrix_world)
+    rig_fix.apply_scale(obj)
+    bpy.context.view_layer.update()
+    assert np.abs(np.array(prop.matrix_world) - before).max() < 1e-5
+
+    # a constraint of the armature itself places it, whatever its own rotation
+    obj = fresh()
+    held = obj.constraints.new("COPY_ROTATION")
+    held.target = linked("Prop")
+    assert "'Copy Rotation' places it" in rig_fix.find_turn_obstacle(obj)
+    held.mute = True
+    assert not rig_fix.find_turn_obstacle(obj)
+
+
+def test_the_keys_of_every_slot_are_scaled():
+    if bpy.app.version < (4, 4):
+        raise SystemExit
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    obj = mixamo_armature()
+    name = obj.pose.bones[0].name
+    action = bpy.data.actions.new("Two")
+    layer = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    slots = [action.slots.new("OBJECT", slot) for slot in (obj.name, "Other")]
+    for number, slot in enumerate(slots):
+        curve = layer.channelbag(slot, ensure=True).fcurves.new(path_to(name, "location"), index=0)
+        curve.keyframe_points.insert(1, 100.0 * (number + 1))
+    obj.animation_data_create().action = action
+
+    def heads():
+        for slot in slots:
+            obj.animation_data.action_slot = slot
+            bpy.context.scene.frame_set(1)
+            yield tuple(obj.matrix_world @ obj.pose.bones[name].head)
+
+    before = np.array(list(heads()))
+    assert np.abs(before[1] - before[0]).max() > 0.5
+    rig_fix.apply_scale(obj)
+    assert np.abs(np.array(list(heads())) - before).max() < 1e-4

@@ -1,0 +1,291 @@
+"""The ground out of a collection: meshes as they are shown hold a character as boxes do, slopes and
+steps do not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from motion_matching.cli import main
+from motion_matching.engine.control.ground import Box, Boxes, Walls
+from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.takes import takes
+from motion_matching.scene.staging.ground import (
+    build_ground,
+    collect_visible_triangles,
+)
+from tests.scene.bodies import person
+
+
+def new_collection(name):
+    made = bpy.data.collections.new(name)
+    bpy.context.scene.collection.children.link(made)
+    return made
+
+
+def mesh_object(collection, name, points, faces):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, [], faces)
+    obj = bpy.data.objects.new(name, mesh)
+    collection.objects.link(obj)
+    return obj
+
+
+def cube(collection, name, size=(1, 1, 1), place=(0, 0, 0), yaw=0.0):
+    # stands on the height of its place
+    points = [
+        (x, y, z)
+        for z in (0.0, 1.0)
+        for x, y in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
+    ]
+    faces = [(3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+    obj = mesh_object(collection, name, points, faces)
+    obj.location, obj.rotation_euler, obj.scale = place, (0, 0, yaw), size
+    return obj
+
+
+def plane(collection, name, half, place=(0, 0, 0), rotation=(0, 0, 0)):
+    points = [(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)]
+    obj = mesh_object(collection, name, points, [(0, 1, 2, 3)])
+    obj.location, obj.rotation_euler = place, rotation
+    return obj
+
+
+def ground(collection):
+    bpy.context.view_layer.update()
+    return build_ground(collect_visible_triangles(collection))
+
+
+def test_meshes_hold_a_character_as_boxes_do(demo_database: Database, tmp_path: Path) -> None:
+    databases.save(demo_database, tmp_path / "walk.npz")
+    boxes = [Box((0, -4.5), (40, 1)), Box((3, -2), (1, 6), 0.2), Box((-2.5, -2), (1, 1), 0.7)]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    obstacles = new_collection("Obstacles")
+    plane(obstacles, "Floor", 50)
+    (_wide, _narrow, _small) = boxes
+    # one that a modifier makes, one under a parent that is turned and scaled, and one as the
+    # instance of a collection
+    array = cube(obstacles, "Array", (2, 1, 2), (-19, -4.5, 0)).modifiers.new("Array", "ARRAY")
+    array.count = 20
+    parent = bpy.data.objects.new("Parent", None)
+    obstacles.objects.link(parent)
+    parent.location, parent.rotation_euler, parent.scale = (3, -2, 0), (0, 0, 0.2), (0.5, 3, 1)
+    cube(obstacles, "Child", (2, 2, 2)).parent = parent
+    library = bpy.data.collections.new("Library")
+    cube(library, "Small", (1, 1, 1.2))
+    instance = bpy.data.objects.new("Instance", None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", library
+    instance.location, instance.rotation_euler = (-2.5, -2, 0), (0, 0, 0.7)
+    obstacles.objects.link(instance)
+
+    floor, walls = ground(obstacles)
+    meshes, solid = Walls(walls, floor), Boxes(boxes)
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(2000):
+        start = solid.slide(*[tuple(rng.uniform(-5, 5, 2).tolist())] * 2, 0.3)
+        stop = tuple((start + rng.normal(size=2)).tolist())
+        a, b = meshes.slide(start, stop, 0.3), solid.slide(start, stop, 0.3)
+        # single precision puts the two triangles of a side up to 1e-6 apart, which turns a way
+        # along it by a thousandth
+        assert math.dist(a, b) < 2e-3, (start, stop, a, b)
+        held += math.dist(b, stop) > 1e-3
+    assert held > 200
+
+    database = databases.load(str(tmp_path / "walk.npz"))
+    settings = takes.make_default_settings(database)
+    for yaw, gait in ((0.0, 0.0), (0.5, 0.0), (0.8, 1.0), (-0.9, 1.0)):
+        go = Intent(move=(math.sin(yaw), -math.cos(yaw)), gait=gait)
+        wanted = Performance("go", database.fps, tuple([Intent()] * 15 + [go] * 150))
+        a, b = (
+            takes.perform(database, settings, wanted, ground=where) for where in (meshes, solid)
+        )
+        assert a.blocked.any()
+        assert np.array_equal(a.frames, b.frames), (yaw, gait)
+        np.testing.assert_allclose(a.poses, b.poses, atol=1e-3)
+
+
+def test_slopes_steps_and_bridges() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    ways = new_collection("Ways")
+    plane(ways, "Floor", 20)
+
+    def blocked(x):
+        """Whether somebody who comes along -Y over the place is held."""
+        return Walls(walls, floor).slide((x, -5.0), (x, 5.0), 0.3) != (x, 5.0)
+
+    cube(ways, "Step", (1, 1, 0.25), (-10, 0, 0))
+    cube(ways, "Block", (1, 1, 0.5), (-8, 0, 0))
+    cube(ways, "Beam", (1, 1, 0.3), (-6, 0, 1.9))
+    cube(ways, "Low beam", (1, 1, 0.3), (-4, 0, 1.5))
+    plane(ways, "Gentle", 1, (0, 0, 0), (math.radians(40), 0, 0))
+    plane(ways, "Steep", 1, (4, 0, 0), (math.radians(60), 0, 0))
+    cube(ways, "Bridge", (2, 4, 0.2), (8, 0, 2.5))
+    cube(ways, "Slab", (2, 2, 3), (12, 0, -2.8))
+    hidden = cube(ways, "Hidden", (1, 1, 2), (15, 0, 0))
+    hidden.hide_viewport = True
+    floor, walls = ground(ways)
+    found = {x: blocked(x) for x in (-10, -8, -6, -4, 0, 4, 8, 12, 15)}
+    assert found == {
+        -10: False,
+        -8: True,
+        -6: False,
+        -4: True,
+        0: False,
+        4: True,
+        8: False,
+        12: False,
+        15: False,
+    }, found
+    for (x, y), height in {
+        (-10, 0): 0.25,
+        (-6, 0): 0,
+        (8, 0): 0,
+        (12, 0): 0.2,
+        (18, 3): 0,
+        (50, 0): 0,
+    }.items():
+        assert abs(floor.height(x, y) - height) < 1e-5, (x, y, floor.height(x, y))
+    assert abs(floor.height(0.3, 0.5) - 0.5 * math.tan(math.radians(40))) < 1e-5
+
+    # on a hill the same height above the floor is meant
+    hills = new_collection("Hills")
+    plane(hills, "Hill", 30, (0, 0, 10), (0, math.radians(-10), 0))
+    cube(hills, "Wall", (1, 1, 1.5), (5, 0, 10 + 5 * math.tan(math.radians(10))))
+    cube(hills, "Deep", (1, 1, 1.5), (-5, 0, 0))
+    floor, walls = ground(hills)
+    assert blocked(5.0)
+    assert not blocked(-5.0)
+    assert abs(floor.height(8, 3) - 10 - 8 * math.tan(math.radians(10))) < 1e-4
+
+    # nothing but walls, and nobody shown
+    bare = new_collection("Bare")
+    plane(bare, "Screen", 2, (0, 0, 1), (math.pi / 2, 0, 0))
+    floor, walls = ground(bare)
+    assert len(walls) > 0
+    assert blocked(0.0)
+    assert floor.height(0.0, 0.0) == 0.0
+    assert len(collect_visible_triangles(new_collection("Empty"))) == 0
+
+
+def command(folder):
+    folder = folder
+    database, user, out = folder / "walk.npz", folder / "user.blend", folder / "out.blend"
+    take, again, saved = folder / "take.bvh", folder / "again.bvh", folder / "saved.json"
+
+    def run(*arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            code = main(
+                [
+                    "take",
+                    str(database),
+                    "--seconds",
+                    "6",
+                    "--script",
+                    "flips",
+                    "--quiet",
+                    *map(str, arguments),
+                ]
+            )
+        return code, errors.getvalue()
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    person("Hero")
+    cube(new_collection("Obstacles"), "Cube", (8, 1, 2), (0, -2.5, 0))
+    new_collection("Nothing")
+    moving = cube(new_collection("Moving"), "Cube", (8, 1, 2), (0, -20, 0))
+    moving.keyframe_insert("location", frame=1)
+    moving.location = (0, -2.5, 0)
+    moving.keyframe_insert("location", frame=50)
+    bpy.ops.wm.save_as_mainfile(filepath=str(user))
+    before = user.read_bytes()
+
+    def furthest(file):
+        return -bvh.load(file, scale=0.01).compute_world()[1][:, 0, 1].min()  # the hips, towards -Y
+
+    assert run("--onto", user, "-o", out, "--bvh", take) == (0, "")
+    assert furthest(take) > 2.2
+    held = (
+        "--onto",
+        user,
+        "-o",
+        out,
+        "--ground-collection",
+        "Obstacles",
+        "--save-performance",
+        saved,
+    )
+    assert run(*held, "--bvh", take) == (0, "")
+    assert 1.5 < furthest(take) < 1.8, furthest(take)
+    # the performance alone gives the same take: it knows the walls
+    with contextlib.redirect_stderr(io.StringIO()):
+        assert (
+            main(["take", str(database), "--script", str(saved), "--bvh", str(again), "--quiet"])
+            == 0
+        )
+    assert again.read_bytes() == take.read_bytes()
+
+    def at(frame):
+        return (
+            "--onto",
+            user,
+            "-o",
+            out,
+            "--ground-collection",
+            "Moving",
+            "--frame",
+            frame,
+            "--bvh",
+            take,
+        )
+
+    assert run(*at(1)) == (0, "")
+    assert furthest(take) > 2.2
+    assert run(*at(50)) == (0, "")
+    assert furthest(take) < 1.8
+
+    boxes = folder / "boxes.json"
+    boxes.write_text('[{"center": [0, -2.5], "size": [8, 1], "height": 1.2}]')
+    assert run("--obstacles", boxes, "-o", out, "--bvh", take) == (0, "")
+    assert 1.5 < furthest(take) < 1.8
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    corners = np.array([v.co for v in bpy.data.objects["Obstacles"].data.vertices])
+    np.testing.assert_allclose(
+        (corners.min(axis=0), corners.max(axis=0)), ((-4, -3, 0), (4, -2, 1.2)), atol=1e-6
+    )
+
+    wrong = folder / "wrong.json"
+    wrong.write_text('[{"center": [0, -2.5]}]')
+    there = sorted(folder.iterdir()), out.read_bytes()
+    for arguments, word in (
+        (("--onto", user, "-o", out, "--ground-collection", "Obstacle"), "'Obstacles'"),
+        (("--onto", user, "-o", out, "--ground-collection", "Nothing"), "shows no mesh"),
+        (("-o", out, "--ground-collection", "Obstacles"), "--onto"),
+        (("-o", out, "--obstacles", folder / "no.json"), "does not exist"),
+        (("-o", out, "--obstacles", wrong), "'size' of box 1"),
+        (("-o", out, "--obstacles", saved), "the list"),
+    ):
+        code, said = run(*arguments)
+        assert code == 1, (arguments, said)
+        assert word in said, (arguments, said)
+        assert said.count("\n") == 1, (arguments, said)
+        assert there == (sorted(folder.iterdir()), out.read_bytes()), arguments
+    assert user.read_bytes() == before
+
+
+def test_takes_among_obstacles_on_the_command_line(demo_database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    databases.save(demo_database, folder / "walk.npz")
+    command(folder)

@@ -1,0 +1,391 @@
+"""The mannequin stands on the ground, shows its sides, bends without losing its shape, and disturbs
+nothing.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from building.mannequin.lofts import Surface
+from building.mannequin.shape import MOST_WEIGHTS, sculpt_mannequin
+from motion_matching.engine.errors import RigError
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig.armature import build_bone_map, create_armature
+from motion_matching.scene.staging import demo
+from motion_matching.scene.staging.blend_file import build_scene
+from motion_matching.scene.staging.mannequin import is_demo_skeleton
+from tests.scene.bodies import walking
+from tests.scene.motions import assert_moves_like
+
+SKELETON = build_humanoid_skeleton()
+
+
+@pytest.fixture(scope="module")
+def shape() -> Surface:
+    return sculpt_mannequin(SKELETON)
+
+
+def triangles(shape: Surface) -> np.ndarray:
+    return np.concatenate([shape.quads[:, [0, 1, 2]], shape.quads[:, [0, 2, 3]], shape.triangles])
+
+
+def parts(shape: Surface) -> np.ndarray:
+    """Which connected part every point (V,) belongs to."""
+    corners = triangles(shape)
+    links = coo_array(
+        (np.ones(len(corners)), (corners[:, 0], corners[:, 1])), shape=(len(shape.points),) * 2
+    )
+    links = links + coo_array(
+        (np.ones(len(corners)), (corners[:, 1], corners[:, 2])), shape=(len(shape.points),) * 2
+    )
+    return connected_components(links, directed=False)[1]
+
+
+def facing(shape: Surface) -> np.ndarray:
+    """Area vectors (F, 3) of the faces, quads before triangles."""
+    quads = shape.points[shape.quads]
+    corners = shape.points[shape.triangles]
+    return 0.5 * np.concatenate(
+        [
+            np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1]),
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]),
+        ]
+    )
+
+
+def bones_of_faces(shape: Surface) -> np.ndarray:
+    """Names (F,) of the bones that move the faces' first points most."""
+    first = np.concatenate([shape.quads[:, 0], shape.triangles[:, 0]])
+    return np.array(SKELETON.names)[np.argmax(shape.weights[first], axis=1)]
+
+
+def share_of_accent(shape: Surface, faces: np.ndarray) -> float:
+    area = np.linalg.norm(facing(shape), axis=-1)
+    return float(np.sum(area[faces & shape.accent]) / np.sum(area[faces]))
+
+
+def test_it_is_light_and_every_point_follows_at_most_four_bones(shape: Surface) -> None:
+    assert 3000 < len(shape.points) < 8000
+    assert np.all(shape.weights >= 0.0)
+    np.testing.assert_allclose(shape.weights.sum(axis=1), 1.0, atol=1e-6)
+    assert np.max(np.count_nonzero(shape.weights, axis=1)) <= MOST_WEIGHTS
+    unmoved = {
+        SKELETON.names[bone] for bone in np.flatnonzero(~np.any(shape.weights > 0.5, axis=0))
+    }
+    assert unmoved <= {"LeftShoulder", "RightShoulder"}  # which only share the chest
+    assert np.all(np.any(shape.weights > 0.3, axis=0))
+
+
+def test_every_part_is_closed_and_faces_outward(shape: Surface) -> None:
+    edges = np.concatenate(
+        [
+            np.stack([f, np.roll(f, -1, axis=1)], axis=-1).reshape(-1, 2)
+            for f in (shape.quads, shape.triangles)
+        ]
+    )
+    there = edges[:, 0] * len(shape.points) + edges[:, 1]
+    back = edges[:, 1] * len(shape.points) + edges[:, 0]
+    assert len(np.unique(there)) == len(there)  # each edge once in each direction
+    np.testing.assert_array_equal(np.sort(there), np.sort(back))
+    corners, labels = triangles(shape), parts(shape)
+    a, b, c = (shape.points[corners[:, corner]] for corner in range(3))
+    volumes = np.bincount(labels[corners[:, 0]], np.sum(a * np.cross(b, c), axis=-1) / 6.0)
+    assert np.all(volumes > 0.0)
+    assert 0.05 < volumes.sum() < 0.09  # of a slender person, in cubic metres
+    assert np.min(np.linalg.norm(facing(shape), axis=-1)) > 1e-9
+
+
+def test_left_mirrors_right_in_shape_and_weights(shape: Surface) -> None:
+    away, other = cKDTree(shape.points).query(shape.points * [-1.0, 1.0, 1.0])
+    assert np.max(away) < 1e-6
+    swap = {"Left": "Right", "Right": "Left"}
+    mirrored = [
+        next((b + n[len(a) :] for a, b in swap.items() if n.startswith(a)), n)
+        for n in SKELETON.names
+    ]
+    opposite = [SKELETON.index(name) for name in mirrored]
+    np.testing.assert_allclose(shape.weights[other], shape.weights[:, opposite], atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1.0, 0.6])
+def test_it_stands_on_the_ground_as_tall_as_its_skeleton(size: float) -> None:
+    scaled = resized(size)
+    assert is_demo_skeleton(scaled)
+    points, weights = sculpt_mannequin(scaled).points, sculpt_mannequin(scaled).weights
+    for side in ("Left", "Right"):
+        foot = points[weights[:, scaled.index(f"{side}Foot")] > 0.9]
+        toes = points[weights[:, scaled.index(f"{side}Toe")] > 0.9]
+        assert abs(foot[:, 2].min()) < 1e-6
+        assert abs(toes[:, 2].min()) < 0.005 * size
+        assert toes[:, 1].min() < foot[:, 1].min() < foot[:, 1].max()  # faces -Y, heel behind
+    assert points[:, 2].min() >= 0.0
+    assert abs(points[:, 2].max() - 1.75 * size) < 0.01 * size
+    assert abs(np.ptp(points[:, 0]) - 1.75 * size) < 0.05 * size  # a T-pose is as wide as tall
+
+
+def test_left_and_right_and_front_and_back_differ(shape: Surface) -> None:
+    bones, area = bones_of_faces(shape), facing(shape)
+    for limb in ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot"):
+        assert share_of_accent(shape, bones == f"Left{limb}") > 0.6, limb
+        assert share_of_accent(shape, bones == f"Right{limb}") < 0.4, limb
+    ahead = -area[:, 1] / np.linalg.norm(area, axis=-1)
+    first = np.concatenate([shape.quads[:, 0], shape.triangles[:, 0]])
+    for bone, low, high in (("Head", 1.6, 1.75), ("UpperChest", 1.3, 1.45)):  # without the neck
+        piece = (bones == bone) & (low < shape.points[first, 2]) & (shape.points[first, 2] < high)
+        assert share_of_accent(shape, piece & (ahead > 0.8)) > 0.3, bone
+        assert share_of_accent(shape, piece & (ahead < -0.5)) == 0.0, bone
+
+
+def resized(size: float) -> Skeleton:
+    positions = (size * SKELETON.rest_positions).astype(np.float32)
+    ends = tuple((bone, tuple(size * x for x in tip)) for bone, tip in SKELETON.end_sites)
+    return Skeleton(SKELETON.names, SKELETON.parents, positions, SKELETON.rest_rotations, ends)
+
+
+def test_it_is_for_the_skeleton_of_the_demo_alone() -> None:
+    assert not is_demo_skeleton(SKELETON.with_names(("Pelvis", *SKELETON.names[1:])))
+    long_arms = resized(1.0)
+    long_arms.rest_positions[SKELETON.index("LeftForeArm"), 0] += 0.05
+    assert not is_demo_skeleton(long_arms)
+
+
+skeleton = build_humanoid_skeleton()
+
+
+def evaluated(armature):
+    bpy.context.view_layer.update()
+    body = armature.children[0].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([vertex.co for vertex in body.data.vertices])
+
+
+def weights(body):
+    result = np.zeros((len(body.data.vertices), skeleton.bone_count))
+    for vertex in body.data.vertices:
+        for entry in vertex.groups:
+            result[vertex.index, skeleton.index(body.vertex_groups[entry.group].name)] = (
+                entry.weight
+            )
+    return result
+
+
+def turn(armature, bone, axis, degrees):
+    rotations = np.array(skeleton.rest_rotations, dtype=float)
+    rotations[skeleton.index(bone)] = quat.from_angle_axis(
+        np.radians(degrees), np.eye(3)["XYZ".index(axis)]
+    )
+    fitted = build_bone_map(armature, skeleton)
+    turned, _ = fitted.to_basis(rotations, skeleton.rest_positions)
+    for name, rotation in zip(fitted.bones, turned, strict=False):
+        armature.pose.bones[name].rotation_quaternion = rotation
+
+
+def corners(mesh):
+    mesh.calc_loop_triangles()
+    return np.array([triangle.vertices for triangle in mesh.loop_triangles])
+
+
+def volume(points, faces):
+    a, b, c = (points[faces[:, corner]] for corner in range(3))
+    return np.sum(a * np.cross(b, c)) / 6.0
+
+
+@pytest.fixture
+def joints():
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return dict(zip(skeleton.names, skeleton.compute_rest_world()[1].astype(float), strict=False))
+
+
+def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
+    scene = bpy.context.scene
+
+    armature = demo.add_performer(scene)
+    body, rest = armature.children[0], evaluated(armature)
+    owners, faces = weights(body), corners(body.data)
+    for above, bone, axis, degrees in (
+        ("LeftUpLeg", "LeftLeg", "X", 90),
+        ("RightUpLeg", "RightLeg", "X", 120),
+        ("LeftArm", "LeftForeArm", "Z", -90),
+        ("RightArm", "RightForeArm", "Z", 130),
+        ("LeftArm", "LeftForeArm", "X", 90),
+        ("Neck", "Head", "Z", 70),
+        ("LeftFoot", "LeftToe", "X", -40),
+    ):
+        turn(armature, bone, axis, degrees)
+        bent = evaluated(armature)
+        first, second = skeleton.index(above), skeleton.index(bone)
+        both = (owners[:, first] > 0.01) & (owners[:, second] > 0.01)
+        assert np.count_nonzero(both) > 20, bone
+        # what lies between two bones keeps its distance from the joint: it neither collapses nor
+        # wrings out
+        before = np.linalg.norm(rest[both] - joints[bone], axis=1)
+        after = np.linalg.norm(bent[both] - joints[bone], axis=1)
+        np.testing.assert_allclose(after, before, rtol=0.03, err_msg=bone)
+
+        # and the closed part around it its volume: against that of its slice about the joint
+        part = owners[:, first] + owners[:, second] > 0.5
+        chosen = faces[np.all(part[faces], axis=1)]
+        axis_of_limb = int(np.argmax(np.abs(joints[bone] - joints[above])))
+        slab = rest.copy()
+        middle = joints[bone][axis_of_limb]
+        slab[:, axis_of_limb] = np.clip(slab[:, axis_of_limb], middle - 0.06, middle + 0.06)
+        around = volume(slab, chosen)
+        assert around > 0.0
+        loss = abs(volume(bent, chosen) - volume(rest, chosen)) / around
+        assert loss < 0.15, (bone, loss)
+        turn(armature, bone, axis, 0)
+
+    # a shin that is bent far goes into the thigh's back, but nowhere out at its front
+    turn(armature, "LeftLeg", "X", 120)
+    bent = evaluated(armature)
+    shin = owners[:, skeleton.index("LeftLeg")] > 0.99
+    height = joints["LeftLeg"][2] + 0.06
+    front = rest[
+        (owners[:, skeleton.index("LeftUpLeg")] > 0.99) & (abs(rest[:, 2] - height) < 0.03), 1
+    ].min()
+    behind = bent[shin & (bent[:, 2] > height)]
+    assert len(behind) == 0 or behind[:, 1].min() > front + 0.02, (front, behind[:, 1].min())
+    turn(armature, "LeftLeg", "X", 0)
+
+    # a limb turns in its socket: the rest of the body stays, and the limb keeps its shape
+    for bone, axis, degrees in (
+        ("LeftArm", "Y", 78),
+        ("LeftArm", "Y", -85),
+        ("LeftUpLeg", "X", -100),
+    ):
+        turn(armature, bone, axis, degrees)
+        bent = evaluated(armature)
+        chain = [
+            skeleton.index(bone),
+            *(
+                b
+                for b in range(skeleton.bone_count)
+                if skeleton.index(bone) in skeleton.get_ancestors(b)
+            ),
+        ]
+        moved = owners[:, chain].sum(axis=1) > 0.5
+        np.testing.assert_allclose(bent[~moved], rest[~moved], atol=1e-5)
+        np.testing.assert_allclose(
+            np.linalg.norm(bent[moved] - joints[bone], axis=1),
+            np.linalg.norm(rest[moved] - joints[bone], axis=1),
+            atol=1e-5,
+        )
+        turn(armature, bone, axis, 0)
+
+
+@pytest.mark.usefixtures("joints")
+def test_a_performer_is_all_that_is_added_to_the_scene() -> None:
+    scene = bpy.context.scene
+
+    mesh = bpy.data.meshes.new("Mine")
+    mine = bpy.data.objects.new("Mine", mesh)
+    scene.collection.objects.link(mine)
+    mine.select_set(True)
+    scene.frame_set(7)
+    kinds = (
+        "objects",
+        "meshes",
+        "materials",
+        "actions",
+        "collections",
+        "worlds",
+        "lights",
+        "cameras",
+        "images",
+        "armatures",
+        "scenes",
+    )
+    before = {kind: len(getattr(bpy.data, kind)) for kind in kinds}
+    armature = demo.add_performer(scene)
+    [body] = armature.children
+    added = {kind: len(getattr(bpy.data, kind)) - before[kind] for kind in kinds}
+    added = {kind: count for kind, count in added.items() if count}
+    assert added == {"objects": 2, "meshes": 1, "materials": 2, "armatures": 1}, added
+    assert armature.name == "Performer"
+    assert scene.frame_current == 7
+    assert bpy.context.mode == "OBJECT"
+    assert bpy.context.view_layer.objects.active == armature
+    assert bpy.context.selected_objects == [armature]
+    assert armature.animation_data is None
+    assert not body.data.validate()
+    assert armature.matrix_world == body.matrix_world
+    assert armature.matrix_world.to_translation().length == 0.0
+    for slot in body.material_slots:  # seen in solid view as when rendered
+        shown = slot.material.diffuse_color[:3]
+        shader = slot.material.node_tree.nodes["Principled BSDF"]
+        np.testing.assert_allclose(shader.inputs["Base Color"].default_value[:3], shown)
+    assert len({polygon.material_index for polygon in body.data.polygons}) == 2
+    assert all(polygon.use_smooth for polygon in body.data.polygons)
+
+    second = demo.add_performer(scene, "Understudy")
+    assert [slot.material for slot in second.children[0].material_slots] == [
+        slot.material for slot in body.material_slots
+    ]
+    assert second.name == "Understudy"
+    assert len(bpy.data.materials) == before["materials"] + 2
+
+    for obj in bpy.context.selected_objects:
+        obj.select_set(False)
+    bpy.context.view_layer.objects.active = mine
+    mine.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    third = demo.add_performer(scene)
+    assert third.name == "Performer.001"
+    assert mine.mode == "EDIT"
+    assert bpy.context.view_layer.objects.active == mine
+
+
+@pytest.mark.usefixtures("joints")
+def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike() -> None:
+    scene = bpy.context.scene
+
+    armature = demo.add_performer(scene)
+    scene.render.fps = 30
+    clips = locomotion.generate()[:2]
+    made = demo.add_demo_actions(armature, clips)
+    assert [action.name for action in made] == [clip.name for clip in clips]
+    assert all(action.use_fake_user for action in made)
+    assert armature.animation_data is None  # nobody asked it to play
+    assert {action.name for action in actions.find_actions(armature)} == {
+        clip.name for clip in clips
+    }
+    with actions.preserve_animation(armature):
+        actions.play(armature, made[1], actions.find_slot(made[1], armature))
+        assert_moves_like(armature, clips[1], skeleton, 1.0 + np.arange(clips[1].frame_count))
+        bpy.context.view_layer.update()
+
+    stranger = create_armature(
+        skeleton.with_names(tuple("x" + name for name in skeleton.names)), "Stranger"
+    )
+    count = len(bpy.data.actions)
+    with pytest.raises(RigError) as caught:  # it does not fit
+        demo.add_demo_actions(stranger, clips)
+    assert "Stranger" in str(caught.value)
+    assert len(bpy.data.actions) == count
+    assert stranger.animation_data is None
+
+
+@pytest.mark.usefixtures("joints")
+def test_a_take_of_the_demo_is_shown_on_the_mannequin_with_its_soles_on_the_ground() -> None:
+    clip = walking()  # with a simulation bone
+    armature = build_scene(clip, "Walk")
+    [body] = armature.children
+    assert [slot.material.name for slot in body.material_slots] == ["Mannequin", "Mannequin Accent"]
+    frames = 1.0 + np.arange(clip.frame_count)
+    assert_moves_like(armature, clip, clip.skeleton, frames)
+    scene = bpy.context.scene
+    lowest = []
+    for frame in range(1, clip.frame_count + 1):
+        scene.frame_set(frame)
+        found = evaluated(armature)
+        lowest.append(found[:, 2].min())
+    assert np.min(lowest) > -0.02, lowest
+    assert np.median(np.abs(lowest)) < 0.01, lowest  # its soles walk on the ground

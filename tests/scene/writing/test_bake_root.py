@@ -1,0 +1,219 @@
+"""Wherever a user's armature stands, and whatever carries the character: in the world it moves as
+the take does.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+from motion_matching.engine.errors import RigError
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.scene.rig.root_target import RootTarget
+from motion_matching.scene.writing.bake import bake
+from tests.scene.bodies import (
+    editing,
+    evaluated,
+    expected,
+    ground_place,
+    person,
+    rests_of,
+    stand,
+    walking,
+)
+from tests.scene.motions import transforms
+
+take = walking()
+names = take.skeleton.names[1:]
+frames = 1 + np.arange(take.frame_count)
+path = transforms(take.rotations[:, 0], take.positions[:, 0])
+
+
+def keyed(action):
+    return {name for name, _ in actions.read_channels(action)}
+
+
+def refused(word, obj, **options):
+    before = set(bpy.data.actions)
+    with pytest.raises(RigError) as caught:
+        bake(take, obj, name="Refused", **options)
+    assert word in str(caught.value), caught.value
+    assert set(bpy.data.actions) == before
+
+
+@pytest.fixture(autouse=True)
+def scene():
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = 30, 1.0
+    return scene
+
+
+def test_every_target_on_an_armature_that_stands_anywhere() -> None:
+    stands = (
+        {},
+        {"location": (1, 2, 0.5)},
+        {"turn": 1.1, "location": (-3, 1, 0)},
+        {"y_up": True},
+        {"scale": 0.01},
+        {"y_up": True, "scale": 0.01, "turn": -2.0, "location": (4, 0, 0)},
+    )
+    for where in stands:
+        for target in (None, *RootTarget):
+            obj = person(root=True)
+            stand(obj, **where)
+            rests, place, still = (
+                rests_of(obj, names),
+                ground_place(obj),
+                np.array(obj.matrix_world),
+            )
+            action = bake(
+                take,
+                obj,
+                name="Take",
+                root=target,
+                root_bone="Root" if target is RootTarget.BONE else "",
+            )
+            want, found = expected(take, rests), evaluated(obj, names, frames)
+            if (
+                target is RootTarget.IN_PLACE
+            ):  # where the object stands, the ground motion taken out
+                want = place @ np.linalg.inv(path)[:, None] @ want
+            np.testing.assert_allclose(found, want, atol=1e-4, err_msg=f"{where} {target}")
+            moves = "location" in keyed(action)
+            assert moves == (target in (None, RootTarget.OBJECT))
+            assert moves or np.allclose(obj.matrix_world, still, atol=1e-6)
+            assert any("Root" in name for name in keyed(action)) == (target is RootTarget.BONE)
+            root = evaluated(obj, ["Root"], frames)[:, 0]
+            if target in (
+                None,
+                RootTarget.OBJECT,
+                RootTarget.BONE,
+            ):  # it goes where the simulation bone goes
+                np.testing.assert_allclose(root[:, :3, 3], take.positions[:, 0], atol=1e-4)
+            bpy.data.objects.remove(obj)
+
+
+def test_an_armature_with_a_simulation_bone() -> None:
+    for target in (
+        None,
+        *RootTarget,
+    ):  # an armature with a simulation bone of its own, which is posed now
+        obj = create_armature(take.skeleton, "All")
+        obj.pose.bones["Simulation"].location = (1.0, 2.0, 3.0)
+        rests = rests_of(obj, take.skeleton.names)
+        bake(take, obj, name="Take", root=target)
+        found = evaluated(obj, take.skeleton.names, frames)
+        want = expected(take, rests)
+        if target is RootTarget.IN_PLACE:
+            want = np.linalg.inv(path)[:, None] @ want
+        if target is RootTarget.HIPS:
+            want[:, 0] = rests[0]
+        np.testing.assert_allclose(found, want, atol=1e-4, err_msg=str(target))
+
+
+def test_objects_with_parents_deltas_and_any_rotation_mode(scene) -> None:
+    parent = bpy.data.objects.new("Parent", None)
+    scene.collection.objects.link(parent)
+    parent.matrix_world = (
+        Matrix.Translation((1, 2, 3))
+        @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4()
+        @ Matrix.Scale(2.5, 4)
+    )
+    bpy.context.view_layer.update()
+    for mode in ("XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"):
+        obj = person()
+        obj.rotation_mode = mode
+        obj.delta_location = (0.5, -1, 2)
+        obj.delta_rotation_euler = (0.1, 0.2, 0.3)
+        obj.delta_rotation_quaternion = (0.9, 0.1, 0.3, 0.2)
+        obj.parent = parent
+        stand(obj, location=(1, 0, 0), turn=0.7, scale=0.1)
+        rests = rests_of(obj, names)
+        for target in (RootTarget.OBJECT, RootTarget.HIPS):
+            bake(take, obj, name="Take", root=target)
+            np.testing.assert_allclose(
+                evaluated(obj, names, frames), expected(take, rests), atol=1e-4
+            )
+
+
+def test_bones_that_the_take_lacks_stay_as_they_are_posed() -> None:
+    # bones that are not in the take stay as they are posed, above, between and below those that are
+    obj = person(root=True)
+    with editing(obj) as bones:
+        helper = bones.new("Helper")
+        helper.head, helper.tail = (0.1, 0.0, 1.2), (0.3, 0.1, 1.3)
+        helper.parent, bones["Chest"].parent = bones["Spine"], helper
+        extra = bones.new("Extra")
+        extra.head, extra.tail, extra.parent = (0.0, 0.0, 1.7), (0.0, 0.0, 1.9), bones["Head"]
+    pose = obj.pose.bones
+    pose["Root"].location, pose["Root"].rotation_quaternion = (0.5, 0.2, 1.0), (0.8, 0.1, 0.5, 0.2)
+    pose["Helper"].rotation_mode = "YXZ"
+    pose["Helper"].rotation_euler = (0.4, -0.3, 0.9)
+    pose["Extra"].location = (1.0, 0.0, 0.0)
+    stand(obj, y_up=True, scale=0.01, location=(1, 1, 0))
+    rests = rests_of(obj, names)
+    for target in (RootTarget.OBJECT, RootTarget.HIPS):
+        action = bake(take, obj, name="Take", root=target)
+        np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
+        assert not any(
+            bone in name for name in keyed(action) for bone in ("Root", "Helper", "Extra")
+        )
+        assert abs(pose["Helper"].rotation_euler[2] - 0.9) < 1e-6
+    pose["Root"].scale = (1.0, 2.0, 1.0)
+    refused("'Root'", obj, root=RootTarget.HIPS)
+    bake(
+        take, obj, name="Take", root=RootTarget.BONE, root_bone="Root"
+    )  # it is keyed now: its scale as well
+    np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
+
+
+def test_armatures_that_do_not_fit_are_refused_in_a_sentence() -> None:
+    def fresh(**where):
+        obj = person(root=True)
+        stand(obj, **where)
+        return obj
+
+    obj = fresh()
+    refused("is not an armature", bpy.data.objects.new("Empty", None))
+    refused("name the root bone", obj, root=RootTarget.BONE)
+    refused("'Tail' of armature", obj, root=RootTarget.BONE, root_bone="Tail")
+    refused("part of the body", obj, root=RootTarget.BONE, root_bone="Spine")
+    refused("no bone 'Pelvis'", obj, hips="Pelvis")
+
+    uneven = fresh()
+    uneven.scale = (1.0, 1.0, 1.2)
+    refused("unevenly", uneven)
+    large = fresh()
+    large.scale = (100.0, 100.0, 100.0)
+    refused("100 times as large", large)
+    lying = fresh()
+    lying.rotation_euler = (1.0, 0.0, 0.0)
+    refused("rests", lying)
+
+    connected = fresh()
+    with editing(connected) as bones:
+        bones["Root"].tail = bones["Hips"].head
+        bones["Hips"].use_connect = True
+    refused("'Hips' of armature", connected, root=RootTarget.HIPS)
+
+    follower = fresh()
+    follower.pose.bones["LeftHand"].constraints.new("COPY_ROTATION").name = "Follow"
+    refused("'Follow'", follower)
+    follower.pose.bones["LeftHand"].constraints[0].mute = True
+    bake(take, follower, name="Take")
+
+    free = fresh()
+    free.data.bones["Head"].use_inherit_rotation = False
+    refused("'Head'", free)
+
+    lacking = fresh()
+    with editing(lacking) as bones:
+        bones.remove(bones["LeftToe"])
+    refused("no bone 'LeftToe'", lacking)
+    other = person()
+    with editing(other) as bones:
+        bones["LeftToe"].head.z += 0.1
+    refused("'LeftToe' of armature", other)

@@ -1,0 +1,136 @@
+"""`take --onto`: the take on an armature of a user's file, in a copy of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from motion_matching.cli import main
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.motion import bvh
+from tests.scene.bodies import person, stand
+
+
+def onto(folder):
+    folder = folder
+    database, user = folder / "walk.npz", folder / "user.blend"
+
+    def run(*arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            code = main(["take", str(database), "--seconds", "3", "--quiet", *map(str, arguments)])
+        return code, errors.getvalue()
+
+    def heads(obj, names, frames):
+        result = []
+        for frame in frames:
+            bpy.context.scene.frame_set(int(frame))
+            found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            result.append([found.matrix_world @ found.pose.bones[name].head for name in names])
+        return np.array(result)
+
+    # a user's file: an armature in centimetres that lies on its back, at the database's rate, with
+    # an action of its own
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start = 30, 11
+    obj = person("Hero", root=True)
+    stand(obj, y_up=True, scale=0.01, turn=1.0, location=(3, 2, 0))
+    mine = bpy.data.actions.new("Mine")
+    obj.animation_data_create().action = mine
+    person("Other").pose.bones["Hips"].rotation_mode = "XYZ"
+    bpy.ops.wm.save_as_mainfile(filepath=str(user))
+    before = user.read_bytes()
+
+    out, take = folder / "out.blend", folder / "take.bvh"
+    on_root = ("--armature", "Hero", "--root", "bone", "--root-bone", "Root")
+    assert run("--onto", user, *on_root, "-o", out, "--bvh", take) == (0, "")
+    assert user.read_bytes() == before
+    assert not [name for name in folder.iterdir() if name.name.startswith(".")]
+    clip = bvh.load(take, scale=0.01)
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    scene, obj = bpy.context.scene, bpy.data.objects["Hero"]
+    action = obj.animation_data.action
+    assert action.name == "figure_eight walk"
+    assert bpy.data.actions["Mine"].use_fake_user
+    assert (scene.render.fps, scene.frame_start, action.frame_range[0]) == (30, 11, 11)
+    frames = 11 + np.arange(clip.frame_count)
+    np.testing.assert_allclose(
+        heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
+    )
+    assert np.allclose(obj.matrix_world.translation, (3, 2, 0))
+
+    on_track = ("--armature", "Other", "--track", "Take", "--frame", -20, "--fewer-keys", 0.005)
+    assert run("--onto", user, *on_track, "-o", out) == (0, "")
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    strip = bpy.data.objects["Other"].animation_data.nla_tracks["Take"].strips[0]
+    assert (strip.frame_start, strip.action.name) == (-20, "figure_eight walk")
+    found = heads(bpy.data.objects["Other"], clip.skeleton.names, frames - 31)
+    assert 1e-4 < np.linalg.norm(found - clip.compute_world()[1], axis=-1).max() < 0.0055
+
+    # a file that the program made itself, whose armature rests otherwise than the clips
+    for root in ("object", "bone", "hips", "in-place"):
+        assert run("-o", folder / "made.blend", "--root", root) == (0, "")
+        assert run(
+            "--onto", folder / "made.blend", "-o", out, "--bvh", take, "--script", "square"
+        ) == (0, "")
+        clip = bvh.load(take, scale=0.01)
+        bpy.ops.wm.open_mainfile(filepath=str(out))
+        [obj] = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
+        frames = 1 + np.arange(clip.frame_count)
+        np.testing.assert_allclose(
+            heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
+        )
+
+    there = sorted(folder.iterdir()), out.read_bytes()
+    for arguments, word in (
+        (("--onto", user, "-o", out), "choose one with --armature"),
+        (("--onto", user, "-o", out, "--armature", "Nobody"), "'Nobody'"),
+        (("--onto", user, "-o", user), "choose another name"),
+        (("--onto", database, "-o", out), "cannot be opened"),
+        (("--onto", folder / "no.blend", "-o", out), "does not exist"),
+        (("--onto", user), "-o FILE.blend"),
+        (("--root", "hips"), "-o FILE.blend"),
+        (("-o", out, "--armature", "Hero"), "--onto"),
+        (("-o", out, "--track", "Take"), "--onto"),
+        (("-o", out, "--root-bone", "Root"), "--onto"),
+        (("--onto", user, "-o", out, "--root-bone", "Root"), "--root bone"),
+        (("-o", out, "--fewer-keys", "5"), "--fewer-keys"),
+        (
+            (
+                "--onto",
+                user,
+                "-o",
+                out,
+                "--armature",
+                "Hero",
+                "--root",
+                "bone",
+                "--root-bone",
+                "Toe",
+            ),
+            "'Toe'",
+        ),
+        (
+            ("--onto", user, "-o", out, "--armature", "Other", "--root", "bone"),
+            "name the root bone",
+        ),
+    ):
+        code, said = run(*arguments)
+        assert code == 1, (arguments, said)
+        assert word in said, (arguments, said)
+        assert said.count("\n") == 1, (arguments, said)
+        assert there == (sorted(folder.iterdir()), out.read_bytes()), arguments
+    assert user.read_bytes() == before
+
+
+def test_a_take_onto_an_armature_of_a_file(demo_database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    databases.save(demo_database, folder / "walk.npz")
+    onto(folder)

@@ -1,0 +1,187 @@
+"""The scripts in `examples/` run as their docstrings say, and give what they promise."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from motion_matching import api
+from tests.conftest import CHECKOUT
+
+EXAMPLES = CHECKOUT / "examples"
+SCRIPTS = {
+    "batch_of_takes",
+    "custom_features",
+    "database_from_fbx",
+    "onto_active_armature",
+    "study_of_weights",
+}
+IN_BLENDER = {"database_from_fbx", "onto_active_armature"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three clips in `clips` and a database of them, `walk.npz`."""
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "clips").mkdir()
+    for clip in api.make_demo_clips():
+        if clip.name in ("idle", "walk_speeds", "walk_starts_and_stops"):
+            api.write_bvh(clip, folder / "clips" / f"{clip.name}.bvh")
+    api.save(api.build(folder / "clips"), folder / "walk.npz")
+    return folder
+
+
+def run(name: str, folder: Path, *arguments: object) -> str:
+    """Run an example in a folder, as one does in a shell; returns what it prints."""
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "blender_user")}
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_batch_is_written_with_a_table(folder, tmp_path):
+    scripts = ("--scripts", "square", "flips")
+    printed = run(
+        "batch_of_takes", tmp_path, folder / "clips", tmp_path / "takes", "--seconds", 3, *scripts
+    )
+    assert "4 takes and takes.csv are in" in printed
+    with open(tmp_path / "takes" / "takes.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {f"{row['take']}.bvh" for row in rows} == {
+        path.name for path in (tmp_path / "takes").glob("*.bvh")
+    }
+    assert all(
+        0 < float(row["foot_slide_mann"]) < 0.2 and float(row["seconds"]) == pytest.approx(3)
+        for row in rows
+    )
+
+
+def test_features_are_compared(folder, tmp_path):
+    printed = run("custom_features", tmp_path, folder / "clips", "--seconds", 3)
+    assert "default: 27 dimensions" in printed
+    assert "custom: 29 dimensions" in printed
+    assert "bone_position LeftHand" in printed
+
+
+def test_weights_are_studied_and_plotted(folder, tmp_path):
+    weights = ["0.5", "1", "4"]
+    printed = run(
+        "study_of_weights",
+        tmp_path,
+        "--database",
+        folder / "walk.npz",
+        "--weights",
+        *weights,
+        "--seconds",
+        4,
+    )
+    assert printed.count("cm/s foot slide") == len(weights)
+    lines = [
+        element
+        for element in ElementTree.parse(tmp_path / "weights.svg").iter()
+        if element.tag.endswith("polyline")
+    ]
+    assert [len(line.attrib["points"].split()) for line in lines] == [len(weights)] * 2
+
+
+def test_a_database_is_built_from_fbx(tmp_path):
+    printed = run("database_from_fbx", tmp_path, "-o", "walk.npz")
+    assert "walk_speeds: " in printed
+    assert {r.clip for r in api.open(tmp_path / "walk.npz").ranges} == {
+        "idle",
+        "walk_speeds",
+        "walk_starts_and_stops",
+    }
+
+
+MAKE_HERO = """
+import pathlib, sys
+from motion_matching import api
+folder = pathlib.Path(sys.argv[1])
+database = api.open(sys.argv[2])
+api.write_blend(api.perform(database, seconds=1), folder / "hero.blend", database)
+bpy.ops.wm.open_mainfile(filepath=str(folder / "hero.blend"))
+armature = bpy.context.view_layer.objects.active
+armature.name = "Hero"
+bpy.data.actions.remove(armature.animation_data.action)
+for clip in api.load(sys.argv[3]):
+    api.write_action(clip, armature).use_fake_user = True
+bpy.context.scene.frame_start = 21
+bpy.ops.wm.save_as_mainfile(filepath=str(folder / "hero.blend"))
+"""
+
+
+def test_a_take_goes_onto_the_active_armature_of_another_file(folder, tmp_path, run_in_blender):
+    run_in_blender(MAKE_HERO, tmp_path, folder / "walk.npz", folder / "clips")
+    before = (tmp_path / "hero.blend").read_bytes()
+    printed = run(
+        "onto_active_armature",
+        tmp_path,
+        "--file",
+        "hero.blend",
+        "--save",
+        "circle.blend",
+        "--seconds",
+        4,
+    )
+    assert "'circle' on 'Hero', frames 21 to 140, of 3 actions." in printed
+    assert (tmp_path / "hero.blend").read_bytes() == before
+    assert (tmp_path / "circle.blend").is_file()
+
+
+# What all have
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_an_example_says_how_it_is_run(name):
+    tree = ast.parse((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"))
+    assert f"examples/{name}.py" in ast.get_docstring(tree)
+
+
+def test_examples_use_the_interface_alone():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, "find_api"}
+    for path in EXAMPLES.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "engine" not in text
+        used = {
+            node.attr
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "api"
+        }
+        assert used <= set(api.__all__), path.name
+
+
+def read_find_api(name: str) -> str:
+    """The function `find_api` of an example, as text."""
+    tree = ast.parse((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"))
+    return ast.unparse(
+        next(
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name == "find_api"
+        )
+    )
+
+
+@pytest.mark.parametrize("name", sorted(IN_BLENDER))
+def test_scripts_for_the_text_editor_carry_the_same_function(name):
+    assert read_find_api(name) == read_find_api("find_api")

@@ -1,0 +1,289 @@
+"""Files of the version before the reorganisation open as before; tests/data/before/README.md says
+what they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching import cli
+from motion_matching.app import build, features, recordings, settings, status, training
+from motion_matching.app.content import compute_key
+from motion_matching.app.library import get_library
+from motion_matching.app.steps import run_to_end
+from motion_matching.app.takes import read_parts
+from motion_matching.engine.control import performance
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.motion import bvh
+from motion_matching.scene.blender import actions
+from motion_matching.scene.reading.tag_markers import read_tags
+from motion_matching.ui import presets
+from tests.ui.every_property import differences, leaves
+
+BEFORE = Path(__file__).parent / "data" / "before"
+PERFORMER = json.loads((BEFORE / "performer.json").read_text(encoding="utf-8"))
+KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
+    "{}.{}".format(*bpy.app.version)
+]
+ops = bpy.ops.motion_matching
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the files, beside each other as they were."""
+    return Path(shutil.copytree(BEFORE, tmp_path / "before"))
+
+
+@pytest.fixture
+def performer(folder: Path) -> bpy.types.Object:
+    """The character of performer.blend, whose database and motion field lie in the library."""
+    library = get_library().folder
+    library.mkdir(parents=True, exist_ok=True)
+    for name, key in (("database", KEYS["Everything"]), ("field", KEYS["field"])):
+        shutil.copy(folder / "library" / f"{name}.npz", library / f"{key}.npz")
+    return open_object(folder / "performer.blend", "Performer")
+
+
+def open_object(path: Path, name: str) -> bpy.types.Object:
+    """Open a file, and make the object of that name the active one."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    obj = bpy.data.objects[name]
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def read_values(obj: bpy.types.Object) -> dict[str, object]:
+    return json.loads(json.dumps(dict(leaves(obj.motion_matching))))
+
+
+def read_curves(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
+    """Keys (K, 2) of each curve."""
+    return {
+        (curve.data_path, curve.array_index): np.array(
+            [point.co for point in curve.keyframe_points]
+        )
+        for curve in actions.get_channelbag(action).fcurves
+    }
+
+
+def check_is_same_take(action: bpy.types.Action, before: bpy.types.Action) -> None:
+    now, then = read_curves(action), read_curves(before)
+    assert now.keys() == then.keys()
+    for key, points in then.items():
+        # other versions of numpy round otherwise
+        np.testing.assert_allclose(now[key], points, atol=1e-5, err_msg=str(key))
+
+
+def check_is_same_bvh(path: Path, before: Path) -> None:
+    now, then = bvh.load(path), bvh.load(before)
+    assert now.skeleton.names == then.skeleton.names
+    np.testing.assert_allclose(now.positions, then.positions, atol=1e-4)
+    np.testing.assert_allclose(now.rotations, then.rotations, atol=1e-4)
+
+
+# ---------------------------------------------------------------- files of Blender
+
+
+def test_every_property_has_the_value_that_was_saved(folder):
+    before = json.loads((folder / "every_property.json").read_text(encoding="utf-8"))
+    obj = open_object(folder / "every_property.blend", "Filled")
+    assert len(before) > 150
+    assert differences(before, read_values(obj)) == {}
+
+
+def test_settings_of_a_character_are_read_as_before(performer):
+    assert differences(PERFORMER["properties"], read_values(performer)) == {}
+    database = run_to_end(build.load_or_build_steps(performer))
+    now = settings.get_performer_settings(performer, database).to_dict()
+    assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"]
+
+
+def test_databases_and_fields_are_found_again_by_their_keys(performer):
+    """Another Blender than the one that wrote the file may read its curves as others, and give
+    other keys, as before.
+    """
+    group = performer.motion_matching
+    assert len(group.databases) == 2
+    for index, database in enumerate(group.databases):
+        group.database_index = index
+        assert compute_key(performer) == KEYS[database.label]
+        assert database.built_key == group.built_key == PERFORMER["keys"][database.label]
+        missing = "elsewhere" if KEYS[database.label] == group.built_key else "stale"
+        assert status.refresh(performer).kind == (
+            "fresh" if database.label == "Everything" else missing
+        )
+
+    known = status.refresh(performer)
+    assert known.key == KEYS["Everything"]
+    assert [
+        known.frames,
+        known.clips,
+        known.bones,
+        known.dimensions,
+        sorted(known.tags),
+    ] == PERFORMER["status"]
+    assert training.get_training_key(performer) == KEYS["field"]
+    assert training.get_training_state(performer) == "fresh"
+    assert group.training.trained_key == PERFORMER["trained_key"]
+    database = run_to_end(build.load_or_build_steps(performer))
+    field = training.ChosenMethod.from_object(performer).load_field(database)
+    assert field is not None
+    assert field.name.endswith(KEYS["field"])
+
+
+def test_databases_are_built_as_before(performer):
+    """The same settings, sources, tags and path by hand make the database that the old code
+    made.
+    """
+    path = get_library().get_path(KEYS["Everything"])
+    before = databases.load(path)
+    assert ops.build() == {"FINISHED"}
+    check_is_same_database(databases.load(path), before)
+
+
+def check_is_same_database(now: databases.Database, before: databases.Database) -> None:
+    for field in dataclasses.fields(before):
+        one, other = getattr(now, field.name), getattr(before, field.name)
+        if isinstance(other, np.ndarray) and other.dtype.kind == "f":
+            np.testing.assert_allclose(one, other, atol=1e-4, err_msg=field.name)
+        elif isinstance(other, np.ndarray):
+            assert np.array_equal(one, other), field.name
+        elif field.name == "ranges":
+            assert list(map(dataclasses.astuple, one)) == list(map(dataclasses.astuple, other))
+
+
+@pytest.mark.parametrize(("method", "use_markers", "first", "again"), PERFORMER["takes"])
+def test_takes_are_performed_again_as_before(performer, method, use_markers, first, again):
+    group = performer.motion_matching
+    group.controller.method = method
+    group.take_index = next(
+        index for index, take in enumerate(group.takes) if take.action.name == first
+    )
+    assert read_parts(bpy.data.actions[first])
+    assert ops.bake_again(use_markers=use_markers) == {"FINISHED"}
+    check_is_same_take(group.takes[group.take_index].action, bpy.data.actions[again])
+
+
+def test_markers_and_steered_paths_are_read(performer):
+    for name, markers in PERFORMER["markers"].items():
+        assert sorted([m.name, m.frame] for m in bpy.data.actions[name].pose_markers) == markers
+    source = performer.motion_matching.sources[0]
+    performer.motion_matching.source_index = 0
+    tags = sorted((tag.frame_start, tag.frame_end) for tag in source.tag_ranges)
+    assert sorted((r.start, r.end) for r in read_tags(source.action)) == tags
+    assert ops.markers_to_tags() == {"FINISHED"}
+    assert sorted((tag.frame_start, tag.frame_end) for tag in source.tag_ranges) == tags
+
+    [part] = read_parts(performer.motion_matching.play.take)
+    assert len(part.performance.intents) > part.lead_in > 0
+
+
+def test_a_recording_that_was_cut_off_is_recovered(folder, performer):
+    before = json.loads((folder / "cut_off.json").read_text(encoding="utf-8"))
+    recovery = recordings.get_folder()
+    recovery.mkdir(parents=True, exist_ok=True)
+    shutil.copy(folder / "cut_off.mmrecovery", recovery)
+    recordings.refresh()
+    action = recordings.recover(recordings.find_foremost())
+    assert action.name.startswith("Live Take")
+    assert list(action.frame_range) == before["frames"]
+
+
+def test_presets_of_the_user_are_applied(folder, performer):
+    group = performer.motion_matching
+    schema = features.build_schema(group.features)
+    controller = settings.get_controller_data(group.controller)
+    for kind in ("features", "controllers", "rigs"):
+        file = presets.get_user_folder(kind, create=True) / "mine.json"
+        shutil.copy(folder / "presets" / kind / "mine.json", file)
+    ops.apply_preset(kind="features", filepath="default")
+    ops.apply_preset(kind="controllers", filepath="responsive")
+    group.roles.hips = ""
+    for kind in ("features", "controllers", "rigs"):
+        assert ops.apply_preset(
+            kind=kind, filepath=str(presets.get_user_folder(kind) / "mine.json")
+        ) == {"FINISHED"}
+    assert features.build_schema(group.features) == schema
+    assert settings.get_controller_data(group.controller) | {
+        "neighbours": 0,
+        "drift": 0,
+    } == controller | {
+        "neighbours": 0,
+        "drift": 0,
+    }  # training set these two after the preset was saved
+    roles = json.loads((folder / "presets" / "rigs" / "mine.json").read_text())["roles"]
+    assert settings.get_roles(group) == roles
+
+
+# ---------------------------------------------------------------- files of the command line
+
+
+def run(*arguments: object) -> None:
+    assert cli.main([*map(str, arguments), "--quiet"]) == 0
+
+
+def test_performances_and_contacts_are_performed_as_before(folder):
+    run(
+        "take",
+        folder / "curves.npz",
+        "--script",
+        folder / "performance.json",
+        "--contacts",
+        folder / "contacts.json",
+        "--bvh",
+        folder / "now.bvh",
+        "--save-performance",
+        folder / "now.json",
+        "--save-contacts",
+        folder / "contacts_now.json",
+    )
+    check_is_same_bvh(folder / "now.bvh", folder / "take.bvh")
+    assert performance.load(folder / "now.json") == performance.load(folder / "performance.json")
+    assert (folder / "contacts_now.json").read_text() == (folder / "contacts.json").read_text()
+
+
+def test_a_trained_field_plays_as_before(folder):
+    run(
+        "take",
+        folder / "curves.npz",
+        "--script",
+        folder / "field_performance.json",
+        "--controller",
+        "field",
+        "--field",
+        folder / "curves_field.npz",
+        "--bvh",
+        folder / "now.bvh",
+    )
+    check_is_same_bvh(folder / "now.bvh", folder / "field_take.bvh")
+
+
+def test_the_same_command_builds_the_same_database(folder):
+    run(
+        "build",
+        folder / "curves.bvh",
+        "-o",
+        folder / "now.npz",
+        "--tags",
+        folder / "saved_tags.json",
+        "--features",
+        "holden",
+        "--simulation-bone",
+        "adaptive",
+        "--save-tags",
+        folder / "now.json",
+    )
+    check_is_same_database(
+        databases.load(folder / "now.npz"), databases.load(folder / "curves.npz")
+    )
+    now, before = (
+        json.loads((folder / name).read_text()) for name in ("now.json", "saved_tags.json")
+    )
+    assert [{"start": 0} | tag for tag in now["curves"]] == before["curves"]

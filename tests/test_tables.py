@@ -1,0 +1,69 @@
+"""The tables of settings in the manual: written from the settings, and up to date."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from building import tables
+from motion_matching.engine.settings import describe
+
+
+@dataclass(frozen=True)
+class Sample:
+    speed: float = describe(1.5, "Speed", "How fast it goes", "m/s")
+    angle: float = describe(math.radians(45), "Angle", "How far it turns | both ways", "rad")
+    rate: float = describe(math.pi, "Rate", "How fast it turns", "rad/s")
+    part: float = describe(0.25, "Part", "How much of it", "share")
+    count: int = describe(15, "Count", "How many")
+    locked: bool = describe(True, "Locked", "Whether it holds")
+    method: str = describe("speed", "Method", "How it is found", choices={"speed": ("Speed", "")})
+    height: float | None = describe(None, "Height", "Where it ends", "m")
+    hidden: float = 3.0
+
+
+TABLE = """\
+| setting | panel | default | what it does |
+|---|---|---|---|
+| `speed` | *Speed* | 1.5 m/s | How fast it goes |
+| `angle` | *Angle* | 45° | How far it turns \\| both ways |
+| `rate` | *Rate* | 180°/s | How fast it turns |
+| `part` | *Part* | 0.25 | How much of it |
+| `count` | *Count* | 15 | How many |
+| `locked` | *Locked* | on | Whether it holds |
+| `method` | *Method* | `speed` | How it is found |
+| `height` | *Height* |  | Where it ends |"""
+
+
+def test_a_row_for_each_described_setting():
+    assert tables.make_table(Sample) == TABLE
+
+
+def test_tables_are_replaced_and_the_rest_stays(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(tables.MODULES, "Sample", "")
+    monkeypatch.setattr(tables, "_find_settings", lambda name: Sample)
+    page = "before\n<!-- table: Sample -->\n\nold\n\n<!-- end of table -->\nafter\n"
+    filled = tables.fill_tables(page)
+    assert filled == f"before\n<!-- table: Sample -->\n\n{TABLE}\n\n<!-- end of table -->\nafter\n"
+    assert tables.fill_tables(filled) == filled
+
+
+def test_tables_written_by_hand_stay():
+    page = "<!-- table: KINDS -->\n\n| kind |\n|---|\n| walk |\n\n<!-- end of table -->\n"
+    assert tables.fill_tables(page) == page
+
+
+def test_settings_without_descriptions_have_no_table():
+    @dataclass
+    class Plain:
+        speed: float = 1.0
+
+    assert tables.make_table(Plain) == ""
+
+
+@pytest.mark.parametrize("page", sorted(tables.DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_the_manual_is_up_to_date(page):
+    text = page.read_text(encoding="utf-8")
+    assert tables.fill_tables(text) == text, "run `python -m building.tables`"

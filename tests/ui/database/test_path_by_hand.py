@@ -1,0 +1,311 @@
+"""The simulation bone edited by hand: an empty with its path, which is built from, lasts, and is
+missed where it is gone.
+"""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import status
+from motion_matching.app.characters import get_active_armature
+from motion_matching.app.content import compute_key
+from motion_matching.app.library import get_library
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh
+from motion_matching.scene.blender import actions
+from motion_matching.scene.rig.root_target import RootTarget
+from motion_matching.scene.writing import bake
+from tests.ui.characters import character, refused
+
+ops = bpy.ops.motion_matching
+
+
+def database(obj):
+    assert ops.build() == {"FINISHED"}
+    return get_library().load(compute_key(obj))
+
+
+def rows(built, name):
+    k = [r.clip for r in built.ranges].index(name)
+    return slice(int(built.starts[k]), int(built.stops[k]))
+
+
+@pytest.fixture(autouse=True)
+def obj():
+    return character()
+
+
+def test_a_path_that_is_edited_by_hand_wins(obj):
+    settings = obj.motion_matching
+
+    refused(ops.edit_path, "Add actions or files")
+    ops.add_actions()
+    names = [source.action.name for source in settings.sources]
+    settings.source_index = names.index("walk_curves")
+    source = settings.sources[settings.source_index]
+    computed, key = database(obj), compute_key(obj)
+    refused(ops.computed_path, "computed path already")
+    refused(ops.select_path, "by hand first")
+    obj.rotation_euler.z = 0.0
+
+    assert ops.edit_path() == {"FINISHED"}
+    path = source.path
+    assert source.use_path
+    assert path.name == "walk_curves Path"
+    assert path.type == "EMPTY"
+    assert path.users_scene
+    assert bpy.context.object == obj
+    assert obj.select_get(), "the selection stays"
+    refused(ops.edit_path, "computed one first")
+    assert status.refresh(obj).kind == "stale"
+
+    # untouched, it is the computed path
+    again = database(obj)
+    assert np.abs(again.track - computed.track).max() < 1e-4
+    assert np.abs(again.poses - computed.poses).max() < 1e-4
+    assert np.abs(again.features - computed.features).max() < 5e-4, np.abs(
+        again.features - computed.features
+    ).max()
+
+    # the empty walks with the character
+    obj.animation_data_create()
+    actions.assign(obj, source.action)
+    for frame in (1, 60, 150):
+        bpy.context.scene.frame_set(frame)
+        x, y, yaw = again.track[rows(again, "walk_curves")][frame - 1]
+        hips = obj.matrix_world @ obj.pose.bones["Hips"].head
+        assert (path.matrix_world.translation.xy - hips.xy).length < 0.3
+        assert abs(path.matrix_world.translation.x - x) < 1e-4
+        assert abs(path.matrix_world.translation.y - y) < 1e-4
+        faced = -path.matrix_world.col[1]
+        assert math.hypot(faced.x - math.sin(yaw), faced.y + math.cos(yaw)) < 1e-4
+    bpy.context.scene.frame_set(1)
+    obj.animation_data.action = None
+
+    # an edit shows up where it was made, in the mirror image as well
+    curves = {(c.data_path, c.array_index): c for c in actions.get_assigned_curves(path)}
+    assert sorted(curves) == [("location", 0), ("location", 1), ("rotation_euler", 2)]
+    curves["location", 0].keyframe_points[99].co.y += 0.25
+    curves["rotation_euler", 2].keyframe_points[99].co.y += 0.5
+    assert compute_key(obj) != key
+    edited = database(obj)
+    there = rows(edited, "walk_curves")
+    moved = edited.track - computed.track
+    assert np.allclose(moved[there.start + 99], [0.25, 0.0, 0.5], atol=1e-4), moved[
+        there.start + 99
+    ]
+    moved[there.start + 99] = 0.0
+    half = len(moved) // 2
+    assert np.allclose(moved[half + there.start + 99], [-0.25, 0.0, -0.5], atol=1e-4)
+    moved[half + there.start + 99] = 0.0
+    assert np.abs(moved).max() < 1e-4
+    # the character stays where it was in the world, seen from another place
+    assert np.abs(edited.features - computed.features).max() > 0.01
+
+    # curves that an animator smooths count between their keys as well
+    for curve in curves.values():
+        for point in curve.keyframe_points:
+            point.interpolation = "BEZIER"
+        curve.update()
+    for k in range(120, 90, -1):
+        for curve in curves.values():
+            curve.keyframe_points.remove(curve.keyframe_points[k])
+    smooth = database(obj)
+    assert (
+        np.abs(np.diff(smooth.track[there], 2, axis=0)).max()
+        < np.abs(np.diff(edited.track[there], 2, axis=0)).max()
+    )
+
+    # saved and opened, it is the same database
+    after = compute_key(obj)
+    file = bpy.app.tempdir + "path.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.open_mainfile(filepath=file)
+    obj = bpy.data.objects["Hero"]
+    settings = obj.motion_matching
+    source = settings.sources[settings.source_index]
+    assert source.use_path
+    assert source.path.name == "walk_curves Path"
+    assert compute_key(obj) == after
+
+    # its keys have to reach over the frames that are taken
+    source.use_range, source.frame_start, source.frame_end = True, 20, 2000
+    refused(ops.build, "walk_curves Path", "20 to 2000", "both ends")
+    source.use_range = False
+
+    # back to computed: the empty and its action are gone, and the database from before is found
+    # again
+    blocks = len(bpy.data.actions), len(bpy.data.objects)
+    assert ops.select_path() == {"FINISHED"}
+    assert bpy.context.object == source.path
+    assert ops.computed_path() == {"FINISHED"}
+    assert bpy.context.object == obj
+    assert not source.use_path
+    assert source.path is None
+    assert (len(bpy.data.actions), len(bpy.data.objects)) == (blocks[0] - 1, blocks[1] - 1)
+    assert compute_key(obj) == key
+
+
+def test_a_path_that_is_lost_is_told_of_and_comes_back_with_undo(obj):
+    settings = obj.motion_matching
+
+    bpy.context.preferences.edit.use_global_undo = True
+    bpy.context.preferences.edit.undo_steps = 32
+    ops.add_actions()
+    settings.source_index = 1
+    assert settings.sources[1].action.name
+    bpy.ops.ed.undo_push(message="start")
+    ops.edit_path()
+    bpy.ops.ed.undo_push(message="by hand")
+    before = compute_key(obj)
+
+    # deleted as users do it
+    path = settings.sources[1].path
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    path.select_set(True)
+    bpy.context.view_layer.objects.active = path
+    assert get_active_armature(bpy.context) == obj, "the panels stay while the empty is edited"
+    bpy.ops.object.delete()
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.ed.undo_push(message="deleted")
+    assert ops.build() == {"FINISHED"}
+    assert settings.sources[1].name in settings.built_notes
+    assert "lost the path" in settings.built_notes
+    # the others can be edited all the same, those before it and after it
+    for k in (0, 2):
+        settings.source_index = k
+        ops.edit_path()
+        assert settings.sources[k].path.name == f"{settings.sources[k].action.name} Path"
+        last = settings.sources[k].action.frame_range[1]
+        assert settings.sources[k].path.animation_data.action.frame_range[1] == last
+    settings.source_index = 1
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Hero"]
+    settings = obj.motion_matching
+    assert compute_key(obj) == before
+    assert settings.sources[1].path.users_scene
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Hero"]
+    settings = obj.motion_matching
+    assert not settings.sources[1].use_path
+    assert settings.sources[1].path is None
+    assert not [o for o in bpy.data.objects if o.type == "EMPTY"]
+    # removed from the file altogether
+    ops.edit_path()
+    path = settings.sources[1].path
+    path.animation_data.action = None
+    refused(ops.build, path.name, "no keys")
+    bpy.data.objects.remove(path)
+    ops.build()
+    assert "lost the path" in settings.built_notes
+    assert not ops.select_path.poll()
+    assert ops.computed_path() == {"FINISHED"}
+    assert ops.build() == {"FINISHED"}
+
+    # what else moves it is told
+    ops.edit_path(fewer_keys=0.005)
+    path = settings.sources[1].path
+    path.constraints.new("COPY_LOCATION")
+    refused(ops.build, path.name, "Bake Action")
+    path.constraints.clear()
+    thin = {c.data_path: len(c.keyframe_points) for c in actions.get_assigned_curves(path)}
+    assert thin["location"] < 0.3 * settings.sources[1].action.frame_range[1], thin
+    # a source that is switched off has nothing to be baked with
+    settings.source_index = 0
+    settings.sources[0].enabled = False
+    refused(ops.edit_path, "Switch on this source")
+
+
+def test_a_path_goes_along_with_its_armature_and_is_there_for_files(obj):
+    settings = obj.motion_matching
+
+    # an armature that stands elsewhere, turned and small, and whose action moves its bones alone
+    clip = next(clip for clip in locomotion.generate(fps=24) if clip.name == "walk_curves")
+    made = bake.bake(clip, obj, name="hips", root=RootTarget.HIPS)
+    obj.animation_data.action = None
+    for bone in obj.pose.bones:
+        bone.matrix_basis.identity()
+    for action in [a for a in bpy.data.actions if a != made]:
+        bpy.data.actions.remove(action)
+    obj.location, obj.rotation_euler, obj.scale = (2.0, -1.0, 0.0), (0.0, 0.0, 0.7), (0.5, 0.5, 0.5)
+    bpy.context.view_layer.update()
+    ops.add_actions(which="ALL")
+    assert [s.action.name for s in settings.sources] == ["hips"]
+    assert not actions.moves_object(made, obj)
+    computed = database(obj)
+    ops.edit_path()
+    path = settings.sources[0].path
+    assert path.parent == obj
+    again, key = database(obj), compute_key(obj)
+    assert np.abs(again.track - computed.track).max() < 1e-4 * (1 + np.abs(computed.track).max()), (
+        "turned and scaled"
+    )
+
+    # path and clip go along with the armature, so the database stays what it is
+    obj.location, obj.rotation_euler.z = (-4.0, 3.0, 0.0), -1.2
+    bpy.context.view_layer.update()
+    assert compute_key(obj) == key
+    moved = database(obj)
+    assert np.abs(moved.features - again.features).max() < 2e-3, np.abs(
+        moved.features - again.features
+    ).max()
+    assert np.abs(moved.track - again.track).max() > 1.0
+    # a copy of the character has the path where it stands itself
+    twin = obj.copy()
+    bpy.context.collection.objects.link(twin)
+    twin.location = (9.0, 9.0, 0.0)
+    bpy.context.view_layer.update()
+    assert compute_key(twin) == key
+
+    # a motion capture file: frames are counted from zero, as in its range
+    settings.sources.clear()
+    bpy.data.objects.remove(path)
+    file = pathlib.Path(bpy.app.tempdir) / "walk.bvh"
+    bvh.save(clip, file)
+    obj.location, obj.rotation_euler, obj.scale = (0, 0, 0), (0, 0, 0), (1, 1, 1)
+    for ranged in (False, True):
+        settings.sources.clear()
+        ops.add_files(filepath=str(file), mirror=False)
+        source = settings.sources[0]
+        source.use_range, source.frame_start, source.frame_end = ranged, 30, 160
+        computed = database(obj)
+        ops.edit_path()
+        assert source.path.animation_data.action.frame_range[0] == (30 if ranged else 0)
+        again = database(obj)
+        assert again.track.shape == computed.track.shape
+        assert np.abs(again.track - computed.track).max() < 1e-4
+        assert len([r.clip for r in again.ranges]) == 1
+        assert again.ranges[0].clip == "walk"
+        ops.computed_path()
+
+
+def test_the_path_of_an_overridden_character_is_edited(obj):
+    # a character from another file, as the override of its collection
+    together = bpy.data.collections.new("Cast")
+    bpy.context.scene.collection.children.link(together)
+    bpy.context.scene.collection.objects.unlink(obj)
+    together.objects.link(obj)
+    ops.add_actions()
+    file = bpy.app.tempdir + "cast.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(file, link=True) as (_there, wanted):
+        wanted.collections = ["Cast"]
+    wanted.collections[0].override_hierarchy_create(
+        bpy.context.scene, bpy.context.view_layer, do_fully_editable=True
+    )
+    obj = next(one for one in bpy.data.objects if one.override_library)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    settings = obj.motion_matching
+    assert ops.edit_path() == {"FINISHED"}
+    path = settings.sources[settings.source_index].path
+    assert path.users_collection == (bpy.context.scene.collection,)
+    assert ops.build() == {"FINISHED"}
+    assert "lost" not in settings.built_notes

@@ -1,0 +1,189 @@
+"""The list of features: added, removed and moved, with presets of the references that come and go
+whole.
+"""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+
+from motion_matching.app import features as feature_list
+from motion_matching.app import status
+from motion_matching.app.content import compute_key
+from motion_matching.app.library import get_library
+from motion_matching.engine import presets
+from motion_matching.engine.database.features import load_schema
+from tests.ui.characters import character, refused
+
+
+def test_features_are_added_removed_and_moved():
+    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+    features = obj.motion_matching.features
+
+    # shipped sets are what they were when they come back, past, axes and all
+    for name in presets.list_names("features"):
+        ops.apply_preset(kind="features", filepath=name)
+        ours, theirs = feature_list.build_schema(features), load_schema(name)
+        assert ours.with_weights(range(len(ours.features))) == theirs.with_weights(
+            range(len(theirs.features))
+        ), name
+        assert max(abs(ours.weights - theirs.weights)) < 1e-5  # properties have six digits
+        assert json.loads(json.dumps(feature_list.get_features_data(features)))["features"]
+    features.items.clear()
+
+    def told():
+        return [(item.kind, item.bone, item.times) for item in features.items]
+
+    # with nothing listed, the default is in use, and is listed before something is added to it
+    assert not ops.remove_feature.poll()
+    assert not ops.move_feature.poll()
+    refused(ops.remove_feature, "add a feature")
+    assert feature_list.build_schema(features) == load_schema("default")
+    bpy.ops.ed.undo_push(message="before")
+    assert ops.add_feature(kind="bone_position") == {"FINISHED"}
+    assert len(features.items) == 8
+    assert features.preset == ""
+    added = features.items[features.index]
+    assert (added.kind, added.bone, added.axes) == ("bone_position", "hips", "xyz"), (
+        "feet are compared already"
+    )
+    feature_list.build_schema(features)
+
+    # every kind, and the past
+    for kind, times in (
+        ("bone_velocity", ""),
+        ("trajectory_position", "-0.5, -1"),
+        ("trajectory_direction", "0.25"),
+        ("trajectory_velocity", ""),
+    ):
+        count = len(features.items)
+        ops.add_feature(kind=kind, times=times)
+        assert len(features.items) == count + 1
+        assert features.items[features.index].kind == kind
+        schema = feature_list.build_schema(features)
+    assert schema.past == 1.0
+    assert [f.axes for f in schema.features if f.kind == "trajectory_velocity"] == ["xy"]
+    ops.add_feature(kind="bone_velocity", bone="Spine1")
+    assert features.items[features.index].bone == "Spine1"
+
+    # moved and removed, the rest stays
+    before = told()
+    index = features.index
+    ops.move_feature(direction="UP")
+    assert features.index == index - 1
+    assert told()[index - 1] == before[index]
+    assert sorted(told()) == sorted(before)
+    ops.move_feature(direction="DOWN")
+    assert told() == before
+    assert features.index == index
+    features.index = 0
+    assert ops.move_feature(direction="UP") == {"CANCELLED"}
+    assert told() == before
+    features.index = len(before) - 1
+    assert ops.move_feature(direction="DOWN") == {"CANCELLED"}
+    assert told() == before
+    features.index = index
+    ops.remove_feature()
+    assert told() == before[:index] + before[index + 1 :]
+    while len(features.items) > 1:
+        ops.remove_feature()
+    refused(ops.remove_feature, "at least one feature")
+
+    # another kind has what that needs
+    item = features.items[0]
+    for kind in ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position"):
+        item.kind = kind
+        [feature] = feature_list.build_schema(features).features
+        assert feature.kind == kind
+        assert bool(feature.times) == kind.startswith("trajectory")
+
+    # one step of undo each
+    ops.apply_preset(kind="features", filepath="holden")
+    bpy.ops.ed.undo_push(message="holden")
+    ops.add_feature(kind="trajectory_velocity")
+    bpy.ops.ed.undo_push(message="added")
+    bpy.ops.ed.undo()
+    features = bpy.data.objects["Hero"].motion_matching.features
+    assert feature_list.build_schema(features) == load_schema("holden")
+    assert features.preset == "holden"
+    bpy.ops.ed.redo()
+    features = bpy.data.objects["Hero"].motion_matching.features
+    assert len(features.items) == 8
+
+    # order and weights ask for no new build, what is compared does
+    obj, _settings = bpy.data.objects["Hero"], bpy.data.objects["Hero"].motion_matching
+    ops.add_actions()
+    ops.build()
+    assert status.refresh(obj).kind == "fresh"
+    dimensions = status.get_status(obj).dimensions
+    features.items[0].weight = 3.0
+    ops.move_feature(direction="UP")
+    assert status.refresh(obj).kind == "fresh"
+    database = get_library().load(compute_key(obj))
+    weights = feature_list.compute_weights(features, database.schema)
+    assert weights[0] == 3.0
+    assert (
+        dict(zip(database.schema.features, weights, strict=False))[database.schema.features[5]]
+        == 1.0
+    )
+    features.responsiveness, features.continuity = 2.0, 0.5
+    weights = feature_list.compute_weights(features, database.schema)
+    assert weights[0] == 1.5
+    assert all(
+        abs(w - f.weight * (2.0 if f.kind.startswith("trajectory") else 0.5)) < 1e-6
+        for w, f in list(zip(weights, database.schema.features, strict=False))[1:]
+    )
+    ops.add_feature(kind="bone_position", bone="head")
+    assert status.refresh(obj).kind == "stale"
+    ops.build()
+    assert status.refresh(obj).kind == "fresh"
+    assert status.get_status(obj).dimensions == dimensions + 3
+
+
+def test_features_of_a_linked_character_say_that_they_stay(tmp_path):
+    path, shot = str(tmp_path / "hero.blend"), str(tmp_path / "shot.blend")
+    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+    ops.add_actions()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, target):
+        target.objects = ["Hero"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    obj = target.objects[0].override_create(remap_local_usages=True)
+    bpy.context.view_layer.objects.active = obj
+    features = obj.motion_matching.features
+
+    def told():
+        return [(item.kind, item.bone) for item in features.items]
+
+    # the features of the linked file stay where they are, and that is said
+    linked = told()
+    features.index = 2
+    for operator, options in (
+        (ops.remove_feature, {}),
+        (ops.move_feature, {}),
+        (ops.move_feature, {"direction": "DOWN"}),
+    ):
+        said = refused(operator, "'Left Foot Velocity'", "linked file", **options)
+        assert "bpy_prop_collection" not in said, said
+        assert said.count(".") == 1, said
+    assert told() == linked
+    assert features.index == 2
+    assert features.preset == "default"
+
+    # those of one's own come, move and go, and are in the file
+    for kind in ("bone_position", "bone_velocity", "bone_position"):
+        ops.add_feature(kind=kind)
+    assert len({item.name for item in features.items}) == len(linked) + 3
+    assert len(set(told())) == len(linked) + 3
+    assert ops.move_feature(direction="UP") == {"FINISHED"}
+    assert ops.remove_feature() == {"FINISHED"}
+    kept = told()
+    assert len(kept) == len(linked) + 2
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    features = next(
+        obj for obj in bpy.data.objects if obj.override_library
+    ).motion_matching.features
+    assert sorted(told()) == sorted(kept)

@@ -1,0 +1,78 @@
+"""The coverage map and the histograms in the view, laid out from what was measured."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.insight.coverage import Coverage
+from motion_matching.ui.insight import charts
+from tests.ui.characters import character
+
+
+def test_charts_show_what_was_measured():
+    # ten frames and more where it walks straight on, three where it turns to the left and should
+    # more often
+    frames, wanted = np.zeros((16, 13), int), np.zeros((16, 13))
+    frames[2, 6], frames[2, 8], wanted[2, 8] = 5000, 3, 0.4
+    chart = charts.build_coverage_chart(Coverage(frames, wanted))
+    (paper, _), *boxes = chart.boxes
+    assert all(
+        paper[0] <= x0 < x1 <= paper[2] and paper[1] <= y0 < y1 <= paper[3]
+        for (x0, y0, x1, y1), _ in boxes
+    )
+    straight, left = boxes[:2]
+    assert left[0][0] < straight[0][0]
+    assert left[0][1] == straight[0][1], "a turn to the left lies to the left"
+    assert sum(straight[1]) > sum(left[1]), "the more, the lighter"
+    hole = [box for box, color in boxes[2:] if color == charts._HOLE]
+    assert len(hole) == 4
+    assert min(x0 for x0, *_ in hole) == left[0][0]
+    assert max(box[3] for box in hole) == left[0][3]
+    assert boxes[2:] == [(box, charts._HOLE) for box in hole], (
+        "no frame around what there is enough of"
+    )
+    told = [text.text for text in chart.texts]
+    assert any("0.5 m/s by 30°/s over 1 s" in text for text in told), told
+    assert {"0", "1.5", "+180"} <= {*told}, told
+
+    # bars as tall as the parts that they stand for: filled of the data, outlined of the simulation
+    # object
+    table = {
+        "unit": "m/s",
+        "edges": [0, 1, 2],
+        "data": [0.8, 0.2],
+        "simulation": [0.0, 1.0],
+        "overlap": 0.2,
+    }
+    chart = charts.build_histogram_chart("turn_rate", table)
+    bars = [box for box, color in chart.boxes if color == charts._DATA]
+    assert [round((y1 - y0) / charts._BARS, 3) for _, y0, _, y1 in bars] == [0.8, 0.2]
+    outline = [box for box, color in chart.boxes if color == charts._SIMULATION]
+    assert len(outline) == 3
+    assert max(box[3] for box in outline) - bars[1][1] == charts._BARS
+    assert min(box[0] for box in outline) == bars[1][0]
+    assert chart.texts[0].text == "Turn Rate (m/s), Overlapping by 20%"
+
+    # what is shown of what was measured, made once, and made anew when it is measured again
+    obj = character()
+    ops = bpy.ops.motion_matching
+    ops.add_actions()
+    ops.measure_coverage()
+    shown, uid = obj.motion_matching.insight, obj.session_uid
+    found = dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))
+    assert list(found) == ["coverage", "turn_rate", "acceleration", "speed"]
+    assert all(
+        dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))[name] is chart
+        for name, chart in found.items()
+    )
+    shown.show_coverage = False
+    assert "coverage" not in dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))
+    shown.show_coverage, shown.show_histograms = True, False
+    assert list(dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))) == ["coverage"]
+    ops.measure_coverage()
+    assert (
+        dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))["coverage"]
+        is not found["coverage"]
+    )

@@ -1,0 +1,437 @@
+"""Insight: coverage is measured and told, frames of sources and takes are inspected, poses are
+mapped, pictures saved.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import insight, inspector, status
+from motion_matching.app.library import get_library
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.app.settings import get_performer_settings
+from motion_matching.engine.control import scripts
+from motion_matching.engine.insight import coverage
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from motion_matching.ui.database.operators_sources import add_source
+from motion_matching.ui.insight import drawing as insight_drawing
+from motion_matching.ui.insight.operators import MOTION_MATCHING_OT_save_pictures as Save
+from tests.ui.characters import character, refused, traces
+
+ops = bpy.ops.motion_matching
+
+
+def database(settings):
+    return get_library().load(settings.built_key)
+
+
+def in_world(points, place):
+    x, y, z, yaw = place
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.asarray(points) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + [x, y, z]
+
+
+def hips(obj):
+    bpy.context.view_layer.update()
+    return np.array(obj.matrix_world @ obj.pose.bones["Hips"].head)
+
+
+def hips_inspected():
+    from motion_matching.engine.insight.feature_strokes import compute_bone_positions
+
+    seen = runtime.inspector
+    bone = seen.database.roles.hips
+    return in_world(
+        compute_bone_positions(seen.database, seen.inspected.frame)[bone], seen.inspected.position
+    )
+
+
+@pytest.fixture(autouse=True)
+def obj():
+    obj = character()
+    ops.add_actions(mirror=False)
+    return obj
+
+
+def test_coverage_is_measured_told_and_told_to_be_stale(obj):
+    settings = obj.motion_matching
+    uid = obj.session_uid
+    shown = settings.insight
+
+    assert not runtime.coverage_reports
+    before = traces()
+    assert ops.measure_coverage() == {"FINISHED"}
+    found = runtime.coverage_reports[uid]
+    assert traces() | {"keys": 0} == before | {"keys": 0}, (
+        "measuring changes nothing but what is built"
+    )
+
+    # the list is the engine's, for the controller as the panel has it
+    tuned = get_performer_settings(obj, database(settings))
+    wanted = coverage.measure_tracks(
+        coverage.simulate_tracks(tuned, database(settings).fps), database(settings).fps
+    )
+    covered = coverage.measure_coverage(database(settings), wanted)
+    assert list(found.to_capture) == coverage.suggest_captures(database(settings), tuned, covered)
+    assert found.to_capture
+    assert f"{int(covered.holes.sum())} hole" in found.summary[1]
+
+    # a strand of the data goes where its frame leads; what the simulation object asks for lies
+    # beside it
+    points, colours = insight_drawing.build_strand_segments(found.strands)
+    assert points.shape == (2 * 10 * len(found.strands.paths), 3)
+    assert colours.shape == (
+        len(points),
+        4,
+    )
+    np.testing.assert_allclose(
+        points[2 * 9 + 1, :2] * [1, -1], found.strands.paths[0, -1], atol=1e-6
+    )
+    assert (
+        found.simulation_offset + found.simulation.paths[..., 0].min()
+        > found.strands.paths[..., 0].max()
+    )
+    assert len(found.simulation.paths) > 100
+
+    # stale once the database or the controller is another, and fresh again when that is taken back
+    status.refresh(obj)
+    assert not insight.explain_staleness(obj, found)
+    settings.controller.velocity_halflife += 0.1
+    assert "controller" in insight.explain_staleness(obj, found)
+    settings.controller.velocity_halflife -= 0.1
+    settings.sources[0].enabled = False
+    status.refresh(obj)
+    assert "database" in insight.explain_staleness(obj, found)
+    settings.sources[0].enabled = True
+    status.refresh(obj)
+    assert not insight.explain_staleness(obj, found)
+
+    # beside a take: where its simulation object went, and nowhere else
+    shown.beside = "take"
+    refused(ops.measure_coverage, "poll()", "Bake a take first")
+    ops.bake_script(script="square", seconds=8.0, gait="walk")
+    assert ops.measure_coverage() == {"FINISHED"}
+    beside = runtime.coverage_reports[uid]
+    assert len(beside.strands.paths) == len(found.strands.paths)
+    assert beside.simulation.speeds.max() < 1.1 * tuned.walk.forward < found.simulation.speeds.max()
+    assert len(beside.to_capture) < len(found.to_capture)
+    settings.controller.velocity_halflife += 0.1
+    assert not insight.explain_staleness(obj, beside), "a take went where it went"
+    take = settings.takes[0].action
+    ops.bake_script(script="square", seconds=4.0, gait="run")
+    assert "something else" in insight.explain_staleness(obj, beside), (
+        "another take is the active one"
+    )
+    shown.beside = "controller"
+    assert "something else" in insight.explain_staleness(obj, beside)
+
+    # beside any recording, such as a steered path: that of the take from before
+    shown.beside = "recording"
+    refused(ops.measure_coverage, "poll()", "Choose a recording")
+    shown.recording = take
+    assert not insight.explain_staleness(obj, beside), "that is what was measured"
+    assert ops.measure_coverage() == {"FINISHED"}
+    assert runtime.coverage_reports[uid].to_capture == beside.to_capture
+    beside = runtime.coverage_reports[uid]
+    shown.recording = settings.sources[0].action
+    refused(ops.measure_coverage, settings.sources[0].action.name, "choose a take")
+
+    # beside the controller, and then beside a recording that is still to be chosen
+    shown.beside = "controller"
+    assert ops.measure_coverage() == {"FINISHED"}
+    shown.beside, shown.recording = "recording", None
+    assert "something else" in insight.explain_staleness(obj, runtime.coverage_reports[uid])
+
+    # recorded into again, a take goes elsewhere
+    shown.recording = take
+    assert not insight.explain_staleness(obj, beside)
+    [part] = recording.read_recorded_parts(take)
+    recording.store_performance(
+        take, part["performance"], 10.0, part["ticks"], part["fps"], part["lead_in"]
+    )
+    assert "recorded into" in insight.explain_staleness(obj, beside)
+
+    # another file has nothing of it
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert not runtime.coverage_reports
+
+
+def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(obj):
+    settings = obj.motion_matching
+    scene = bpy.context.scene
+    shown = settings.insight
+
+    names = [source.action.name for source in settings.sources]
+    settings.source_index = names.index("walk_curves")
+    action = settings.sources[settings.source_index].action
+    actions.assign(obj, action)
+    scene.frame_set(40)
+    assert not ops.stop_inspecting.poll()
+    assert ops.inspect_frame() == {"FINISHED"}
+    seen = runtime.inspector
+    assert database(settings).get_frame_source(seen.inspected.frame).clip == "walk_curves"
+    assert database(settings).get_frame_source(seen.inspected.frame).frame == 39
+    assert seen.inspection.frame == seen.inspection.chosen == seen.inspected.frame
+    assert abs(seen.inspection.continuing.cost) < 1e-3
+    assert seen.inspection.continuing.verdict == "played on"
+    assert len(seen.inspection.candidates) == 5
+    assert all(other.verdict for other in seen.inspection.candidates)
+    assert len(seen.lines) == 3
+
+    # what is drawn lies on the armature that plays the source, and goes along with it
+    for frame in (40, 97, 151):
+        scene.frame_set(frame)
+        assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3, (
+            frame,
+            hips(obj),
+            hips_inspected(),
+        )
+        assert seen.strokes
+
+    # a wish is searched for
+    scene.frame_set(40)
+    shown.use_wish, shown.wish = True, (-0.8, 0.0)
+    assert seen.inspection.continuing.cost > 1.0
+    assert seen.inspection.chosen != seen.inspected.frame
+    assert seen.goal_strokes
+    shown.use_wish = False
+    assert abs(seen.inspection.continuing.cost) < 1e-3
+    assert not seen.goal_strokes
+
+    # beyond its end there is nothing, which is said; another source is another clip
+    scene.frame_set(100_000)
+    inspector.refresh()
+    assert seen.inspected is None
+    assert not seen.strokes
+    assert "walk_curves" in seen.problem
+    assert "has no frame" in seen.problem
+    scene.frame_set(60)
+    settings.source_index = names.index("run_curves")
+    assert not seen.problem
+    assert database(settings).get_frame_source(seen.inspected.frame).clip == "run_curves"
+
+    # part of an action, and another armature's going
+    source = settings.sources[settings.source_index]
+    source.use_range, source.frame_start, source.frame_end = True, 31, 200
+    ops.inspect_frame()
+    actions.assign(obj, source.action)
+    for frame in (31, 90):
+        scene.frame_set(frame)
+        assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+    assert ops.stop_inspecting() == {"FINISHED"}
+    assert runtime.inspector is None
+    scene.frame_set(12)
+    ops.inspect_frame()
+    bpy.data.objects.remove(obj)
+    scene.frame_set(13)
+    assert runtime.inspector is None, "the armature is gone"
+
+
+def test_sources_of_one_action_are_told_apart(obj):
+    settings = obj.motion_matching
+    scene = bpy.context.scene
+
+    settings.sources.clear()
+    long = bpy.data.actions["walk_curves"]
+    for first, last in ((1, 150), (200, 400)):
+        add_source(
+            obj,
+            long.name,
+            kind="ACTION",
+            action=long,
+            use_range=True,
+            frame_start=first,
+            frame_end=last,
+        )
+    early, _late = settings.sources
+    assert settings.source_index == 1
+    actions.assign(obj, long)
+    scene.frame_set(230)
+    assert ops.inspect_frame() == {"FINISHED"}
+    seen, data = runtime.inspector, database(settings)
+    assert [r.clip for r in data.ranges] == [long.name] * 4, "with their mirror images"
+    assert seen.inspected.frame == data.starts[1] + 30
+    assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+    scene.frame_set(390)
+    assert seen.inspected.frame == data.starts[1] + 190
+
+    # the other one has what is its own, and no more
+    settings.source_index = 0
+    assert seen.inspected is None, seen.problem
+    assert "has no frame 389" in seen.problem, seen.problem
+    assert "200" not in seen.problem, seen.problem
+    scene.frame_set(31)
+    assert seen.inspected.frame == 30
+
+    # what is not in the database is said, not another source shown
+    early.enabled = False
+    inspector.refresh()
+    assert seen.inspected is None, seen.problem
+    assert early.name in seen.problem, seen.problem
+    assert "switch it on" in seen.problem, seen.problem
+    settings.source_index = 1
+    scene.frame_set(230)
+    assert seen.inspected is None
+    assert "inspect again" in seen.problem, "the database is from before"
+    assert ops.inspect_frame() == {"FINISHED"}
+    seen = runtime.inspector
+    assert seen.inspected.frame == 30
+    assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+    early.enabled, early.frame_end = True, 5
+    refused(ops.inspect_frame, long.name, "left out")
+    early.frame_end = 0
+    assert ops.inspect_frame() == {"FINISHED"}
+    assert runtime.inspector.inspected.frame == 30, "what cannot be read is not counted"
+    settings.source_index = 0
+    assert runtime.inspector.inspected is None
+    assert "ends before it starts" in runtime.inspector.problem
+
+    # which of them it is, is found again where an action takes the clip's name, and not at every
+    # frame
+    settings.source_index = 1
+    assert runtime.inspector.inspected.frame == 30
+    kept = runtime.inspector.namesakes
+    scene.frame_set(scene.frame_current + 1)
+    assert runtime.inspector.inspected.frame == 31
+    assert runtime.inspector.namesakes is kept
+    long.name = "another clip"
+    scene.frame_set(scene.frame_current + 1)
+    assert runtime.inspector.inspected is None, runtime.inspector.problem
+    assert "another clip" in runtime.inspector.problem, runtime.inspector.problem
+
+
+def test_frames_of_a_take_are_inspected_with_what_was_wanted_there(obj):
+    settings = obj.motion_matching
+    scene = bpy.context.scene
+    shown = settings.insight
+
+    shown.inspect = "take"
+    refused(ops.inspect_frame, "poll()", "Bake a take first")
+    scene.frame_set(20)
+    ops.bake_script(script="flips", seconds=7.0)
+    take = settings.takes[0].action
+    actions.assign(obj, take)
+    assert ops.inspect_frame() == {"FINISHED"}
+    seen = runtime.inspector
+
+    # the frame that is inspected is where the body is, but for what a jump fades and feet need
+    first, last = map(int, take.frame_range)
+    apart, verdicts = [], []
+    for frame in range(first, last, 3):
+        scene.frame_set(frame)
+        inspector.refresh()
+        assert not seen.problem, seen.problem
+        apart.append(np.linalg.norm(hips(obj) - hips_inspected()))
+        verdicts.append(seen.inspection.continuing.verdict)
+        assert seen.goal_strokes
+    assert np.median(apart) < 0.05, (np.median(apart), max(apart))
+    assert max(apart) < 0.5, (np.median(apart), max(apart))
+    assert "played on" in verdicts, set(verdicts)
+    assert any(verdict.startswith("left") for verdict in verdicts), set(verdicts)
+
+    scene.frame_set(last + 50)
+    inspector.refresh()
+    assert seen.inspected is None
+    assert "has no frame" in seen.problem
+
+    # another take is not inspected by itself
+    scene.frame_set(first)
+    ops.bake_script(script="square", seconds=4.0)
+    settings.take_index = 1
+    assert "inspect again" in seen.problem
+    ops.inspect_frame()
+    assert not runtime.inspector.problem
+    shown.inspect = "source"
+    assert "inspect again" in runtime.inspector.problem
+
+
+def test_pictures_are_saved_and_poses_mapped(tmp_path: Path, obj):
+    settings = obj.motion_matching
+    uid = obj.session_uid
+
+    folder = tmp_path
+    refused(ops.save_pictures, "No file")
+    refused(ops.save_pictures, "does not exist", filepath=str(folder / "nowhere" / "hero.svg"))
+    assert ops.save_pictures(filepath=str(folder / "hero")) == {"FINISHED"}
+    assert sorted(file.name for file in folder.glob("hero*")) == ["hero.svg"]
+    root = ElementTree.parse(folder / "hero.svg").getroot()
+    groups = {group.get("id") for group in root.iter("{http://www.w3.org/2000/svg}g")}
+    assert {"strands", "coverage", "poses mds", "poses pca", "histogram speed"} <= groups
+    assert uid in runtime.coverage_reports
+    assert uid in runtime.pose_maps, "what was found for the pictures is shown"
+
+    # the file browser marks in red what is there already: by the name that the ending makes of what
+    # is typed
+    for typed, named in (
+        ("hero", "hero.svg"),
+        ("hero.svg", "hero.svg"),
+        ("hero.SVG", "hero.SVG"),
+        ("hero.v2", "hero.v2.svg"),
+        ("", ""),
+    ):
+        browser = SimpleNamespace(filepath=f"{folder}/{typed}")
+        assert Save.check(browser, bpy.context) is (typed != named), typed
+        assert browser.filepath == f"{folder}/{named}"
+        assert not Save.check(browser, bpy.context)
+
+    # the map: all frames in a square, each place made once
+    mapped = runtime.pose_maps[uid]
+    for kind in ("mds", "pca"):
+        places = insight_drawing.get_map_positions(mapped, kind)
+        assert places.shape == (database(settings).frame_count, 2)
+        assert places.min() >= 0.049
+        assert places.max() <= 0.951
+        assert insight_drawing.get_map_positions(mapped, kind) is places
+    assert ops.map_poses() == {"FINISHED"}
+    assert runtime.pose_maps[uid] is mapped, "it is there already"
+    settings.sources[0].enabled = False
+    assert ops.map_poses() == {"FINISHED"}
+    assert runtime.pose_maps[uid] is not mapped
+    assert not insight.explain_staleness(obj, runtime.pose_maps[uid])
+
+
+def test_the_map_follows_a_live_session(obj):
+    settings = obj.motion_matching
+    uid = obj.session_uid
+
+    settings.play.show_map = True
+    work = host.prepare_steps(obj)
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        data, method, tuned = done.value
+    assert runtime.pose_maps[uid].key == settings.built_key, (
+        "the map is there before the session starts"
+    )
+    walk = scripts.build_script("square", 5.0, data.fps, tuned.walk, tuned.run)
+    live = host.start(obj, data, method, tuned, Keyboard(), ReplayInput(walk, data.fps), 100.0)
+    frames = []
+    for tick in range(90):
+        live.tick(100.0 + (tick + 1) / data.fps, 0.0)
+        frames.append(live.session._frame.frame)
+    assert list(runtime.trail.frames) == frames[-60:], "the map shows the last second or so"
+    assert runtime.trail.uid == uid
+    assert runtime.trail.placement[:2] == live.position
+    assert insight_drawing._get_played_frames(runtime.pose_maps[uid]) == frames[-60:]
+    assert (
+        insight_drawing._get_played_frames(runtime.pose_maps[uid]._replace(key="of other data"))
+        == []
+    ), "its frames are other ones"
+    assert insight_drawing._get_played_frames(runtime.pose_maps[uid]._replace(edition=-1)) == [], (
+        "so are those of what was built before"
+    )
+    inspector_poll = ops.inspect_frame.poll()
+    assert not inspector_poll
+    host.end()
+    assert runtime.trail is None

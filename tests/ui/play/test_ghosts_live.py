@@ -1,0 +1,192 @@
+"""Live in a motion field: neighbours are noted for drawing, told with their values, and one of them
+is forced by hand.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import math
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import learning_curves, status
+from motion_matching.app import training as field_training
+from motion_matching.app.live import host
+from motion_matching.app.runtime import runtime
+from motion_matching.app.tag_colors import get_tag_color
+from motion_matching.app.takes import read_parts
+from motion_matching.ui.play import drawing as play_drawing
+from motion_matching.ui.play import ghosts
+from tests.app.test_motion_field import begin, live_on, ops
+
+
+@pytest.fixture
+def prepared_live():
+    obj = begin("walk_curves", "run_curves")
+    live, keyboard = live_on(obj, "W")
+    return obj, live, keyboard
+
+
+def test_neighbours_are_drawn_where_they_lead(prepared_live):
+    obj, live, keyboard = prepared_live
+    field = live.session.performer.method
+    now = 0.0
+
+    play = obj.motion_matching.play
+
+    def ticks(count=1):
+        nonlocal now
+        for _ in range(count):
+            now += 1 / 24
+            live.tick(now, 0.0)
+
+    ticks(30)
+    assert runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts is None, (
+        "it was not asked for"
+    )
+    play.show_ghosts = True
+    ticks()
+    decision, shown, bones = (
+        field.decision,
+        runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts,
+        sum(field.skeleton.parents > 0),
+    )
+    assert len(shown.chosen) == 2 * bones
+    assert len(shown.others) == len(shown.colours) == 2 * bones * 14 + 6, "and an arrow"
+
+    # over the character: the chosen one goes where the character does, but for what drift and
+    # blending make of it
+    head = obj.matrix_world @ obj.pose.bones["Head"].head
+    assert np.linalg.norm(shown.chosen.reshape(-1, 3) - np.array(head), axis=1).min() < 0.15
+    assert abs(shown.chosen[:, 2].min()) < 0.15
+    assert shown.chosen[:, 2].max() > 1.3
+
+    # brighter is who counts more; the colour is that of the heading
+    others = np.delete(decision.weights, decision.chosen)
+    alpha = shown.colours[:-6, 3].reshape(14, -1)[:, 0]
+    assert (np.diff(alpha[others.argsort()]) >= 0).all()
+    assert 0.1 < alpha.min() < alpha.max() <= 1
+    assert np.allclose(shown.colours[:, :3], ghosts.get_task_color(decision.goal))
+
+    # the arrow points where it is asked to go, in the world: as the view looks, along +Y at heading
+    # pi
+    keyboard.handle("W", "RELEASE")
+    keyboard.handle("D", "PRESS")
+    ticks(2)
+    wish, place = field.decision.goal, live.session._frame
+    start, tip = runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts.others[-6:-4]
+    heading = math.atan2(tip[0] - start[0], start[1] - tip[1])
+    assert abs(math.remainder(heading - place.character.yaw - wish.direction, math.tau)) < 1e-3
+    assert abs(wish.direction) > 0.1
+    left, ahead, right = (
+        colorsys.rgb_to_hsv(*ghosts.get_task_color(wish._replace(direction=d)))[0]
+        for d in (1.5, 0.0, -1.5)
+    )
+    assert left < ahead < right
+    assert ghosts.get_task_color(wish._replace(tags=frozenset({"limp"}))) == get_tag_color(
+        "limp"
+    ), "that of the tag, if one is asked"
+
+    # the frames of the neighbours are there for the map, and its values for the text
+    assert list(runtime.trail.neighbour_frames) == list(field.decision.frames)
+    scores = field.decision.scores
+    assert (
+        f"Value  {scores.max():.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
+        in runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    ), runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    host.end()
+    assert runtime.trail is None
+
+    # motion matching has none
+    obj.motion_matching.controller.method = "MATCHING"
+    live, keyboard = live_on(obj, "W")
+    now = 0.0
+    ticks(5)
+    assert live.ending is None
+    assert runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts is None
+    assert live.decision is None
+    assert not runtime.trail.neighbour_frames
+
+
+def test_a_neighbour_is_forced_and_freed_while_it_plays(prepared_live):
+    obj, live, _ = prepared_live
+    field = live.session.performer.method
+    now = 0.0
+
+    controller = obj.motion_matching.controller
+
+    def decisions(count):
+        nonlocal now
+        found = []
+        for _ in range(count):
+            now += 1 / 24
+            live.tick(now, 0.0)
+            found.append(field.decision)
+        return found
+
+    decisions(10)
+    assert ops.favour(number=5) == {"FINISHED"}
+    assert controller.favour == 5
+    assert controller.preset == ""
+    live.toggle_recording()
+    assert {d.chosen for d in decisions(30)[8:]} == {4}, (
+        "another one is noticed within a quarter of a second"
+    )
+    assert any(
+        "number 5 forced" in line
+        for line in runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    ), runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    assert ops.favour(number=2) == {"FINISHED"}
+    assert {d.chosen for d in decisions(30)[8:]} == {1}
+    assert ops.favour(number=2) == {"FINISHED"}
+    assert controller.favour == 0
+    freed = decisions(30)[8:]
+    assert all(d.chosen == d.scores.argmax() for d in freed)
+    assert len({d.chosen for d in freed}) > 2
+    live.toggle_recording()
+    host.end()
+
+    # the take holds what was forced when
+    take = bpy.data.actions[live.takes[0]]
+    [part] = read_parts(take)
+    changes = [change["favour"] for tick, change in part.performance.changes if "favour" in change]
+    assert changes[-2:] == [2, 0], changes
+
+
+def test_how_a_training_goes_is_known_while_it_goes_and_afterwards():
+    obj = begin("walk_curves")
+    training = obj.motion_matching.training
+    training.quality = 1
+    status.refresh(obj)
+    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None
+    lengths = []
+    for _stage, _part in field_training.train_steps(obj):
+        found = (
+            learning_curves.get_curves(field_training.get_training_key(obj))
+            if obj.motion_matching.built_key
+            else None
+        )
+        if found:
+            lengths.append(len(found.lines["most"]))
+            assert found.sweeps >= lengths[-1]
+            assert len(found.lines["promised"]) == found.sweeps
+    assert len(set(lengths)) > 3
+    assert lengths == sorted(lengths), "it grows while it is trained"
+    status.refresh(obj)
+    status.invalidate()
+    whole = learning_curves.get_curves(field_training.get_training_key(obj))
+    assert len(whole.lines["most"]) == whole.sweeps >= lengths[-1], (
+        "read from the file that is left"
+    )
+    most, promised = whole.lines["most"], whole.lines["promised"]
+    assert (most[:, 1] <= promised[:, 1] + 1e-6).all()
+
+    # of other tasks there is none yet, and none once it is cleared
+    training.speed = False
+    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None
+    training.speed = True
+    assert ops.clear_cache() == {"FINISHED"}
+    status.refresh(obj)
+    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None

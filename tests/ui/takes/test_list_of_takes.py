@@ -1,0 +1,287 @@
+"""Takes in the list of a character: performed again, kept, discarded, renamed, compared."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app.live import host, steering
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.control import performance
+from motion_matching.engine.control.ground import FLAT
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from tests.ui.characters import character, refused, traces
+
+ops = bpy.ops.motion_matching
+
+
+@pytest.fixture(autouse=True)
+def obj():
+    obj = character()
+    ops.add_actions()
+    bpy.context.preferences.edit.use_global_undo = True
+    return obj
+
+
+def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
+    settings = obj.motion_matching
+
+    def path(action):
+        curves = {
+            (c.data_path, c.array_index): c
+            for c in actions.get_active_curves(action, actions.find_slot(action, obj))
+        }
+        return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in range(1, 97)])
+
+    def kept(action):
+        return performance.from_json(
+            recording.read_recorded_parts(action)[0]["performance"], "the take"
+        )
+
+    ops.bake_script(script="stop_and_go", seconds=4.0)
+    first = settings.takes[0].action
+    assert kept(first).settings["velocity_halflife"] == 0.27, (
+        "the take does not know what it was performed with"
+    )
+
+    # the settings count as they are now, not as they were, and not as they were changed on the way
+    part = recording.read_recorded_parts(first)[0]
+    text = json.loads(part["performance"])
+    text["changes"] = [[30, {"velocity_halflife": 0.1}]]
+    del first[recording.PARTS]
+    recording.store_performance(first, json.dumps(text), part["frame"], part["ticks"], part["fps"])
+    settings.controller.velocity_halflife = 1.5
+    assert ops.bake_again() == {"FINISHED"}
+    calm = settings.takes[1].action
+    assert kept(calm).settings["velocity_halflife"] == 1.5
+    went = [np.linalg.norm(path(action)[71] - path(action)[0]) for action in (first, calm)]
+    assert went[1] < 0.8 * went[0], went
+
+    # with the settings of the first, it is the first
+    settings.controller.velocity_halflife = 0.27
+    settings.take_index = 1
+    ops.bake_again(use_markers=False)
+    np.testing.assert_allclose(path(settings.takes[2].action), path(first), atol=1e-4)
+
+    # what leaves no room for a new action is said first
+    settings.use_nla, settings.take_index = True, 0
+    ops.bake_again()
+    data = obj.animation_data
+    track = data.nla_tracks[-1]
+    data.nla_tracks.active, track.strips[0].select = track, True
+    data.use_tweak_mode = True
+    assert data.use_tweak_mode
+    for operator in (ops.bake_again, ops.play_take):
+        assert not operator.poll()
+        refused(operator, "tweak mode")
+    data.use_tweak_mode = False
+
+
+def test_a_take_of_two_recordings_is_baked_again_whole(obj):
+    settings = obj.motion_matching
+
+    def path(action):
+        curves = {
+            (c.data_path, c.array_index): c
+            for c in actions.get_active_curves(action, actions.find_slot(action, obj))
+        }
+        return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in range(1, 91)])
+
+    work = host.prepare_steps(obj)  # it builds the database
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        ready = done.value
+
+    def record(key, seconds):
+        keyboard = Keyboard()
+        live = host.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
+        keyboard.handle(key, "PRESS")
+        keyboard.handle("SPACE", "PRESS")
+        for tick in range(round(seconds * ready[0].fps) + 1):
+            live.tick((tick + 1) / ready[0].fps, 0.5)
+        host.end()
+
+    record("W", 2.5)
+    settings.play.mode = "append"
+    record("S", 1.25)
+    [take] = settings.takes
+    assert tuple(take.action.frame_range) == (1, 90)
+    assert len(recording.read_recorded_parts(take.action)) == 2
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    again = settings.takes[1]
+    assert tuple(again.action.frame_range) == (1, 90)
+    assert abs(again.seconds - 3.75) < 1e-4
+    np.testing.assert_allclose(path(again.action), path(take.action), atol=0.02)
+
+    # and once more from what was baked
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    np.testing.assert_allclose(path(settings.takes[2].action), path(again.action), atol=1e-4)
+
+    # a take of a bone collection is one again, beside what it had for the rest
+    legs = {bone.name for bone in obj.data.bones if "Leg" in bone.name or "Foot" in bone.name}
+    collection = obj.data.collections.new("Legs")
+    for name in legs:
+        collection.assign(obj.data.bones[name])
+    settings.play.collection, settings.play.mode = "Legs", "new"
+    record("D", 1.0)
+    part = settings.takes[-1].action
+    settings.controller.velocity_halflife = 1.5
+    actions.assign(obj, take.action)  # whatever is played meanwhile
+    assert ops.bake_again(use_markers=False) == {"FINISHED"}
+    redone, kept = actions.read_channels(settings.takes[-1].action), actions.read_channels(part)
+    assert settings.takes[-1].action != part
+    assert legs
+    assert redone.keys() == kept.keys()
+    of_legs = {key for key in kept if any(f'"{name}"' in key[0] for name in legs)}
+    assert all(np.array_equal(redone[key], kept[key]) for key in kept.keys() - of_legs)
+    assert not all(np.array_equal(redone[key], kept[key]) for key in of_legs)
+    collection.name = "Lower"
+    refused(ops.bake_again, "no bone collection 'Legs'")
+
+
+def test_takes_are_kept_and_discarded(obj):
+    settings = obj.motion_matching
+
+    def names():
+        return [take.action.name for take in bpy.data.objects["Hero"].motion_matching.takes]
+
+    def texts():
+        return sorted(text.name for text in bpy.data.texts)
+
+    for script in ("square", "flips", "random"):
+        settings.use_nla = script == "flips"
+        ops.bake_script(script=script, seconds=1.0)
+    assert not any(take.is_kept for take in settings.takes)
+    assert len(texts()) == 3
+    settings.takes[1].action.name = "The Good One"  # as a double click in the list does
+    settings.takes[1].is_kept = True
+    settings.take_index = 1
+    refused(ops.remove_take, "is kept")
+
+    # what is discarded goes whole: action, performance, strip and track; and comes back whole
+    settings.takes[1].is_kept = False
+    bpy.ops.ed.undo_push(message="before")
+    assert ops.remove_take("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert names() == ["Square Walk", "Random Walk"]
+    assert len(texts()) == 2
+    assert "The Good One" not in bpy.data.actions
+    assert not bpy.data.objects["Hero"].animation_data.nla_tracks
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Hero"]
+    settings = obj.motion_matching
+    assert names() == ["Square Walk", "The Good One", "Random Walk"]
+    assert len(texts()) == 3
+    assert [s.action.name for t in obj.animation_data.nla_tracks for s in t.strips] == [
+        "The Good One"
+    ]
+
+    # all but those that are kept
+    settings.takes[1].is_kept = True
+    assert ops.discard_takes() == {"FINISHED"}
+    assert names() == ["The Good One"]
+    assert settings.take_index == 0
+    assert len(texts()) == 1
+    refused(ops.discard_takes, "All takes are kept")
+
+    # a take that is kept outlives its character
+    bpy.data.objects.remove(obj)
+    bpy.data.orphans_purge()
+    assert "The Good One" in bpy.data.actions
+
+
+def test_two_takes_are_compared_as_they_play(obj):
+    settings = obj.motion_matching
+
+    ops.bake_script(script="square", seconds=6.0)
+    settings.controller.foot_lock = False
+    obj.animation_data.action = None
+    obj.matrix_world.identity()
+    refused(ops.compare_takes, "Choose another")
+    ops.bake_script(script="square", seconds=4.0)
+    locked, free = (take.action for take in settings.takes)
+    settings.take_index, settings.compare_with = 0, free
+    before = traces()
+    assert ops.compare_takes() == {"FINISHED"}
+    assert traces() == before
+    found = runtime.comparisons[obj.session_uid]
+    assert found.names == (locked.name, free.name)
+    assert not found.notes
+
+    def numbers(label):
+        row = next(
+            row for row in runtime.comparisons[obj.session_uid].rows if row.label.startswith(label)
+        )
+        return [float(text) if text else None for text in row[1:]]
+
+    assert numbers("Length")[:2] == [6.0, 4.0]
+    slides = numbers("Foot Slide")
+    assert slides[0] < slides[1], slides
+    assert numbers("In Contact")[0] < 0.5 * numbers("In Contact")[1]
+    wanted, reached = numbers("Wanted"), numbers("Reached")
+    assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], wanted[:2], strict=False))
+
+    # what is measured is what plays: feet that somebody drags over the ground slide
+    for curve in actions.get_channelbag(locked).fcurves:
+        if curve.data_path == "location" and curve.array_index == 0:
+            for number, point in enumerate(curve.keyframe_points):
+                point.co[1] += 0.02 * number / 24
+    assert ops.compare_takes() == {"FINISHED"}
+    assert numbers("Foot Slide")[0] > slides[0] + 0.5
+    assert numbers("Foot Slide")[1] == slides[1]
+
+    # with other clips it goes elsewhere: that is said, and nothing is told of frames that it does
+    # not play
+    settings.sources[1].enabled = settings.sources[2].enabled = False
+    assert ops.compare_takes() == {"FINISHED"}
+    found = runtime.comparisons[obj.session_uid]
+    assert any(locked.name in note for note in found.notes), found
+    assert not any(row.label.startswith("Jumps") for row in found.rows)
+    assert numbers("Foot Slide")[0] > slides[0]
+
+
+def test_a_take_whose_text_was_deleted_says_so_and_is_discarded(obj):
+    settings = obj.motion_matching
+
+    for _ in range(2):
+        ops.bake_script(script="square", seconds=1.0)
+    lost, kept = (take.action for take in settings.takes)
+    settings.take_index, settings.compare_with = 0, kept
+    part = recording.read_recorded_parts(lost)[0]
+    bpy.data.texts.remove(bpy.data.texts[f"{lost.name}.performance.json"])
+
+    # whatever needs to know what was performed says that it does not, and what to do
+    refused(ops.bake_again, "does not hold what was performed", "bake or record another")
+    refused(ops.compare_takes, "does not hold what was performed")
+    settings.take_index, settings.compare_with = 1, lost
+    refused(
+        ops.compare_takes,
+        repr(lost.name),
+        "does not hold what was performed",
+        "bake or record another",
+    )
+    settings.play.steer, settings.play.take = "take", lost
+    with pytest.raises(MotionMatchingError) as caught:
+        steering.create_input(settings.play, Keyboard(), None, PerformerSettings(), 24.0, FLAT)
+    assert repr(lost.name) in str(caught.value), caught.value
+    assert "bake or record another" in str(caught.value), caught.value
+
+    # more can be recorded into it, and it goes whole
+    recording.store_performance(lost, part["performance"], 25.0, part["ticks"], part["fps"])
+    assert not recording.has_performance(lost)
+    assert len(bpy.data.texts) == 2
+    settings.take_index, settings.compare_with = 0, None
+    name = lost.name
+    assert ops.remove_take() == {"FINISHED"}
+    assert [take.action for take in settings.takes] == [kept]
+    assert name not in bpy.data.actions
+    assert [text.name for text in bpy.data.texts] == [f"{kept.name}.performance.json"]
