@@ -153,8 +153,7 @@ class Environment:
         self.run_quietly(
             [python, "-m", "venv", str(self.folder)],
             f"No virtual environment could be made in {self.folder}: see whether the folder is "
-            "writable "
-            "and the disk has room, and run this again.",
+            "writable and the disk has room, and run this again.",
         )
         self.run_quietly(
             [
@@ -169,8 +168,7 @@ class Environment:
                 *requirements(blender),
             ],
             "The requirements could not be installed: see that the network is there and the disk "
-            "has "
-            "2 GB of room, and run this again.",
+            "has 2 GB of room, and run this again.",
         )
         unfinished = self.stamp.with_suffix(".tmp")
         unfinished.write_text(stamp_text(blender))

@@ -51,8 +51,7 @@ def main() -> None:
         measures = api.measure(take, database)["take"]
         print(
             f"{name}: {schema.dimensions} dimensions, {measures['achieved_speed']:.2f} m/s "
-            "achieved, "
-            f"{100 * measures['foot_slide_mann']:.1f} cm/s foot slide"
+            f"achieved, {100 * measures['foot_slide_mann']:.1f} cm/s foot slide"
         )
         for feature, dimensions in zip(schema.features, schema.slices, strict=True):
             deviation = np.std(

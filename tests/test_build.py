@@ -31,10 +31,8 @@ def run_as(
     its own.
     """
     script = (
-        "import runpy, sys; "
-        f"sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = ['build.py', "
-        f"*{arguments!r}]; "
-        f"runpy.run_path({str(BUILD)!r}, run_name='__main__')"
+        f"import runpy, sys; sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = "
+        f"['build.py', *{arguments!r}]; runpy.run_path({str(BUILD)!r}, run_name='__main__')"
     )
     return subprocess.run(
         [sys.executable, "-c", script],

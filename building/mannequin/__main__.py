@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def main() -> int:
     return 0
 
 
-def build_arrays() -> dict[str, np.ndarray]:
+def build_arrays() -> dict[str, Any]:
     """Return the file's arrays: points (V, 3) in metres, faces, and weights (V, B) of the demo's
     bones.
 

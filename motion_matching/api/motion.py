@@ -199,6 +199,5 @@ def check_blender(what: str) -> None:
     if "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
         raise SettingsError(
             f"{what} needs Blender's module bpy, which this Python lacks; install bpy, or run the "
-            "script "
-            "in Blender."
+            "script in Blender."
         )

@@ -132,8 +132,7 @@ def read_sources_steps(
     if moved:
         raise RigChangedError(
             f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were "
-            "read; "
-            "start again."
+            "read; start again."
         )
     return result
 

@@ -89,8 +89,7 @@ def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasur
     if missing := set(names.values()) - set(clip.skeleton.names):
         raise RigError(
             f"The take '{name}' cannot be measured, as the armature has lost the bone "
-            f"'{min(missing)}' of its "
-            "database; build that again."
+            f"'{min(missing)}' of its database; build that again."
         )
 
     def measure(_: ReportProgress) -> _TakeMeasures:

@@ -245,8 +245,7 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     if count and count != len(of_clip):
         raise SettingsError(
             f"The database has {count} clips '{clip}' and the list of sources {len(of_clip)}; "
-            "inspect "
-            "again, or remove those that the build left out."
+            "inspect again, or remove those that the build left out."
         )
     return of_clip.index(settings.source_index)
 

@@ -308,8 +308,7 @@ def describe_action_mismatch(obj: bpy.types.Object) -> str:
         return ""
     return (
         f"Trained for {trained.neighbours} neighbours and a drift correction of "
-        f"{trained.drift:.2f}, and plays best "
-        "with these"
+        f"{trained.drift:.2f}, and plays best with these"
     )
 
 

@@ -122,8 +122,7 @@ def _add_build(build: argparse.ArgumentParser) -> None:
         default="default",
         metavar="PRESET",
         help="feature preset, what frames are compared by: "
-        f"{', '.join(presets.list_names('features'))}, "
-        "or a .json file (default: default)",
+        f"{', '.join(presets.list_names('features'))}, or a .json file (default: default)",
     )
     build.add_argument(
         "--rig",
@@ -136,16 +135,14 @@ def _add_build(build: argparse.ArgumentParser) -> None:
         choices=("article", "notebook", "adaptive", "root"),
         default="article",
         help="how the simulation bone is smoothed: 'adaptive' smooths more while the character "
-        "moves, "
-        "'root' uses an existing root bone as it is (default: article)",
+        "moves, 'root' uses an existing root bone as it is (default: article)",
     )
     build.add_argument(
         "--contacts",
         choices=("article", "notebook"),
         default="article",
         help="how foot contacts are found: by the toe's speed ('article'), or by its movement in "
-        "one frame "
-        "('notebook') (default: article)",
+        "one frame ('notebook') (default: article)",
     )
     build.add_argument(
         "--tags",
@@ -217,8 +214,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FIELD.npz",
         help="the trained field, for 'take --controller field'; if it exists and its data and "
-        "actions are "
-        "unchanged, the longest step is skipped",
+        "actions are unchanged, the longest step is skipped",
     )
     train.add_argument(
         "--task",
@@ -238,8 +234,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
         choices=("default", "notebook"),
         default="default",
         help="how states are compared: with the velocity and turn rate of the root, or, as in the "
-        "notebook, "
-        "without them (default: default)",
+        "notebook, without them (default: default)",
     )
     train.add_argument(
         "--plot",
@@ -333,8 +328,7 @@ def _add_inspect(inspect: argparse.ArgumentParser) -> None:
         "--frame",
         metavar="CLIP:FRAME",
         help="show what the search sees at this frame of a clip: features, costs, and why other "
-        "frames win, "
-        "lose or are excluded; CLIP:FRAME:mirrored for the mirror image",
+        "frames win, lose or are excluded; CLIP:FRAME:mirrored for the mirror image",
     )
     frame.add_argument(
         "--wish",
@@ -355,8 +349,7 @@ def _add_take(take: argparse.ArgumentParser) -> None:
         default="figure_eight",
         metavar="NAME|FILE",
         help="figure_eight, square, stop_and_go, flips, strafe_circle, random, or a .json file "
-        "that "
-        "--save-performance wrote (default: figure_eight)",
+        "that --save-performance wrote (default: figure_eight)",
     )
     performed.add_argument("--seconds", type=float, help="length of a script (default: 30)")
     performed.add_argument(
@@ -407,24 +400,21 @@ def _add_take(take: argparse.ArgumentParser) -> None:
         "--ground-collection",
         metavar="NAME",
         help="the collection in --onto's file whose visible meshes are floor and obstacles: what "
-        "is steeper "
-        "than 50 degrees, from 0.3 m to 1.8 m above the floor, stands in the way",
+        "is steeper than 50 degrees, from 0.3 m to 1.8 m above the floor, stands in the way",
     )
     feet = take.add_argument_group("feet")
     feet.add_argument(
         "--feet",
         choices=("baked", "live", "off"),
-        help="plant them knowing the contacts ahead, lock them as in a live session, or leave "
-        "them as in "
-        "the motion (default: baked, or off with foot_lock=false)",
+        help="plant them knowing the contacts ahead, lock them as in a live session, or leave them "
+        "as in the motion (default: baked, or off with foot_lock=false)",
     )
     feet.add_argument(
         "--contacts",
         type=Path,
         metavar="FILE.json|blend",
         help="when feet are planted: an edited file of --save-contacts, or a Blender file of -o "
-        "with edited "
-        "markers",
+        "with edited markers",
     )
     written = take.add_argument_group("what to write")
     written.add_argument(

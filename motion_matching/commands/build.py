@@ -72,9 +72,8 @@ def run_build(arguments: argparse.Namespace, out: Output) -> None:
     mirrored = ", mirrored too" if len(database.ranges) > clips else ""
     out.say(
         f"{arguments.output}: {database.frame_count} frames ({database.seconds:.0f} s at "
-        f"{database.fps:g} fps) of "
-        f"{clips} clip{'' if clips == 1 else 's'}{mirrored}, {database.skeleton.bone_count} bones, "
-        f"{database.schema.dimensions} feature dimensions."
+        f"{database.fps:g} fps) of {clips} clip{'' if clips == 1 else 's'}{mirrored}, "
+        f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
 
 

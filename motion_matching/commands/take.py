@@ -147,8 +147,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     if arguments.contacts and arguments.contacts == arguments.save_contacts:
         raise SettingsError(
             f"--save-contacts would replace {arguments.contacts}, which --contacts reads; choose "
-            "another "
-            "name."
+            "another name."
         )
     check_controller(arguments)
     check_blend(arguments)
@@ -179,8 +178,7 @@ def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None
     ):
         raise SettingsError(
             f"--preview-size is {arguments.preview_size}; give width and height from 64 to 4096 "
-            "pixels, "
-            "such as 1280x720."
+            "pixels, such as 1280x720."
         )
     if arguments.preview.suffix.lower() == ".mp4" and (int(width) % 2 or int(height) % 2):
         raise SettingsError(

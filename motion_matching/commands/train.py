@@ -103,8 +103,7 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
     if unfinished.exists() and not _resume_unfinished(training, unfinished):
         raise SettingsError(
             f"{unfinished} holds another training that was stopped; finish that one, remove the "
-            "file, or "
-            "choose another -o."
+            "file, or choose another -o."
         )
     if is_trained:
         out.say(f"{output} is trained already, and nothing it was made of has changed.")

@@ -185,8 +185,7 @@ class Recorder:
             if obj is None:
                 raise RigError(
                     f"armature '{self._writer.armature.name}' is gone, so the take cannot be "
-                    "written; it "
-                    "stays in the recovery file."
+                    "written; it stays in the recovery file."
                 )
             action = write_take(
                 obj, self._collect_ticks(performance.to_json(performed)), self._base

@@ -79,8 +79,7 @@ class RecoveryFile:
         except OSError as cause:
             raise MotionMatchingError(
                 f"The recovery file {self.path} cannot be written ({cause.strerror}); choose "
-                "another "
-                "folder for it, or record without one."
+                "another folder for it, or record without one."
             ) from cause
         self._lead_in: Performance | None = lead_in
         self._header = {

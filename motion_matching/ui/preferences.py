@@ -96,8 +96,7 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         4.0,
         "Cache Limit (GB)",
         "Disk space for databases and trained motion fields. When it is exceeded, those that were "
-        "not used for the longest "
-        "time are deleted, and built again when they are needed",
+        "not used for the longest time are deleted, and built again when they are needed",
         min=0.05,
         soft_max=100.0,
         precision=1,
@@ -253,8 +252,7 @@ def _read_keys() -> dict[str, list[str]]:
             if name not in known or name.startswith(_NO_KEYS):
                 raise SettingsError(
                     f"There is no key '{name}' for '{label}'; write one such as W, UP_ARROW or "
-                    "LEFT_SHIFT "
-                    f"{_HERE}."
+                    f"LEFT_SHIFT {_HERE}."
                 )
             if name == "ESC":
                 raise SettingsError(
@@ -289,8 +287,7 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
             if name in tasks:
                 raise SettingsError(
                     f"The {what} {name} is assigned to both '{tasks[name]}' and '{label}'; choose "
-                    "another "
-                    f"for one of them {_HERE}."
+                    f"another for one of them {_HERE}."
                 )
             tasks[name] = label
 
@@ -325,8 +322,7 @@ def _format_keys(*keys: str) -> str:
     steer = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (
         f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} "
-        "pushes,  "
-        f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
+        f"pushes,  {first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
     )
 
 

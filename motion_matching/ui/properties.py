@@ -75,8 +75,7 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         "",
         "Search",
         "Words in the names, gaits or tags of the sources to show; edits of all shown sources "
-        "leave the "
-        "others alone",
+        "leave the others alone",
         options={"TEXTEDIT_UPDATE"},
     )
     bones: str = choice(
@@ -156,9 +155,8 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
     show_tags: bool = switch(
         True,
         "Show in Timeline",
-        "Draw the ranges into the Dope Sheet and the Timeline: those of the source whose action "
-        "is shown there, or of the "
-        "active source if the armature plays no action",
+        "Draw the ranges into the Dope Sheet and the Timeline: those of the source whose action is "
+        "shown there, or of the active source if the armature plays no action",
         update=redraw_editors,
     )
     features: MotionMatchingFeatures = pointer(
@@ -177,8 +175,7 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         bpy.types.Collection,
         "Obstacles",
         "Collection whose visible meshes are the ground and the obstacles, live and in baked "
-        "takes; steep faces are walls. "
-        "A live session uses them as they are when it starts",
+        "takes; steep faces are walls. A live session uses them as they are when it starts",
     )
     fewer_keys: float = number(
         0.0,

@@ -27,9 +27,8 @@ def build(recordings: Recordings, quick: bool) -> Section:
     """Section of building, saving and loading."""
     text = (
         f"Clips are {recordings.title}. Building reads BVH files and ends with a database in "
-        "memory, features included; "
-        "times are for 1,000 frames of the database. Loading maps a file that the system has in "
-        "memory."
+        "memory, features included; times are for 1,000 frames of the database. Loading maps a "
+        "file that the system has in memory."
     )
     return Section("Build", text, bench_build.run(recordings, quick))
 
@@ -45,20 +44,16 @@ def search(recordings: Recordings, quick: bool) -> Section:
         made_of.append(f"- {name}: {data.made_of}")
     text = (
         f"{count:,} hard queries for each database: the pose of one frame with the trajectory of "
-        "another. The ends of "
-        f"ranges and {bench_search.SURROUNDINGS} frames around the current one are no answer, and "
-        "the cost of playing on "
-        "is the bound. Every answer has the distance that brute force finds in float64. *masked* "
-        "searches the "
-        f"{bench_search.MASK_SHARE:.0%} of frames with a tag under a mask, *subset* on an index "
-        "of their own; *cKDTree* is "
+        f"another. The ends of ranges and {bench_search.SURROUNDINGS} frames around the current "
+        "one are no answer, and the cost of playing on is the bound. Every answer has the distance "
+        f"that brute force finds in float64. *masked* searches the {bench_search.MASK_SHARE:.0%} "
+        "of frames with a tag under a mask, *subset* on an index of their own; *cKDTree* is "
         "scipy's, with leaves of 32, bounded by the cost of playing on; *full scan* is "
-        "`((X-q)**2).sum(1)`. *build* makes "
-        "the index, *reweight* takes it over to other weights. On large databases cKDTree and "
-        "full scan answer only the "
-        "first of the queries.\n\n"
-        f"Features are Holden's 27 floats of {recordings.title}, ranges drawn at random from:\n\n"
-        + "\n".join(made_of)
+        "`((X-q)**2).sum(1)`. *build* makes the index, *reweight* takes it over to other weights. "
+        "On large databases cKDTree and full scan answer only the first of the queries.\n"
+        "\n"
+        f"Features are Holden's 27 floats of {recordings.title}, ranges drawn at random from:\n"
+        "\n" + "\n".join(made_of)
     )
     return Section("Search", text, rows)
 
@@ -68,19 +63,14 @@ def tick(recordings: Recordings, quick: bool) -> Section:
     recipe = recordings.recipe(bench_tick.FRAMES)
     text = (
         f"`Performer.step` on {recordings.title} ({recipe.text}) with Holden's features, a search "
-        "at every tick, through "
-        f"the scripts {' and '.join(bench_tick.SCRIPTS)} at a run, with foot lock and leg IK and "
-        "without. For "
-        f"{bench_tick.MANY_BONES} bones chains of three that swing a little are added to the "
-        "skeleton's ends. *loops over "
-        "bones* is the tick without feet in ordinary numpy with quaternion functions and a Python "
-        "loop over the bones, and "
-        "the whole tick stands beside it as well; it searches the same index, so the search "
-        "counts in all. Over the first "
-        f"{bench_tick.VERIFIED_TICKS} ticks of each script its poses agree with ours to "
-        f"{bench_tick.TOLERANCE:g}. "
-        "*weights changed* is a weight slider moved, up to the end of the next tick, which "
-        "searches with it."
+        f"at every tick, through the scripts {' and '.join(bench_tick.SCRIPTS)} at a run, with "
+        f"foot lock and leg IK and without. For {bench_tick.MANY_BONES} bones chains of three that "
+        "swing a little are added to the skeleton's ends. *loops over bones* is the tick without "
+        "feet in ordinary numpy with quaternion functions and a Python loop over the bones, and "
+        "the whole tick stands beside it as well; it searches the same index, so the search counts "
+        f"in all. Over the first {bench_tick.VERIFIED_TICKS} ticks of each script its poses agree "
+        f"with ours to {bench_tick.TOLERANCE:g}. *weights changed* is a weight slider moved, up to "
+        "the end of the next tick, which searches with it."
     )
     return Section("Tick", text, bench_tick.run(recordings, quick))
 
@@ -88,15 +78,12 @@ def tick(recordings: Recordings, quick: bool) -> Section:
 def field(recordings: Recordings, quick: bool) -> Section:
     """Section of motion fields."""
     text = (
-        f"Motion fields on {recordings.title}, all states but the last two of each range, with "
-        "the default metric. "
-        f"Neighbours are looked for where a character comes that is steered through the scripts "
-        f"{' and '.join(bench_tick.SCRIPTS)}, tick by tick: of its pose, and of all "
-        f"{bench_field.K} results of its actions "
-        "together. *unrelated* are those of its poses in any order, each after a *full scan* in "
-        "ordinary numpy, which finds "
-        "the same distances. *greedy tick* is `MotionField.advance`, without the springs and feet "
-        "that any method has."
+        f"Motion fields on {recordings.title}, all states but the last two of each range, with the "
+        "default metric. Neighbours are looked for where a character comes that is steered through "
+        f"the scripts {' and '.join(bench_tick.SCRIPTS)}, tick by tick: of its pose, and of all "
+        f"{bench_field.K} results of its actions together. *unrelated* are those of its poses in "
+        "any order, each after a *full scan* in ordinary numpy, which finds the same distances. "
+        "*greedy tick* is `MotionField.advance`, without the springs and feet that any method has."
     )
     return Section("Motion fields", text, bench_field.run(recordings, quick))
 
@@ -105,12 +92,10 @@ def training(recordings: Recordings, quick: bool) -> Section:
     """Section of what motion fields are trained by."""
     text = (
         f"Motion fields on {recordings.title}, with {bench_field.K} actions a state. *tables* say "
-        "where all actions lead; "
-        f"*{bench_training.SWEEPS} sweeps* are fitted value iteration over 17 directions, beside "
-        "as many as the notebook "
-        f"computes them, in ordinary numpy (measured over {bench_training.PLAIN_SWEEPS}), whose "
-        "values are the same. "
-        "*planning tick* is `Performer.step` with the values, springs and feet included."
+        f"where all actions lead; *{bench_training.SWEEPS} sweeps* are fitted value iteration over "
+        "17 directions, beside as many as the notebook computes them, in ordinary numpy (measured "
+        f"over {bench_training.PLAIN_SWEEPS}), whose values are the same. *planning tick* is "
+        "`Performer.step` with the values, springs and feet included."
     )
     size = bench_training.QUICK_SIZE if quick else bench_training.SIZE
     return Section(
@@ -128,10 +113,9 @@ def scene(recordings: Recordings, quick: bool) -> Section:
 
     text = (
         f"Motion of {recordings.title} as an action on a bare armature with {bench_scene.BONES} "
-        "bones; times are for 1,000 "
-        "frames. Clips read from curves agree with those that Blender evaluates to "
-        f"{bench_scene.TOLERANCE:g}. Of the path "
-        "of the simulation bone, times are for all of its frames."
+        "bones; times are for 1,000 frames. Clips read from curves agree with those that Blender "
+        f"evaluates to {bench_scene.TOLERANCE:g}. Of the path of the simulation bone, times are "
+        "for all of its frames."
     )
     return Section("Blender's data", text, bench_scene.run(recordings, quick))
 
@@ -142,13 +126,12 @@ def live(recordings: Recordings, quick: bool) -> Section:
 
     text = (
         f"A session on {recordings.title} with a bare armature of {bench_live.BONES} bones, all "
-        "its ticks made and nothing "
-        "drawn: input, controller, pose and update, one tick to a picture, a new direction each "
-        "second. *pose* is the part "
-        "that writes the pose and updates; *HUD* notes what is drawn, all layers on. While "
+        "its ticks made and nothing drawn: input, controller, pose and update, one tick to a "
+        "picture, a new direction each second. *pose* is the part that writes the pose and "
+        "updates; *HUD* notes what is drawn, all layers on. While "
         f"{'a minute is' if quick else 'ten minutes are'} recorded at {bench_live.RATE} ticks a "
-        "second, *flush* writes keys "
-        "of a quarter of the curves; its cost in the last minute stands beside that in the first."
+        "second, *flush* writes keys of a quarter of the curves; its cost in the last minute "
+        "stands beside that in the first."
     )
     rows = bench_live.run(recordings, quick) + bench_hud.run(
         bench_live.database_of(recordings), quick
@@ -164,8 +147,7 @@ def panels(recordings: Recordings, quick: bool) -> Section:
         "All panels of the sidebar's tab, drawn with Blender's own layout for a character with "
         f"{bench_panels.SOURCES} sources and {bench_panels.TAGGED:,} tagged frames in "
         f"{bench_panels.SOURCES * bench_panels.RANGES:,} ranges: time of the thread that draws, "
-        "Blender's part of it "
-        "included. *as they open* leaves out those that are closed at first."
+        "Blender's part of it included. *as they open* leaves out those that are closed at first."
     )
     return Section("Panels", text, bench_panels.run(quick))
 

@@ -95,8 +95,7 @@ def missed(sections: Sequence[Section]) -> list[str]:
     """A sentence for every ratio that was not reached."""
     return [
         f"{section.title}: {row.database} {row.item} takes {row.ratio:.3f} of the time of "
-        f"{row.other}; "
-        f"it may be {row.limit:g}."
+        f"{row.other}; it may be {row.limit:g}."
         for section in sections
         for row in section.rows
         if not row.passed

@@ -62,8 +62,7 @@ class ChangeDetector:
             if self.plays_features or not did
             else (
                 "Features were added, removed or changed: the session goes on with those that it "
-                "began with, and the others "
-                "count once it is started again."
+                "began with, and the others count once it is started again."
             )
         )
 
@@ -78,8 +77,7 @@ class ChangeDetector:
             if self._plays_method or not did
             else (
                 "Another method or training was chosen: the session goes on with the one that it "
-                "began with, and the other "
-                "counts once it is started again."
+                "began with, and the other counts once it is started again."
             )
         )
 

@@ -88,9 +88,8 @@ class Performance:
         count = len(self.intents) if rate == 1.0 else round(self.seconds * fps)
         if count < SHORTEST_TAKE:
             raise SettingsError(
-                f"The performance '{self.name}' is {count} ticks long at {fps:g} per second, but "
-                "a take "
-                f"needs at least {SHORTEST_TAKE}; make it longer."
+                f"The performance '{self.name}' is {count} ticks long at {fps:g} per second, but a "
+                f"take needs at least {SHORTEST_TAKE}; make it longer."
             )
         if rate == 1.0:
             return self

@@ -330,8 +330,7 @@ class PerformerSettings:
             ):
                 raise SettingsError(
                     f"The setting '{name}' is {reprlib.repr(speeds)}; give three speeds, forward, "
-                    "side and "
-                    f"back, above 0 and up to {LARGEST_SPEED:g} m/s."
+                    f"side and back, above 0 and up to {LARGEST_SPEED:g} m/s."
                 )
         if self.weights is not None and not (
             isinstance(self.weights, tuple)

@@ -167,8 +167,7 @@ def build(
     if not database.normalization.compute_scale(database.schema.weights).any():
         raise DatabaseError(
             "All frames have the same values in every weighted feature, so the search cannot "
-            "choose between "
-            "them; add clips that move, or choose other features."
+            "choose between them; add clips that move, or choose other features."
         )
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
 
@@ -278,8 +277,7 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
         if difference := _describe_difference(first, clip):
             raise RigError(
                 f"The skeletons of '{first.name}' and '{clip.name}' are not the same "
-                f"({difference}); "
-                "build a database for each, or retarget one."
+                f"({difference}); build a database for each, or retarget one."
             )
     # a root has a position in the world, not a length
     animated = first.skeleton.parents < 0
@@ -293,9 +291,8 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
         k, bone = (int(i) for i in np.argwhere(wrong)[0])
         raise RigError(
             f"The bone '{first.skeleton.names[bone]}' is {lengths[0, bone]:.3f} m long in "
-            f"'{first.name}' and "
-            f"{lengths[k, bone]:.3f} m in '{clips[k].name}'; build a database for each performer, "
-            "or retarget one."
+            f"'{first.name}' and {lengths[k, bone]:.3f} m in '{clips[k].name}'; build a database "
+            "for each performer, or retarget one."
         )
 
 
@@ -366,8 +363,7 @@ def _make_parts(
         needed = max(horizon, _MIN_FRAMES)
         raise DatabaseError(
             f"Every source is shorter than {needed} frames ({needed / fps:.2g} s), the least that "
-            "can be used; "
-            "add longer clips."
+            "can be used; add longer clips."
         )
     return parts, skipped
 
@@ -461,8 +457,7 @@ def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
     named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
     return [
         f"{len(moving)} of {len(parts)} clips do not start and end standing ({named}): their "
-        "simulation bone is less "
-        "reliable at the ends."
+        "simulation bone is less reliable at the ends."
     ]
 
 
@@ -474,9 +469,8 @@ def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[
     if moved > _ROOT_REST_TOLERANCE or roles.root is None:
         return []
     return [
-        f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, "
-        "so it cannot lead the "
-        "character; use the simulation bone 'article'."
+        f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, so "
+        "it cannot lead the character; use the simulation bone 'article'."
     ]
 
 
@@ -496,7 +490,6 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[str]:
         return []
     return [
         f"The loop '{part.source.name}' does not end as it starts: the bone "
-        f"'{part.clip.skeleton.names[bone]}' jumps by "
-        f"{100 * gaps[bone]:.0f} cm; choose its start and stop so that its last frame repeats its "
-        "first."
+        f"'{part.clip.skeleton.names[bone]}' jumps by {100 * gaps[bone]:.0f} cm; choose its start "
+        "and stop so that its last frame repeats its first."
     ]

@@ -86,8 +86,7 @@ class Source:
         if self.track is not None and self.track.frame_count != stop - start:
             raise SettingsError(
                 f"The track of the source '{self.name}' has {self.track.frame_count} frames for "
-                f"{stop - start} frames "
-                "of motion; give one position and yaw for each."
+                f"{stop - start} frames of motion; give one position and yaw for each."
             )
         return clip if stop - start == clip.frame_count else clip.crop(start, stop)
 
@@ -99,8 +98,7 @@ def _check_finite(clip: Clip) -> Clip:
         frame, bone = np.argwhere(~usable)[0]
         raise MotionDataError(
             f"The bone '{clip.skeleton.names[bone]}' of clip '{clip.name}' has a number that is "
-            "not finite at frame "
-            f"{frame}; correct the clip."
+            f"not finite at frame {frame}; correct the clip."
         )
     return clip
 

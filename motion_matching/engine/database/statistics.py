@@ -120,15 +120,13 @@ def describe(database: Database) -> str:
     )
     lines = [
         f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, "
-        f"{ranges} of {of_clips}"
-        f"{mirrored}; {candidates} frames to enter",
+        f"{ranges} of {of_clips}{mirrored}; {candidates} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
         + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
         f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} "
-        "back; "
-        f"running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f}",
+        f"back; running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f}",
         *_format_tags(database),
     ]
     return "\n".join(lines)

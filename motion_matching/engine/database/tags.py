@@ -157,8 +157,7 @@ def collect_tags(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
         if source.file != files_of[source.name]:
             raise SettingsError(
                 f"{source.file} and {files_of[source.name]} have the same name, so their tags "
-                "cannot be "
-                "told apart; rename one."
+                "cannot be told apart; rename one."
             )
         tags[source.name] = tags.get(source.name, ()) + tuple(
             _limit_to_source(tag, source) for tag in source.tags

@@ -68,8 +68,7 @@ class FieldController:
             known = ", ".join(self.function.tasks.tags) or "none"
             raise SettingsError(
                 f"The motion field was not trained for the tag '{unknown[0]}', its tags are: "
-                f"{known}; train "
-                "it for that tag too."
+                f"{known}; train it for that tag too."
             )
 
     def adapt_intent(self, intent: Intent) -> Intent:

@@ -74,8 +74,7 @@ class Tasks:
         ):
             raise SettingsError(
                 f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, "
-                "each above "
-                f"the one before, from 0 to {LARGEST_SPEED:g}."
+                f"each above the one before, from 0 to {LARGEST_SPEED:g}."
             )
         if len(set(self.tags)) != len(self.tags) or not all(
             isinstance(tag, str) and tag for tag in self.tags

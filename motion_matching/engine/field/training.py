@@ -78,8 +78,7 @@ class Training:
             if not self._tagged[self._trained, g].any():
                 raise SettingsError(
                     f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; "
-                    "train "
-                    "more of them, tag longer stretches, or leave it out."
+                    "train more of them, tag longer stretches, or leave it out."
                 )
         count, k = len(self._trained), min(settings.neighbours, len(self._states))
         gait, masks = classify_gaits(database)

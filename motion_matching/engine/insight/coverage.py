@@ -147,8 +147,7 @@ class Coverage:
                     (
                         part,
                         f"{_describe_movement(row)}{_describe_turning(cells, sides)}: {there} "
-                        "frames, and the "
-                        f"controller spends {100 * part:.1f} % of its time there",
+                        f"frames, and the controller spends {100 * part:.1f} % of its time there",
                     )
                 )
         return [text for _, text in sorted(lacking, key=lambda hole: -hole[0])]

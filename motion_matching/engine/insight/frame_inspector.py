@@ -312,8 +312,7 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     entered = f"excluded: {inspection.exclusion}" if inspection.exclusion else "may be entered"
     lines = [
         f"{format_frame(database, inspection.frame)}: frame {inspection.frame} of the database, "
-        f"{speed:.2f} m/s, "
-        f"turning at {turn:+.0f}°/s; {entered}",
+        f"{speed:.2f} m/s, turning at {turn:+.0f}°/s; {entered}",
         f"tags: {', '.join(inspection.tags) or 'none'}"
         + (f"; bias {inspection.bias:+g}" if inspection.bias else ""),
         f"  {'feature':42s} {'playing on':>10s}  value",

@@ -12,9 +12,7 @@ from ..errors import SettingsError
 WIDTH, HEIGHT, MARGIN = 560.0, 520.0, 50.0
 _STYLE = (
     "text{font:12px "
-    "sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}.small{font-size:10px}"
-    "polyline{fill:none;stroke-width:1;opacity:.5}.hole{fill:none;stroke:#d33;stroke-width:2}"
-    ".data{fill:#3b6ea8}.simulation{fill:none;stroke:#e08a1e;stroke-width:2}"
+    "sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}.small{font-size:10px}polyline{fill:none;stroke-width:1;opacity:.5}.hole{fill:none;stroke:#d33;stroke-width:2}.data{fill:#3b6ea8}.simulation{fill:none;stroke:#e08a1e;stroke-width:2}"
 )
 
 

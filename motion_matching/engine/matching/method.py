@@ -84,8 +84,7 @@ class MotionMatching:
         if not scale.any():
             raise DatabaseError(
                 "All frames of the database look alike with these weights; raise the weight of "
-                "another "
-                "feature, or build from clips that move."
+                "another feature, or build from clips that move."
             )
         used = normalization.varies
         dims = np.flatnonzero(used)

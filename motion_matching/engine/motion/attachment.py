@@ -54,8 +54,7 @@ def detach(clip: Clip) -> Clip:
     if list(np.flatnonzero(skeleton.parents < 0)) != [0]:
         raise RigError(
             f"Clip '{clip.name}' has no simulation bone to detach: bone '{skeleton.names[0]}' is "
-            "not the root "
-            "of all others."
+            "not the root of all others."
         )
     rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
     rest_rotations, rest_positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()

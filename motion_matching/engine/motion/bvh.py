@@ -134,8 +134,7 @@ def save(
     ):
         raise MotionDataError(
             f"Cannot write '{path}': clip '{clip.name}' is empty or holds values that are not "
-            "numbers; "
-            "make it again"
+            "numbers; make it again"
         )
     skeleton = clip.skeleton
     bones, depths = _sort_depth_first(skeleton)

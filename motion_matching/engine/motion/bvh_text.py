@@ -337,9 +337,8 @@ class _Table:
             joint, channel = self.channels[column]
             raise MotionDataError(
                 f"Cannot use '{self.path}': {channel} of joint '{joint}' is "
-                f"{values[frame, column]:g} in frame "
-                f"{frame + 1} (line {lines[frame]}) where a finite number was expected; repair or "
-                "delete that line"
+                f"{values[frame, column]:g} in frame {frame + 1} (line {lines[frame]}) where a "
+                "finite number was expected; repair or delete that line"
             )
         return values
 

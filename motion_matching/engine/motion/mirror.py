@@ -159,8 +159,7 @@ def find_bone_pairs(
         if pairs[bone] != bone and (pairs[parent] if parent >= 0 else -1) != other:
             raise RigError(
                 f"Bones '{skeleton.names[bone]}' and '{skeleton.names[pairs[bone]]}' cannot be "
-                "mirrored: "
-                "their parents are not a pair; rename them, or do not mirror."
+                "mirrored: their parents are not a pair; rename them, or do not mirror."
             )
     return pairs
 

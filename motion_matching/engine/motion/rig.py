@@ -206,8 +206,7 @@ def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
                 remedy = "left and right look swapped, exchange them in the rig's roles"
             raise RigError(
                 f"The bone '{skeleton.names[bone]}' ({role}) is not below "
-                f"'{skeleton.names[upper]}' "
-                f"({upper_role}); {remedy}."
+                f"'{skeleton.names[upper]}' ({upper_role}); {remedy}."
             )
 
 
@@ -256,8 +255,7 @@ def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
     if not labels:
         raise RigError(
             "The rig has no legs that reach the ground; name thigh, shin and foot in the rig's "
-            "roles, "
-            f"likely bones are {join_quoted(_suggest_bones(skeleton, 'thigh', None))}."
+            f"roles, likely bones are {join_quoted(_suggest_bones(skeleton, 'thigh', None))}."
         )
     legs = []
     for label in labels:

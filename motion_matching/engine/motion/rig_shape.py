@@ -104,8 +104,7 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     if len(feet) < 2:
         raise RigError(
             "No legs can be recognised on the rig: fewer than two chains of bones reach the "
-            "ground; "
-            "name hips, thighs, shins and feet in the rig's roles."
+            "ground; name hips, thighs, shins and feet in the rig's roles."
         )
     forks = {foot: _find_fork(skeleton, foot, feet) for foot in feet}
     # a fork near the ground belongs to targets and other helpers, not to a body

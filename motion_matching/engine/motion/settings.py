@@ -31,8 +31,7 @@ class ContactSettings:
         0.15,
         "Contact Speed",
         "Toes slower than this are on the ground; higher: feet are planted longer, and dragged "
-        "along "
-        "sooner",
+        "along sooner",
         "m/s",
         soft_most=1.0,
     )

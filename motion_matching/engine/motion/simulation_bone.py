@@ -197,9 +197,8 @@ def compute_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | N
     if root is None:
         raise RigError(
             f"The simulation bone of clip '{clip.name}' should be its root bone, but the rig has "
-            "none; "
-            "name it in the rig's roles, or let the spine and hips give the simulation bone, as "
-            "'article' does."
+            "none; name it in the rig's roles, or let the spine and hips give the simulation bone, "
+            "as 'article' does."
         )
     rotations, positions = clip.skeleton.compute_bone_world(root, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)

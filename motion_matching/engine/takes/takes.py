@@ -293,8 +293,7 @@ def summarize(data: dict[str, Any]) -> str:
         speed.insert(
             0,
             f"{take['achieved_speed']:.2f} m/s of the desired {take['desired_speed']:.2f}, where "
-            "the data "
-            f"has it ({take['wanted_speed_in_data']:.0%} of the time)",
+            f"the data has it ({take['wanted_speed_in_data']:.0%} of the time)",
         )
     if take["response_time_median"] is not None:
         speed.append(f"responds to a turn within {take['response_time_median']:.2f} s")
@@ -311,10 +310,9 @@ def summarize(data: dict[str, Any]) -> str:
         f"  speed        {'; '.join(speed)}",
         f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s ({slid[0]}sources "
         f"{100 * sources['foot_slide_mann']:.1f}); on source contacts "
-        f"{100 * take['foot_slide_contacts']:.1f} ("
-        f"{slid[1]}sources {100 * sources['foot_slide_contacts']:.1f}); "
-        f"{take['contacts_locked']:.0%} of contacts held, "
-        f"legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
+        f"{100 * take['foot_slide_contacts']:.1f} ({slid[1]}sources "
+        f"{100 * sources['foot_slide_contacts']:.1f}); {take['contacts_locked']:.0%} of contacts "
+        f"held, legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
         f"{100 * take['leg_correction_max']:.0f}",
         f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
         f"{sources['turning_p99']:.2f})",

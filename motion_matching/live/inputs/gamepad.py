@@ -111,8 +111,7 @@ class Gamepad:
             if self._codes[action] == sdl2.SDL_CONTROLLER_BUTTON_INVALID:
                 raise SettingsError(
                     f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such "
-                    "as 'a', "
-                    "'leftshoulder' or 'start'."
+                    "as 'a', 'leftshoulder' or 'start'."
                 )
         for hint, value in _HINTS.items():
             sdl2.SDL_SetHint(hint, value)

@@ -73,8 +73,7 @@ def check_connected(name: str, armature: str, away: np.ndarray) -> None:
     if np.max(np.linalg.norm(away, axis=0)) > _DISCONNECTED:
         raise RigError(
             f"bone '{name}' of armature '{armature}' is connected to its parent, but the motion "
-            "moves it away; "
-            "switch Connected off in the bone's Relations."
+            "moves it away; switch Connected off in the bone's Relations."
         )
 
 

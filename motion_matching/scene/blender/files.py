@@ -40,8 +40,7 @@ def open_blend(file: Path) -> None:
         except RuntimeError as error:
             raise MotionDataError(
                 f"{file} cannot be opened by this Blender; give a Blender file of its version or "
-                "an "
-                "older one."
+                "an older one."
             ) from error
 
 

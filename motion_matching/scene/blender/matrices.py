@@ -24,8 +24,7 @@ def decompose_similarity(
     if uneven.any() or np.any(np.linalg.det(axes) <= 0.0):
         raise RigError(
             f"armature '{name}' is scaled unevenly, sheared or mirrored, by itself or by its "
-            "parents; "
-            "apply the scale (Object > Apply > Scale)."
+            "parents; apply the scale (Object > Apply > Scale)."
         )
     scales = np.sqrt(square)
     return quat.from_matrix(axes / scales[..., None, None]), matrices[..., :3, 3], scales

@@ -97,8 +97,7 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
         names = ", ".join(f"'{action.name}'" for action in marked) or "none"
         raise SettingsError(
             f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot "
-            f"{_PLANT}', "
-            f"and has {names}; remove the markers of the others, or bake it again."
+            f"{_PLANT}', and has {names}; remove the markers of the others, or bake it again."
         )
     return read_markers(
         marked[0], legs, round(marked[0].frame_range[0]), get_scene_fps(bpy.context.scene) / fps

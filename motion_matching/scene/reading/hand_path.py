@@ -146,8 +146,7 @@ def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
     ):
         raise SettingsError(
             f"{where} is moved by more than its keys; bake that into them (Object > Animation > "
-            "Bake "
-            "Action), and take it off."
+            "Bake Action), and take it off."
         )
     return actions.compute_frame_range(path.animation_data.action, curves)
 

@@ -131,8 +131,7 @@ def _import(path: Path) -> None:
         message = str(error).strip().splitlines()[-1:] or [""]
         raise MotionDataError(
             f"{path} cannot be imported by this Blender ({message[0]}); see that its importer is "
-            "enabled "
-            "and that it opens with File > Import."
+            "enabled and that it opens with File > Import."
         ) from error
 
 

@@ -149,9 +149,8 @@ def get_folder() -> Path:
             return Path(folder)
     except OSError as cause:
         raise DatabaseError(
-            f"The folder for databases cannot be made ({cause}); see that Blender may write to "
-            "its user "
-            "folder."
+            f"The folder for databases cannot be made ({cause}); see that Blender may write to its "
+            "user folder."
         ) from cause
 
 
@@ -187,8 +186,7 @@ class FileDigests:
         except OSError as cause:
             raise MotionDataError(
                 f"{file} cannot be read ({cause.strerror}); correct the path of the source, or "
-                "remove "
-                "it."
+                "remove it."
             ) from cause
         return self._by_version[version]
 

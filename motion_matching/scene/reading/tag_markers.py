@@ -74,15 +74,13 @@ def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
         else:
             raise SettingsError(
                 f"The action '{action.name}' has a marker '{text}' on frame {frame} and no "
-                f"'{_BEGIN}{name}' "
-                "before it; add that, or remove it."
+                f"'{_BEGIN}{name}' before it; add that, or remove it."
             )
     for name, opened in begun.items():
         if opened:
             raise SettingsError(
-                f"The action '{action.name}' has a marker '{_BEGIN}{name}' on frame "
-                f"{opened[0][0]} and no "
-                f"'{_END}{name}' after it; add that, or remove it."
+                f"The action '{action.name}' has a marker '{_BEGIN}{name}' on frame {opened[0][0]} "
+                f"and no '{_END}{name}' after it; add that, or remove it."
             )
     return sorted(ranges, key=lambda r: (r.start, r.end, r.name))
 
@@ -111,7 +109,6 @@ def _parse_marker(text: str, action: str) -> tuple[str, float]:
         return first, float(number)
     except ValueError:
         raise SettingsError(
-            f"The marker '{text}' of action '{action}' gives no number behind '{PREFER}'; write "
-            "it as in "
-            f"'{_BEGIN}{PREFER} -2'."
+            f"The marker '{text}' of action '{action}' gives no number behind '{PREFER}'; write it "
+            f"as in '{_BEGIN}{PREFER} -2'."
         ) from None

@@ -134,8 +134,7 @@ def build_bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
     if np.max(away) > 1e-3 * measure_extent(positions):
         raise RigError(
             f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m "
-            "away "
-            f"from where the motion expects it; {CHOOSE}"
+            f"away from where the motion expects it; {CHOOSE}"
         )
     towards = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
     above = np.where(skeleton.parents[:, None] < 0, quat.IDENTITY, rotations[skeleton.parents])

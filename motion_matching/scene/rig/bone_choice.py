@@ -50,8 +50,7 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
     if match is None:
         raise RigError(
             f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own "
-            "that name, or "
-            "choose another or none."
+            "that name, or choose another or none."
         )
     return frozenset(bone.name for bone in match.bones_recursive)
 

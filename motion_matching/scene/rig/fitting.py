@@ -124,8 +124,7 @@ def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
     if len(common) > 1 and not 0.98 < larger < 1.02:
         raise RigError(
             f"armature '{standing.name}' is {larger:.3g} times as large as the character of the "
-            "motion; "
-            "scale the object, or retarget the motion."
+            "motion; scale the object, or retarget the motion."
         )
     a, b = ours - ours.mean(axis=0), theirs - theirs.mean(axis=0)
     # the turn that brings the heads nearest, unless all lie on a vertical line
@@ -155,8 +154,7 @@ def fit(
     if away > _TOLERANCE * measure_extent(positions):
         raise RigError(
             f"bone '{bone}' of armature '{standing.name}' rests {away:.3g} m away from where the "
-            "motion expects "
-            f"it; {CHOOSE}"
+            f"motion expects it; {CHOOSE}"
         )
     moved = {*skeleton.names, *at_rest}
     rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in skeleton.names])

@@ -91,15 +91,13 @@ def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
         if not bone.use_inherit_rotation or not bone.use_local_location:
             raise RigError(
                 f"{what} does not inherit rotation, or has no local location, and cannot be keyed "
-                "as the motion "
-                "wants it; switch both on in the bone's Relations."
+                "as the motion wants it; switch both on in the bone's Relations."
             )
         follows = next((c for c in pose.constraints if not c.mute and c.influence > 0), None)
         if follows is not None:
             raise RigError(
                 f"{what} follows its constraint '{follows.name}' rather than keys; mute it, or "
-                "bake onto an "
-                "armature without constraints."
+                "bake onto an armature without constraints."
             )
 
 

@@ -88,8 +88,7 @@ def read_ground(
     if not len(triangles):
         raise SettingsError(
             f"The collection '{collection}' of {file} shows no mesh in the scene '{scene.name}'; "
-            "unhide its "
-            "objects, or choose another."
+            "unhide its objects, or choose another."
         )
     return build_ground(triangles)
 

@@ -63,8 +63,7 @@ def check_format(path: Path) -> None:
     if path.suffix.lower() == FILM and not bpy.app.build_options.codec_ffmpeg:
         raise MotionMatchingError(
             f"{path} cannot be made, because this Blender has no ffmpeg; ask for a {STILL} file, "
-            "or "
-            "use a Blender from blender.org."
+            "or use a Blender from blender.org."
         )
 
 

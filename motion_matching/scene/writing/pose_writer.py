@@ -88,8 +88,7 @@ class PoseWriter:
         if not driven:
             raise RigError(
                 f"bone collection '{collection}' of armature '{obj.name}' has no bone of the "
-                "motion; choose "
-                "another, or drive all bones."
+                "motion; choose another, or drive all bones."
             )
         check_follows_keys(obj, tuple(driven))
         self.armature = Handle.from_block(obj, "objects")

@@ -138,8 +138,7 @@ class GrowingAction:
         if action is None or obj.animation_data is None or obj.animation_data.action != action:
             raise RigError(
                 f"the action that armature '{self._armature.name}' is being recorded into was "
-                "taken off; "
-                "record again."
+                "taken off; record again."
             )
         return action
 

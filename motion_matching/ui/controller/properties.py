@@ -100,8 +100,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         3,
         "Quality",
         "How well the field is trained, and for how long: from a quick draft to all poses of the "
-        "database, "
-        "with more of them blended and more directions",
+        "database, with more of them blended and more directions",
         min=1,
         max=5,
     )
@@ -132,16 +131,14 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         "",
         "Tags",
         "Tags that can be asked for afterwards, separated by commas, one at a time; a field that "
-        "is trained for walk and "
-        "run but not for speeds changes between them with the gait",
+        "is trained for walk and run but not for speeds changes between them with the gait",
         **suggest(suggest_tags),
     )
     show_residuals: bool = switch(
         False,
         "Learning Curve",
         "Draw how much each sweep of the training changed the values into the corner of the view, "
-        "on a logarithmic scale, "
-        "beside the bound that follows from the discount",
+        "on a logarithmic scale, beside the bound that follows from the discount",
         update=redraw_views,
     )
     trained_key: str = text(

@@ -138,9 +138,8 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
     tags: str = text(
         "",
         "Tags",
-        "Tags for all frames, separated by commas. Frames tagged no_use are never played, "
-        "no_entry only by playing on into "
-        "them, prefer rather than others",
+        "Tags for all frames, separated by commas. Frames tagged no_use are never played, no_entry "
+        "only by playing on into them, prefer rather than others",
         update=invalidate_status,
     )
     tag_ranges: Items[MotionMatchingTag] = collection(

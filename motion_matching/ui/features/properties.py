@@ -100,8 +100,7 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
         1.0,
         "Weight",
         "How much this counts in the choice of the next frame; higher: matched more closely, at "
-        "the cost of "
-        "all others",
+        "the cost of all others",
         min=0.0,
         soft_max=5.0,
         max=1000.0,

@@ -49,32 +49,28 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         True,
         "Data",
         "Draw where frames of the data lead within a second, around the character; dark strands "
-        "stand, light "
-        "ones run",
+        "stand, light ones run",
         update=redraw_views,
     )
     show_simulation: bool = switch(
         True,
         "Simulation Object",
         "Draw where the simulation object leads within a second, to the left of the data's "
-        "strands: where it goes and they "
-        "do not, nothing can be matched",
+        "strands: where it goes and they do not, nothing can be matched",
         update=redraw_views,
     )
     show_coverage: bool = switch(
         True,
         "Coverage Map",
         "Draw how many frames the data has by speed and turn rate into the corner of the view, "
-        "while nothing is live; "
-        "lighter: more frames, framed: a hole",
+        "while nothing is live; lighter: more frames, framed: a hole",
         update=redraw_views,
     )
     show_histograms: bool = switch(
         True,
         "Histograms",
         "Draw how often the data (filled) and the simulation object (outlined) have each speed, "
-        "acceleration and turn rate, "
-        "above the coverage map",
+        "acceleration and turn rate, above the coverage map",
         update=redraw_views,
     )
     inspect: str = choice(

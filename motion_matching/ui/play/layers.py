@@ -35,8 +35,7 @@ class Layers:
         True,
         "Warnings",
         "Warn of a speed that the clips do not have, and of a tick that takes longer than the "
-        "preferences "
-        "allow",
+        "preferences allow",
     )
     show_map: bool = switch(
         False,

@@ -61,8 +61,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "",
         "Ask For",
         "Tags to ask for, separated by commas: only frames that have them all are played. Takes "
-        "effect at "
-        "once while live",
+        "effect at once while live",
         **suggest(suggest_tags),
     )
     mode: str = choice(
@@ -83,8 +82,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         2.0,
         "Push",
         "Speed that a push gives, and how far it bends the body of a motion field. Takes effect "
-        "with the next "
-        "push while live",
+        "with the next push while live",
         min=0.1,
         max=20.0,
         soft_max=5.0,

@@ -239,14 +239,12 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
         if not ranges:
             raise SettingsError(
                 f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' "
-                "and "
-                "'end: limp'; write some, or add ranges here."
+                "and 'end: limp'; write some, or add ranges here."
             )
         if _get_inherited_names(source):
             raise SettingsError(
                 f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
-                "markers only "
-                "there."
+                "markers only there."
             )
         colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
         source.tag_ranges.clear()
@@ -305,8 +303,7 @@ replaced"""
                 if tag.name in inherited:
                     raise SettingsError(
                         f"The range '{tag.label}' of '{source.name}' comes from the linked file, "
-                        "and cannot "
-                        "be replaced; change its label, or propose tags there."
+                        "and cannot be replaced; change its label, or propose tags there."
                     )
         for source, tags, first in zip(listed, proposed, firsts, strict=True):
             for index in reversed(_find_proposed_ranges(source)):

@@ -91,8 +91,7 @@ Editor"""
         True,
         "Contacts from Markers",
         "Plant feet from each plant marker to the lift marker after it, instead of finding "
-        "contacts anew; only useful while "
-        "the same frames are played",
+        "contacts anew; only useful while the same frames are played",
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

@@ -99,9 +99,8 @@ class MotionMatchingTake(bpy.types.PropertyGroup):
     stays: bool = switch(
         False,
         "Stays",
-        "Keep the take also in files that it is appended to or linked into, where its action "
-        "loses the fake "
-        "user",
+        "Keep the take also in files that it is appended to or linked into, where its action loses "
+        "the fake user",
         options={"HIDDEN"},
     )
     is_kept: bool = switch(
