@@ -144,6 +144,7 @@ class NothingToDoError(Exception):
 class Operator(_Base):
     """A mixin of all operators: they say what they require, and `run`."""
 
+    bl_options = {"REGISTER", "UNDO"}
     requires: tuple[Requirement, ...] = CHARACTER
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from .properties import MotionMatchingSettings
 
     _Base = bpy.types.Panel
+    _Lists = bpy.types.UIList
 else:
-    _Base = object  # as of operators
+    _Base = _Lists = object  # as of operators
 
 State = tuple[str, str]  # icon and words
 
@@ -57,14 +58,31 @@ class ArmaturePanel(Panel):
     def draw(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
         self.layout.operator_context = "INVOKE_DEFAULT"
-        self.draw_settings(context, obj, settings_of(obj))
+        self.draw_settings(obj, settings_of(obj))
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         return None
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        raise NotImplementedError
+
+
+class List(_Lists):
+    """A mixin of lists, which draw each item into a row."""
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: int,
+        owner: Any,
+        property: str,
     ) -> None:
+        self.draw_row(layout, item)
+
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         raise NotImplementedError
 
 
@@ -140,13 +158,10 @@ def draw_small_lines(layout: bpy.types.UILayout, lines: Iterable[str], icon: Any
         icon = "BLANK1" if icon != "NONE" else icon
 
 
-def draw_wrapped_text(
-    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any
-) -> None:
+def draw_wrapped_text(layout: bpy.types.UILayout, text: str, icon: Any) -> None:
     """Draw a sentence in as many lines as the width of the panel needs."""
-    width = context.region.width / (
-        context.preferences.system.ui_scale or 1.0
-    )  # zero without a window
+    scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
+    width = bpy.context.region.width / scale
     draw_small_lines(layout, _wrap_lines(text, max(20, int((width - 60) / 6.2))), icon)
 
 

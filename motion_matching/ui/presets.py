@@ -67,7 +67,6 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
 
     bl_idname = "motion_matching.apply_preset"
     bl_label = "Apply Preset"
-    bl_options = {"REGISTER", "UNDO"}
 
     filepath: str = text(
         "", "File", "JSON file of the preset, or the name of a shipped one", subtype="FILE_PATH"

@@ -47,7 +47,6 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.fix_rig"
     bl_label = "Fix Rig"
-    bl_options = {"REGISTER", "UNDO"}
 
     fix: str = choice(
         "scale",
@@ -86,7 +85,6 @@ and to bake"""
 
     bl_idname = "motion_matching.add_demo_performer"
     bl_label = "Add Demo Performer"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*IDLE, in_object_mode)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

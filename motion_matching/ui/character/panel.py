@@ -43,7 +43,7 @@ class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
         column = self.layout.column()
         if any(obj.type == "ARMATURE" for obj in context.view_layer.objects):
             draw_wrapped_text(
-                column, context, "Select an armature to work with, or add another performer", "INFO"
+                column, "Select an armature to work with, or add another performer", "INFO"
             )
         column.operator_context = "INVOKE_DEFAULT"
         add_tall_row(column).operator(AddDemoPerformer.bl_idname, icon="OUTLINER_OB_ARMATURE")
@@ -68,15 +68,13 @@ class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
             return "ERROR", "Needs Help"
         return ("INFO", problem.label) if problem else ("CHECKMARK", "Ready")
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         self.layout.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
         if problem := app.status.get_status(obj).problem:
-            draw_wrapped_text(self.layout, context, problem, "ERROR")
+            draw_wrapped_text(self.layout, problem, "ERROR")
         for fault in rig.problems if (rig := app.rig_status.get_rig_state(obj)) else ():
             box = self.layout.box()
-            draw_wrapped_text(box, context, fault.sentence, "ERROR" if fault.serious else "INFO")
+            draw_wrapped_text(box, fault.sentence, "ERROR" if fault.serious else "INFO")
             if fault.fix:
                 set_options(
                     box.operator(FixRig.bl_idname, text=FIXES[fault.fix][0], icon="TOOL_SETTINGS"),
@@ -105,9 +103,7 @@ class MOTION_MATCHING_PT_roles(ArmaturePanel, bpy.types.Panel):
             return "ERROR", "Missing"
         return "BONE_DATA", f"{given} Given" if given else "Found"
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         known = get_known_roles(obj)
         draw_preset_row(self.layout, "rigs", settings.roles.preset)
         column = split_layout(self.layout)

@@ -18,7 +18,6 @@ from there the next time"""
 
     bl_idname = "motion_matching.train"
     bl_label = "Train"
-    bl_options = {"REGISTER", "UNDO"}
     requires = SOURCES
 
     def get_cancel_message(self) -> str:

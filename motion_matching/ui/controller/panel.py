@@ -78,9 +78,7 @@ class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
             "Motion Field" if settings.controller.method == "FIELD" else "Motion Matching",
         )
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller = settings.controller
         self.layout.row().prop(controller, "method", expand=True)
         draw_preset_row(self.layout, "controllers", controller.preset)
@@ -106,9 +104,7 @@ class _SettingsPanel(ArmaturePanel):
             return False
         return not cls.method or cls.method == get_active_settings(context).controller.method
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
         for name in self.names:
             row = column.row()
@@ -177,10 +173,8 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
     method = "FIELD"
     names = ("neighbours", "drift", "planted_share", "lookahead", "favour")
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
-        super().draw_settings(context, obj, settings)
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        super().draw_settings(obj, settings)
         split_layout(self.layout).prop(settings.training, "metric")
         live = runtime.live
         if live and live.decision and live.armature.uid == obj.session_uid:
@@ -240,9 +234,7 @@ class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         return _TRAINING_STATES[app.training.get_training_state(obj)][:2]
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, training, state = (
             self.layout,
             settings.training,
@@ -250,7 +242,7 @@ class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
         )
         column = split_layout(layout)
         column.prop(training, "quality", slider=True)
-        draw_wrapped_text(column, context, app.training.describe_quality(obj), "BLANK1")
+        draw_wrapped_text(column, app.training.describe_quality(obj), "BLANK1")
         column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
         add_tall_row(layout).operator(
@@ -260,9 +252,9 @@ class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
         )
         draw_progress(layout)
         if meaning := _TRAINING_STATES[state][2]:
-            draw_wrapped_text(layout, context, meaning, "CHECKMARK" if state == "fresh" else "INFO")
+            draw_wrapped_text(layout, meaning, "CHECKMARK" if state == "fresh" else "INFO")
         if state == "fresh" and (mismatch := app.training.describe_action_mismatch(obj)):
-            draw_wrapped_text(layout, context, mismatch, "INFO")
+            draw_wrapped_text(layout, mismatch, "INFO")
         split_layout(layout).prop(training, "show_residuals")
 
 

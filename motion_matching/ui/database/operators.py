@@ -90,7 +90,6 @@ same list"""
 
     bl_idname = "motion_matching.add_database"
     bl_label = "Add Database"
-    bl_options = {"REGISTER", "UNDO"}
     requires = SOURCES
 
     label: str = text("Database", "Name", "Name of the database")
@@ -113,7 +112,6 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.remove_database"
     bl_label = "Remove Database"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_database)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -132,7 +130,6 @@ class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.smooth_path"
     bl_label = "Smooth As"
-    bl_options = {"REGISTER", "UNDO"}
 
     preset: str = choice("article", "Preset", "Windows and orders to set", PRESET_ITEMS)
 
@@ -155,7 +152,6 @@ edit it by hand; the database is then built from it instead of the computed path
 
     bl_idname = "motion_matching.edit_path"
     bl_label = "Edit by Hand"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_computed_path)
 
     fewer_keys: float = number(
@@ -222,7 +218,6 @@ edited by hand"""
 
     bl_idname = "motion_matching.computed_path"
     bl_label = "Back to Computed"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_hand_path)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -253,7 +248,6 @@ class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.select_path"
     bl_label = "Select Path"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_path_here, in_object_mode)
 
     def run(self, context: bpy.types.Context) -> None:

@@ -143,7 +143,6 @@ database is built from. Without a selected armature, one is made from the first 
 
     bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
-    bl_options = {"REGISTER", "UNDO"}
 
     directory: str = text(
         "", "Folder", "Folder whose files are added", subtype="DIR_PATH", options={"SKIP_SAVE"}
@@ -362,7 +361,6 @@ and of asset libraries"""
 
     bl_idname = "motion_matching.add_assets"
     bl_label = "Add Selected Actions"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_selected_actions)
 
     link: bool = switch(True, "Link", "Leave the actions in their library, and follow its changes")

@@ -111,7 +111,6 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
 
     bl_idname = "motion_matching.add_actions"
     bl_label = "Add Actions"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_actions)
 
     which: str = choice(
@@ -147,7 +146,6 @@ class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.remove_source"
     bl_label = "Remove Source"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_listed_sources)
 
     all: bool = switch(False, "All", "Remove all sources from the list", options={"SKIP_SAVE"})
@@ -289,7 +287,6 @@ class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.edit_sources"
     bl_label = "Edit Shown Sources"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
     edit: str = choice(
@@ -318,7 +315,6 @@ class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.remove_sources"
     bl_label = "Remove Shown Sources"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
     def run(self, context: bpy.types.Context) -> None:

@@ -13,6 +13,7 @@ from ...app.items import get_active
 from ..character.panel import draw_role_row, get_known_roles
 from ..panel_base import (
     ArmaturePanel,
+    List,
     SourcePanel,
     State,
     add_tall_row,
@@ -55,19 +56,10 @@ _STATES = {
 _KIND_ICONS: Any = {"ACTION": "ACTION", "FILE": "FILE"}
 
 
-class MOTION_MATCHING_UL_sources(bpy.types.UIList):
+class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
     """Motion that the database is built from"""
 
-    def draw_item(
-        self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        data: MotionMatchingSettings,
-        item: MotionMatchingSource,
-        icon: int,
-        owner: Any,
-        property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
         is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
@@ -94,19 +86,10 @@ class MOTION_MATCHING_UL_sources(bpy.types.UIList):
         return flags, []
 
 
-class MOTION_MATCHING_UL_databases(bpy.types.UIList):
+class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
     """Databases that have names"""
 
-    def draw_item(
-        self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        data: MotionMatchingSettings,
-        item: MotionMatchingDatabase,
-        icon: int,
-        owner: Any,
-        property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
         layout.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
 
 
@@ -119,9 +102,7 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         return _STATES[app.status.get_status(obj).kind][:2]
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, status = self.layout, app.status.get_status(obj)
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
@@ -140,15 +121,13 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
             icon="MODIFIER",
         )
         draw_progress(layout)
-        _draw_summary(layout, context, status, settings.built_notes)
+        _draw_summary(layout, status, settings.built_notes)
 
 
-def _draw_summary(
-    layout: bpy.types.UILayout, context: bpy.types.Context, status: app.status.Status, notes: str
-) -> None:
+def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: str) -> None:
     hint = f"{status.stale_reason}. Build again" if status.stale_reason else _STATES[status.kind][2]
     if hint and not app.runtime.runtime.progress:
-        draw_wrapped_text(layout, context, hint, "INFO")
+        draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
     minutes, seconds = divmod(round(status.seconds), 60)
@@ -160,9 +139,9 @@ def _draw_summary(
         ),
         "CHECKMARK",
     )
-    draw_wrapped_text(layout, context, status.coverage, "BLANK1")
+    draw_wrapped_text(layout, status.coverage, "BLANK1")
     for note in notes.splitlines():
-        draw_wrapped_text(layout, context, note, "ERROR")
+        draw_wrapped_text(layout, note, "ERROR")
 
 
 class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
@@ -176,9 +155,7 @@ class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
         shown = get_active(settings.databases, settings.database_index)
         return ("NONE", shown.label) if shown else None
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         side = draw_list(
             self.layout,
             "MOTION_MATCHING_UL_databases",
@@ -200,9 +177,7 @@ class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
         gait = settings.sources[settings.source_index].gait
         return None if gait == "none" else ("NONE", gait.title())
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source = settings.sources[settings.source_index]
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
@@ -222,9 +197,7 @@ class MOTION_MATCHING_PT_reading(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_database"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         column.prop(settings, "speed")
         column.prop(settings, "contact_speed")
@@ -252,15 +225,13 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
             else ("ERROR", "Path Lost")
         )
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, bone, known = self.layout, settings.simulation_bone, get_known_roles(obj)
         layout.prop(
             settings, "show_path", toggle=True, icon="HIDE_OFF" if settings.show_path else "HIDE_ON"
         )
         if settings.show_path and (note := ground_paths.get_cache().note):
-            draw_wrapped_text(layout, context, note, "ERROR")
+            draw_wrapped_text(layout, note, "ERROR")
         column = split_layout(layout)
         column.prop(bone, "source")
         for role in ("spine", "hips") if bone.source == "spine" else ("root",):
@@ -274,11 +245,9 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
         smoothing.prop(bone, "position_order")
         smoothing.prop(bone, "direction_order")
         smoothing.prop(bone, "heading")
-        self._draw_by_hand(context, get_active(settings.sources, settings.source_index))
+        self._draw_by_hand(get_active(settings.sources, settings.source_index))
 
-    def _draw_by_hand(
-        self, context: bpy.types.Context, source: MotionMatchingSource | None
-    ) -> None:
+    def _draw_by_hand(self, source: MotionMatchingSource | None) -> None:
         if source is None or not source.use_path:
             self.layout.operator(EditPath.bl_idname, icon="EMPTY_ARROWS")
             return
@@ -286,7 +255,6 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
         if not is_found:
             draw_wrapped_text(
                 self.layout,
-                context,
                 "The empty with the path was deleted: undo that, or go back",
                 "ERROR",
             )

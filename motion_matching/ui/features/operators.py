@@ -49,7 +49,6 @@ is not affected"""
 
     bl_idname = "motion_matching.add_feature"
     bl_label = "Add Feature"
-    bl_options = {"REGISTER", "UNDO"}
     requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice("bone_position", "Kind", "What is compared", KINDS)
@@ -89,7 +88,6 @@ to zero: that needs no build"""
 
     bl_idname = "motion_matching.remove_feature"
     bl_label = "Remove Feature"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -107,7 +105,6 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.move_feature"
     bl_label = "Move Feature"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
     direction: str = choice(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 
 from ... import app
@@ -11,6 +9,7 @@ from ...app.items import get_active
 from ...app.runtime import runtime
 from ..panel_base import (
     ArmaturePanel,
+    List,
     State,
     draw_list,
     draw_preset_row,
@@ -26,25 +25,15 @@ from .operators import MOTION_MATCHING_OT_remove_feature as RemoveFeature
 from .properties import (
     ICONS,
     MotionMatchingFeature,
-    MotionMatchingFeatures,
     get_title,
     is_trajectory,
 )
 
 
-class MOTION_MATCHING_UL_features(bpy.types.UIList):
+class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
     """What frames are compared by, each with its weight"""
 
-    def draw_item(
-        self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        data: MotionMatchingFeatures,
-        item: MotionMatchingFeature,
-        icon: int,
-        owner: Any,
-        property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingFeature) -> None:
         split = layout.split(factor=0.68)
         split.label(text=get_title(item), icon=ICONS[item.kind])
         split.prop(item, "weight", text="", slider=True)
@@ -61,9 +50,7 @@ class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
         dimensions = app.status.get_status(obj).dimensions
         return ("NONE", f"{dimensions} Numbers") if dimensions else None
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         features, layout = settings.features, self.layout
         draw_preset_row(layout, "features", features.preset)
         column = split_layout(layout)
@@ -81,7 +68,6 @@ class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
         if runtime.live and not runtime.live.plays_features:
             draw_wrapped_text(
                 layout,
-                context,
                 "The live session uses other features: start it again to use these",
                 "INFO",
             )

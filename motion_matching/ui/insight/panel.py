@@ -57,9 +57,7 @@ class MOTION_MATCHING_PT_insight(ArmaturePanel, bpy.types.Panel):
         count = len(coverage.to_capture)
         return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         self.layout.operator(SavePictures.bl_idname, icon="IMAGE_DATA")
         draw_progress(self.layout)
 
@@ -70,9 +68,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
     bl_label = "Coverage"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, coverage = (
             self.layout,
             settings.insight,
@@ -92,7 +88,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         if coverage is None:
             return
         if reason := app.insight.explain_staleness(obj, coverage):
-            draw_wrapped_text(layout, context, f"{reason}: measure again", "FILE_REFRESH")
+            draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
         draw_small_lines(layout, coverage.summary)
         box, missing = layout.box(), coverage.to_capture
         box.label(
@@ -100,7 +96,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
             icon="OUTLINER_DATA_ARMATURE" if missing else "CHECKMARK",
         )
         for text in missing[:_MAX_SHOWN]:
-            draw_wrapped_text(box, context, text, "DOT")
+            draw_wrapped_text(box, text, "DOT")
         if len(missing) > _MAX_SHOWN:
             box.label(text=f"And {len(missing) - _MAX_SHOWN} more, in the saved pictures")
 
@@ -112,9 +108,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_insight"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
         column = split_layout(layout)
         column.row().prop(insight, "inspect", expand=True)
@@ -131,15 +125,15 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
             return
         row.operator(StopInspecting.bl_idname, text="", icon="X")
         if inspector.problem:
-            draw_wrapped_text(layout, context, inspector.problem, "ERROR")
+            draw_wrapped_text(layout, inspector.problem, "ERROR")
         elif app.insight.explain_staleness(obj, inspector):
             draw_wrapped_text(
-                layout, context, "The database has changed since: inspect again", "FILE_REFRESH"
+                layout, "The database has changed since: inspect again", "FILE_REFRESH"
             )
         if inspector.inspection:
             _draw_frame(layout, inspector, inspector.inspection.frame)
             _draw_costs(layout, inspector.inspection)
-            _draw_candidates(layout, context, inspector, inspector.inspection)
+            _draw_candidates(layout, inspector, inspector.inspection)
         elif inspector.inspected and inspector.inspected.choice:
             _draw_frame(layout, inspector, inspector.inspected.frame)
             _draw_actions(layout, inspector, inspector.inspected.choice)
@@ -185,7 +179,6 @@ def _format_label(label: str) -> str:
 
 def _draw_candidates(
     layout: bpy.types.UILayout,
-    context: bpy.types.Context,
     inspector: app.inspector.Inspector,
     inspection: FrameInspection,
 ) -> None:
@@ -199,9 +192,7 @@ def _draw_candidates(
         row = lines.row()
         row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
         draw_right(row, f"{weighed.cost:.2f}")
-        draw_wrapped_text(
-            lines, context, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1"
-        )
+        draw_wrapped_text(lines, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1")
 
 
 def _draw_actions(
@@ -234,9 +225,7 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_insight"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)
         column = split_layout(layout)
         column.prop(settings.insight, "map")
@@ -247,7 +236,7 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         if mapped is None:
             return
         if reason := app.insight.explain_staleness(obj, mapped):
-            draw_wrapped_text(layout, context, f"{reason}: map again", "FILE_REFRESH")
+            draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
         kind = settings.insight.map
         share = (
             f", with {mapped.poses.explained_variance:.0%} of the variance" if kind == "pca" else ""

@@ -239,6 +239,7 @@ class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.stop"
     bl_label = "Stop"
+    bl_options = set()
     requires = (is_live,)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -250,6 +251,7 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.record"
     bl_label = "Record"
+    bl_options = set()
     requires = (is_live,)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -271,6 +273,7 @@ motion field bends its body"""
 
     bl_idname = "motion_matching.push"
     bl_label = "Push"
+    bl_options = set()
     requires = (is_live, is_steered_by_hand)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -303,7 +306,6 @@ made in this file is used"""
 
     bl_idname = "motion_matching.recover_take"
     bl_label = "Recover Take"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -316,6 +318,7 @@ is deleted"""
 
     bl_idname = "motion_matching.discard_recording"
     bl_label = "Discard Recording"
+    bl_options = set()
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> None:

@@ -45,11 +45,9 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
             return "RADIOBUT_ON", f"{live.session.recorded_seconds:.0f} s"
         return "PLAY", f"{live.pace.rate:.0f} Ticks/s"
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
-        _draw_session(layout, context)
+        _draw_session(layout)
         column = split_layout(layout)
         column.prop(play, "steer")
         if play.steer != "devices":
@@ -72,7 +70,7 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "obstacles")
 
 
-def _draw_session(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def _draw_session(layout: bpy.types.UILayout) -> None:
     """Draw the buttons that start, record and stop, and what there is to say of the session."""
     live = runtime.live
     buttons = layout.column(align=True)
@@ -90,16 +88,15 @@ def _draw_session(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         )
         buttons.operator(Stop.bl_idname, icon="CANCEL")
     draw_progress(layout)
-    draw_wrapped_text(layout, context, preferences.describe_keys(), "INFO")
+    draw_wrapped_text(layout, preferences.describe_keys(), "INFO")
     for warning in live.warnings if live else ():
-        draw_wrapped_text(layout, context, warning, "ERROR")
+        draw_wrapped_text(layout, warning, "ERROR")
     if runtime.end_message and live is None:
-        draw_wrapped_text(layout, context, runtime.end_message, "ERROR")
+        draw_wrapped_text(layout, runtime.end_message, "ERROR")
     if runtime.interrupted and live is None:
         box, count = layout.box(), len(runtime.interrupted)
         draw_wrapped_text(
             box,
-            context,
             "A recording was cut off" if count == 1 else f"{count} recordings were cut off",
             "RECOVER_LAST",
         )
@@ -139,9 +136,7 @@ class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_play"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         for name in layers.PROPERTIES:
             column.prop(settings.play, name)

@@ -73,7 +73,6 @@ from the current frame on, or those from the first to the last selected key"""
 
     bl_idname = "motion_matching.add_tag"
     bl_label = "Add Range"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source)
 
     kind: str = choice("FREE", "Kind", "What the range means", KINDS)
@@ -152,7 +151,6 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.tag_at_playhead"
     bl_label = "Set at Playhead"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_range)
 
     end: bool = switch(False, "End", "Set the end of the range instead of its start")
@@ -174,7 +172,6 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.remove_tag"
     bl_label = "Remove Range"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_range)
 
     all: bool = switch(False, "All", "Remove all ranges of the source", options={"SKIP_SAVE"})
@@ -196,7 +193,6 @@ other markers stay"""
 
     bl_idname = "motion_matching.tags_to_markers"
     bl_label = "To Markers"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_source_action)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -230,7 +226,6 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.markers_to_tags"
     bl_label = "From Markers"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, has_active_source, has_source_action)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -278,7 +273,6 @@ replaced"""
 
     bl_idname = "motion_matching.propose_tags"
     bl_label = "Propose Tags"
-    bl_options = {"REGISTER", "UNDO"}
     requires = SOURCES
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

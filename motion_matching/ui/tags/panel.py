@@ -7,8 +7,15 @@ from typing import Any
 import bpy
 
 from ...app.items import get_active
-from ..database.properties import MotionMatchingSource
-from ..panel_base import SourcePanel, State, draw_list, format_count, set_options, split_layout
+from ..panel_base import (
+    List,
+    SourcePanel,
+    State,
+    draw_list,
+    format_count,
+    set_options,
+    split_layout,
+)
 from ..properties import MotionMatchingSettings
 from .operators import MOTION_MATCHING_OT_add_tag as AddTag
 from .operators import MOTION_MATCHING_OT_markers_to_tags as MarkersToTags
@@ -25,19 +32,10 @@ _ADD_ENTRIES: Any = (
 )
 
 
-class MOTION_MATCHING_UL_tags(bpy.types.UIList):
+class MOTION_MATCHING_UL_tags(List, bpy.types.UIList):
     """Ranges of a source's frames"""
 
-    def draw_item(
-        self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        data: MotionMatchingSource,
-        item: MotionMatchingTag,
-        icon: int,
-        owner: Any,
-        property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTag) -> None:
         label, symbol = _LABELS[item.kind]
         row = layout.row(align=True)
         swatch = row.row()
@@ -61,9 +59,7 @@ class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
         count = len(settings.sources[settings.source_index].tag_ranges)
         return ("NONE", format_count(count, "Range")) if count else None
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source, layout = settings.sources[settings.source_index], self.layout
         side = draw_list(
             layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", rows=3
@@ -98,9 +94,7 @@ class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
     bl_label = "Thresholds"
     bl_parent_id = "MOTION_MATCHING_PT_tags"
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         for name in MotionMatchingThresholds.__annotations__:
             column.prop(settings.thresholds, name)

@@ -44,7 +44,6 @@ action. The database is built first if necessary"""
 
     bl_idname = "motion_matching.bake_script"
     bl_label = "Bake Script"
-    bl_options = {"REGISTER", "UNDO"}
     requires = PERFORMABLE
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -84,7 +83,6 @@ Editor"""
 
     bl_idname = "motion_matching.bake_again"
     bl_label = "Bake Again"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*PERFORMABLE, has_take, has_action, has_performance)
 
     use_markers: bool = switch(
@@ -125,7 +123,6 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.play_take"
     bl_label = "Play Take"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, can_assign_action, has_take, has_action)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -153,7 +150,6 @@ class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
 
     bl_idname = "motion_matching.remove_take"
     bl_label = "Discard Take"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*TAKE, is_not_kept, can_assign_action)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -174,7 +170,6 @@ back"""
 
     bl_idname = "motion_matching.discard_takes"
     bl_label = "Discard Takes Not Kept"
-    bl_options = {"REGISTER", "UNDO"}
     requires = (*CHARACTER, can_assign_action, has_loose_takes)
 
     def run(self, context: bpy.types.Context) -> str:

@@ -10,6 +10,7 @@ from ...app.characters import get_active_settings
 from ...app.runtime import runtime
 from ..panel_base import (
     ArmaturePanel,
+    List,
     State,
     add_tall_row,
     draw_list,
@@ -30,24 +31,15 @@ from .operators import MOTION_MATCHING_OT_remove_take as RemoveTake
 from .properties import MotionMatchingTake, Script
 
 
-class MOTION_MATCHING_UL_takes(bpy.types.UIList):
+class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
     """Takes of the character"""
 
-    def draw_item(
-        self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        data: MotionMatchingSettings,
-        item: MotionMatchingTake,
-        icon: int,
-        owner: Any,
-        property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTake) -> None:
         row = layout.row(align=True)
         if item.action is None:
             row.label(text=f"{item.name} (deleted)", icon="ERROR")
             return
-        armature: Any = data.id_data
+        armature: Any = item.id_data
         is_assigned = bool(
             armature.animation_data and armature.animation_data.action == item.action
         )
@@ -76,9 +68,7 @@ class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
         count = len(settings.takes)
         return ("ACTION", format_count(count, "Take")) if count else ("LAYER_USED", "No Takes")
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, script = self.layout, settings.script
         column = split_layout(layout)
         column.prop(script, "script")
@@ -108,9 +98,7 @@ class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_takes"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         for name in ("obstacles", "fewer_keys", "use_nla", "set_frame_range"):
             column.prop(settings, name)
@@ -127,9 +115,7 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     def poll(cls, context: bpy.types.Context) -> bool:
         return super().poll(context) and len(get_active_settings(context).takes) > 1
 
-    def draw_settings(
-        self, context: bpy.types.Context, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> None:
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
         split_layout(layout).prop(settings, "compare_with")
         layout.operator(CompareTakes.bl_idname, icon="MOD_LENGTH")
@@ -139,7 +125,7 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
                 column.label(text=f"{letter}  {name}", icon="ACTION")
             draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
             for note in comparison.notes:
-                draw_wrapped_text(layout, context, note, "INFO")
+                draw_wrapped_text(layout, note, "INFO")
 
 
 CLASSES = (
