@@ -1,7 +1,6 @@
-"""Properties declared with the type of their values: `speed: float = number(1.0, "Speed", "How fast
-…")`.
+"""Properties declared with the type of their values: `speed: float = number(1.0, "Speed", "…")`.
 
-A type checker sees a float; Blender wants an annotation for each property instead. `annotate` and
+A type checker sees a float, and Blender wants an annotation for each property. `annotate` and
 `settings_group` move the declarations there before a class is registered.
 """
 
@@ -10,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
@@ -40,9 +39,11 @@ _UNITS: Mapping[str, Mapping[str, Any]] = {
 _LARGEST = 1000.0  # in panels, of settings without a limit
 _PREFIX = "_PROPERTIES_OF_"  # of the names by which modules hold the properties of classes
 
+# Options of distances that are allowed in exchange for fewer keys
+TOLERANCE: Mapping[str, Any] = {**_UNITS["m"], "precision": 4, "min": 0, "max": 1, "soft_max": 0.02}
 
-# Each function takes a property's default, label and help, then Blender's other options by their
-# names
+
+# Each function takes a property's default, label and help, then Blender's other options by name
 
 
 def switch(default: bool, label: str, help: str, **options: Any) -> bool:
@@ -58,21 +59,22 @@ def number(default: float, label: str, help: str, **options: Any) -> float:
 
 
 def numbers(default: Sequence[float], label: str, help: str, **options: Any) -> Sequence[float]:
-    return _MAKERS.FloatVectorProperty(
-        name=label, description=help, default=default, size=len(default), **options
-    )
+    options |= {"default": default, "size": len(default)}
+    return _MAKERS.FloatVectorProperty(name=label, description=help, **options)
 
 
 def text(default: str, label: str, help: str, **options: Any) -> str:
     return _MAKERS.StringProperty(name=label, description=help, default=default, **options)
 
 
-def choice(
-    default: str, label: str, help: str, items: Sequence[tuple[Any, ...]], **options: Any
-) -> str:
-    return _MAKERS.EnumProperty(
-        name=label, description=help, default=default, items=items, **options
-    )
+def hidden_text(label: str, help: str) -> str:
+    """Declare a text that is stored and never shown."""
+    return text("", label, help, options={"HIDDEN"})
+
+
+def choice(default: str, label: str, help: str, items: Sequence[Any], **options: Any) -> str:
+    options |= {"default": default, "items": items}
+    return _MAKERS.EnumProperty(name=label, description=help, **options)
 
 
 def pointer(kind: type[Value], label: str, help: str, **options: Any) -> Value:
@@ -85,29 +87,49 @@ def collection(kind: type[Value], label: str, help: str, **options: Any) -> Item
 
 
 def suggest(find_names: Callable[[Any, bpy.types.Context, str], list[str]]) -> Any:
-    """Return options of a text that suggests names while it is typed. With them, Blender 4.2
-    crashes when it quits.
-    """
+    """Return options of a text that suggests names; with them, Blender 4.2 crashes at its end."""
     return {"search": find_names} if bpy.app.version >= (4, 5, 0) else {}
 
 
 def described(settings: Any, name: str, *, is_hard: bool = False, **options: Any) -> Any:
-    """Declare a property by the description of an engine's setting; `options` replace what follows
-    from it.
+    """Declare a property by an engine's setting; `options` replace what follows from it.
 
     With `is_hard`, the end of the slider is the limit.
     """
-    default = next(field.default for field in fields(settings) if field.name == name)
+    default: Any = next(field.default for field in fields(settings) if field.name == name)
     description = get_descriptions(settings)[name]
+    words = description.label, description.help
+    if description.choices is not None:
+        items = [(value, *texts) for value, texts in description.choices.items()]
+        return choice(default, *words, items, **options)
+    if isinstance(default, (bool, str)):
+        declare: Any = switch if isinstance(default, bool) else text
+        return declare(default, *words, **options)
+    limits = _get_limits(description, is_hard)
+    if isinstance(default, int):
+        options = {**{limit: int(value) for limit, value in limits.items()}, **options}
+        return integer(default, *words, **options)
+    options = {**limits, **_UNITS[description.unit], **options}
+    if isinstance(default, float):
+        return number(default, *words, **options)
+    return numbers(tuple(vars(default).values()), *words, **options)  # such as the speeds of a gait
+
+
+def _get_limits(description: Description, is_hard: bool) -> dict[str, float]:
+    most = min(description.most, 1.0 if description.unit == "share" else _LARGEST)
     if is_hard and description.soft_most is not None:
-        description = replace(description, most=description.soft_most)
-    return _make_described(default, description, options)
+        most = description.soft_most
+    limits = {
+        "min": max(description.least, -_LARGEST),
+        "max": most,
+        "soft_min": description.soft_least,
+        "soft_max": description.soft_most,
+    }
+    return {name: value for name, value in limits.items() if value is not None}
 
 
 def describe_by(settings: Any, **options: Any) -> Callable[[Class], Class]:
-    """Return a decorator that declares the settings of an engine's class: those that a group names
-    with their types.
-    """
+    """Return a decorator that declares an engine's settings, which a group names with types."""
 
     def decorate(cls: Class) -> Class:
         names = inspect.get_annotations(cls)
@@ -121,48 +143,31 @@ def describe_by(settings: Any, **options: Any) -> Callable[[Class], Class]:
     return decorate
 
 
-def _make_described(default: Any, description: Description, options: Mapping[str, Any]) -> Any:
-    words = {"label": description.label, "help": description.help}
-    if description.choices is not None:
-        items = [(value, label, help) for value, (label, help) in description.choices.items()]
-        return choice(default, **{**words, "items": items, **options})
-    if isinstance(default, (bool, str)):
-        make: Any = switch if isinstance(default, bool) else text
-        return make(default, **{**words, **options})
-    limits = {"min": max(description.least, -_LARGEST), "max": min(description.most, _LARGEST)}
-    if description.unit == "share":
-        limits["max"] = min(limits["max"], 1.0)
-    soft = {"soft_min": description.soft_least, "soft_max": description.soft_most}
-    limits |= {name: value for name, value in soft.items() if value is not None}
-    if isinstance(default, int):
-        return integer(
-            default, **{**words, **{name: int(value) for name, value in limits.items()}, **options}
-        )
-    shown = _UNITS[description.unit]
-    if isinstance(default, float):
-        return number(default, **{**words, **limits, **shown, **options})
-    values = tuple(vars(default).values())  # such as the speeds of a gait
-    return numbers(values, **{**words, **limits, **shown, **options})
+def updates(call: Callable[[Any, bpy.types.Context], None]) -> Callable[[Class], Class]:
+    """Return a decorator: a change of any property that names no other `update` makes this call."""
+
+    def decorate(cls: Class) -> Class:
+        for declared in vars(cls).values():
+            if _is_property(declared) and declared.function is not _MAKERS.CollectionProperty:
+                declared.keywords.setdefault("update", call)
+        return cls
+
+    return decorate
 
 
 def annotate(cls: Class) -> Class:
-    """Turn the properties that a class and its bases declare into annotations, as Blender wants
-    them.
-    """
+    """Turn the properties that a class and its bases declare into Blender's annotations."""
     return _store(cls, _collect(cls))
 
 
 def settings_group(cls: Class) -> Class:
     """Annotate a group of a character's settings, which library overrides may change."""
-    return _store(
-        cls, {name: _make_overridable(declared) for name, declared in _collect(cls).items()}
-    )
+    declared = _collect(cls)
+    return _store(cls, {name: _make_overridable(value) for name, value in declared.items()})
 
 
 def _collect(cls: type) -> dict[str, Any]:
-    """Return the properties of a class and its bases by name, in their order, and take them off the
-    class.
-    """
+    """Return the properties of a class and its bases by name, and take them off the class."""
     result: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         result |= vars(sys.modules[base.__module__]).get(_PREFIX + base.__name__, {})
@@ -175,8 +180,7 @@ def _collect(cls: type) -> dict[str, Any]:
 
 
 def _store(cls: Class, declared: Mapping[str, Any]) -> Class:
-    """Annotate a class by the names of its properties, which Blender looks up in the class's
-    module.
+    """Annotate a class by names in its module, where Blender looks up the properties.
 
     The class must not refer to the properties: Blender 4.2 keeps classes until Python is gone, and
     crashes if functions such as `update` go with them.
