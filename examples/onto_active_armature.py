@@ -3,11 +3,12 @@
 In Blender's text editor: choose the armature, press Run Script. From a shell, for a file and its
 active armature:
 
-    blender --background hero.blend --python examples/onto_active_armature.py -- --save
-    hero_circle.blend
+    blender --background hero.blend --python examples/onto_active_armature.py -- \\
+        --save hero_circle.blend
 
-With Blender's Python module: python examples/onto_active_armature.py --file hero.blend --save
-hero_circle.blend.
+With Blender's Python module:
+
+    python examples/onto_active_armature.py --file hero.blend --save hero_circle.blend
 """
 
 import argparse
@@ -56,7 +57,7 @@ def main() -> None:
     arguments = parser.parse_args([] if not bpy.app.background else given)
 
     if arguments.file:
-        bpy.ops.wm.open_mainfile(filepath=str(arguments.file))
+        bpy.ops.wm.open_mainfile(filepath=str(arguments.file.absolute()))
     armature = bpy.context.view_layer.objects.active
     if armature is None or armature.type != "ARMATURE":
         sys.exit("Make an armature the active object; its actions are the motion that is played.")

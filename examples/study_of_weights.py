@@ -1,8 +1,6 @@
-"""Study a weight: perform a take at several weights of the trajectory, and plot what that does to
-speed and feet.
+"""Perform a take at several weights of the trajectory, and plot its speed and its foot slide.
 
-    python examples/study_of_weights.py [--database walk.npz] [--plot weights.svg] [--weights 0.25
-    0.5 1 2 4]
+    python examples/study_of_weights.py --database walk.npz --plot weights.svg --weights 0.5 1 2 4
 
 Without a database, one of the built-in clips is built. The plot is an SVG picture, which any
 browser shows.

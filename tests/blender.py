@@ -27,9 +27,11 @@ def reset_blender() -> None:
 
     motion_matching.unregister()
     if bpy.context.preferences.is_dirty:
-        bpy.ops.wm.read_factory_userpref()
+        # read_factory_userpref crashes without a window in 4.2: it makes textures of the icons
+        bpy.ops.wm.read_factory_settings()
         bpy.context.preferences.is_dirty = False
-    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    else:
+        bpy.ops.wm.read_homefile(use_factory_startup=True)
     for entry in USER_FOLDER.iterdir():
         shutil.rmtree(entry)
     motion_matching.register()
