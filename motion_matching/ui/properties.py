@@ -11,6 +11,8 @@ from .controller.properties import MotionMatchingController, MotionMatchingTrain
 from .database import properties as database_properties
 from .database.properties import (
     AXES,
+    SPEED,
+    BuildRecord,
     MotionMatchingDatabase,
     MotionMatchingRoles,
     MotionMatchingSimulationBone,
@@ -26,6 +28,7 @@ from .tags.properties import MotionMatchingThresholds, redraw_editors
 from .takes import properties as takes_properties
 from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
 from .typed_properties import (
+    TOLERANCE,
     Items,
     choice,
     collection,
@@ -38,9 +41,22 @@ from .typed_properties import (
     text,
 )
 
+_BONES = (
+    ("AUTO", "Automatic", "The deform bones of a control rig, otherwise all"),
+    ("ALL", "All", "All bones of the armature"),
+    ("DEFORM", "Deform", "Deform bones, and the bones that connect them"),
+)
+_ROOTS = (
+    ("AUTO", "Automatic", "A root bone above the hips if there is one, otherwise the object"),
+    ("OBJECT", "Object", "The armature object"),
+    ("BONE", "Root Bone", "A bone above the hips"),
+    ("HIPS", "Hips", "The hips bone itself"),
+    ("IN_PLACE", "In Place", "Nothing: it stays where it is"),
+)
+
 
 @settings_group
-class MotionMatchingSettings(bpy.types.PropertyGroup):
+class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     """Motion matching of this armature"""
 
     sources: Items[MotionMatchingSource] = collection(
@@ -67,8 +83,8 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         False,
         "Show in Viewport",
         "Draw the path of the simulation bone through the active source into the 3D view: thin as "
-        "it is found, thick as it "
-        "is smoothed, blue as it was edited by hand; arrows show where the character faces",
+        "it is found, thick as it is smoothed, blue as it was edited by hand; arrows show where "
+        "the character faces",
         update=refresh_path,
     )
     search: str = text(
@@ -79,34 +95,13 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         options={"TEXTEDIT_UPDATE"},
     )
     bones: str = choice(
-        "AUTO",
-        "Bones",
-        "Bones that make up the skeleton",
-        update=invalidate_status,
-        items=[
-            ("AUTO", "Automatic", "The deform bones of a control rig, otherwise all"),
-            ("ALL", "All", "All bones of the armature"),
-            ("DEFORM", "Deform", "Deform bones, and the bones that connect them"),
-        ],
+        "AUTO", "Bones", "Bones that make up the skeleton", _BONES, update=invalidate_status
     )
     roles: MotionMatchingRoles = pointer(
         MotionMatchingRoles, "Roles", "Bones by role, for bones that are not found automatically"
     )
     root: str = choice(
-        "AUTO",
-        "Root Motion",
-        "What carries the character over the ground in a take",
-        items=[
-            (
-                "AUTO",
-                "Automatic",
-                "A root bone above the hips if there is one, otherwise the object",
-            ),
-            ("OBJECT", "Object", "The armature object"),
-            ("BONE", "Root Bone", "A bone above the hips"),
-            ("HIPS", "Hips", "The hips bone itself"),
-            ("IN_PLACE", "In Place", "Nothing: it stays where it is"),
-        ],
+        "AUTO", "Root Motion", "What carries the character over the ground in a take", _ROOTS
     )
     root_bone: str = text(
         "",
@@ -117,12 +112,8 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         1.0,
         "Speed",
         "How fast all sources are played; 1.1 makes most captured walking livelier",
-        min=0.1,
-        max=10.0,
-        soft_min=0.5,
-        soft_max=2.0,
-        precision=2,
         update=invalidate_status,
+        **SPEED,
     )
     contact_speed: float = described(ContactSettings, "speed", max=10.0, update=invalidate_status)
     auto_tags: bool = switch(
@@ -182,12 +173,7 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         "Fewer Keys",
         "How far any bone may be from its position in exchange for fewer keys; zero keeps every "
         "key",
-        min=0.0,
-        max=1.0,
-        soft_max=0.02,
-        precision=4,
-        subtype="DISTANCE",
-        unit="LENGTH",
+        **TOLERANCE,
     )
     use_nla: bool = switch(
         False, "Push to NLA", "Put each take onto a new NLA track, above all others"
@@ -217,16 +203,6 @@ class MotionMatchingSettings(bpy.types.PropertyGroup):
         "by hand",
         options={"HIDDEN"},
     )
-    built_key: str = text(
-        "", "Built Key", "Content that the last database was built from", options={"HIDDEN"}
-    )
-    built_of: str = text(
-        "",
-        "Built Of",
-        "What the last database was built from, to find what has changed since",
-        options={"HIDDEN"},
-    )
-    built_notes: str = text("", "Build Notes", "Notes on the last build", options={"HIDDEN"})
 
 
 CLASSES = (

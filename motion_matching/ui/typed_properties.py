@@ -67,9 +67,9 @@ def text(default: str, label: str, help: str, **options: Any) -> str:
     return _MAKERS.StringProperty(name=label, description=help, default=default, **options)
 
 
-def hidden_text(label: str, help: str) -> str:
+def hidden_text(label: str, help: str, **options: Any) -> str:
     """Declare a text that is stored and never shown."""
-    return text("", label, help, options={"HIDDEN"})
+    return text("", label, help, options={"HIDDEN"}, **options)
 
 
 def choice(default: str, label: str, help: str, items: Sequence[Any], **options: Any) -> str:

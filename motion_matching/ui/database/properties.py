@@ -1,10 +1,9 @@
-"""Settings of what a database is built from: sources, bones by role, the simulation bone, and
-databases by name.
-"""
+"""Settings of what a database is built from: sources, roles, simulation bone, and databases."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import bpy
 
@@ -16,23 +15,35 @@ from ..typed_properties import (
     choice,
     collection,
     describe_by,
+    hidden_text,
     integer,
     number,
     pointer,
     settings_group,
     switch,
     text,
+    updates,
 )
 
 AXES = tuple(
     (axis, axis, f"The {axis} axis of the file") for axis in ("X", "Y", "Z", "-X", "-Y", "-Z")
 )
+# options of factors by which motion is played faster
+SPEED: Any = {"min": 0.1, "max": 10.0, "soft_min": 0.5, "soft_max": 2.0, "precision": 2}
+_KINDS = (
+    ("ACTION", "Action", "An action of this armature", "ACTION", 0),
+    ("FILE", "File", "A motion capture file with the same skeleton", "FILE", 1),
+)
+_GAITS = (
+    ("none", "Any", "No gait tag; speeds are measured from the motion"),
+    ("idle", "Idle", "Standing, and turning in place"),
+    ("walk", "Walk", "Walking"),
+    ("run", "Run", "Running"),
+)
 
 
 def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> None:
-    """Make the path absolute: once this Blender file is saved elsewhere, a relative one would lead
-    to another file.
-    """
+    """Make the path absolute: saving this Blender file elsewhere would change a relative one."""
     self.beside = ""  # not known yet for this file
     if self.filepath.startswith("//") and bpy.data.filepath:
         self.filepath = os.path.normpath(bpy.path.abspath(self.filepath))
@@ -40,23 +51,13 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
 
 
 @settings_group
+@updates(invalidate_status)
 class MotionMatchingSource(bpy.types.PropertyGroup):
     """A piece of motion that the database is built from, and how it is used"""
 
-    enabled: bool = switch(True, "Use", "Build from this source", update=invalidate_status)
-    kind: str = choice(
-        "ACTION",
-        "Kind",
-        "Where the motion comes from",
-        update=invalidate_status,
-        items=[
-            ("ACTION", "Action", "An action of this armature", "ACTION", 0),
-            ("FILE", "File", "A motion capture file with the same skeleton", "FILE", 1),
-        ],
-    )
-    action: bpy.types.Action = pointer(
-        bpy.types.Action, "Action", "Action with the motion", update=invalidate_status
-    )
+    enabled: bool = switch(True, "Use", "Build from this source")
+    kind: str = choice("ACTION", "Kind", "Where the motion comes from", _KINDS)
+    action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action with the motion")
     filepath: str = text(
         "",
         "File",
@@ -65,87 +66,57 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
         subtype="FILE_PATH",
         update=_change_filepath,
     )
-    beside: str = text(
-        "",
-        "Beside",
-        "The same file relative to the Blender file, as of the last save",
-        options={"HIDDEN"},
+    beside: str = hidden_text(
+        "Beside", "The same file relative to the Blender file, as of the last save", update=None
     )
     mirror: bool = switch(
         True,
         "Mirror",
         "Add the mirror image as well: twice the motion, and left turns as good as right ones",
-        update=invalidate_status,
     )
     loop: bool = switch(
         False,
         "Loop",
         "Use the motion as a cycle whose last frame is the same as its first, so that it can "
         "repeat",
-        update=invalidate_status,
     )
     speed: float = number(
-        1.0,
-        "Speed",
-        "How fast the motion is played; higher: livelier, hurried above 1.2",
-        min=0.1,
-        max=10.0,
-        soft_min=0.5,
-        soft_max=2.0,
-        precision=2,
-        update=invalidate_status,
+        1.0, "Speed", "How fast the motion is played; higher: livelier, hurried above 1.2", **SPEED
     )
-    use_range: bool = switch(
-        False, "Limit Range", "Use only a part of the frames", update=invalidate_status
-    )
+    use_range: bool = switch(False, "Limit Range", "Use only a part of the frames")
     frame_start: int = integer(
         1,
         "Start",
         "First frame to use; frames of a file are counted from zero",
         min=0,
         soft_max=10000,
-        update=invalidate_status,
     )
-    frame_end: int = integer(
-        250, "End", "Last frame to use", min=1, soft_max=10000, update=invalidate_status
-    )
+    frame_end: int = integer(250, "End", "Last frame to use", min=1, soft_max=10000)
     use_path: bool = switch(
         False,
         "By Hand",
         "Take the path of the simulation bone from an empty that was edited by hand",
         options={"HIDDEN"},
-        update=invalidate_status,
     )
     path: bpy.types.Object = pointer(
         bpy.types.Object,
         "Path",
         "Empty whose keys are the path of the simulation bone through this source",
         options={"HIDDEN"},
-        update=invalidate_status,
     )
     gait: str = choice(
-        "none",
-        "Gait",
-        "Tag all frames with a gait, which performances can ask for",
-        update=invalidate_status,
-        items=[
-            ("none", "Any", "No gait tag; speeds are measured from the motion"),
-            ("idle", "Idle", "Standing, and turning in place"),
-            ("walk", "Walk", "Walking"),
-            ("run", "Run", "Running"),
-        ],
+        "none", "Gait", "Tag all frames with a gait, which performances can ask for", _GAITS
     )
     tags: str = text(
         "",
         "Tags",
         "Tags for all frames, separated by commas. Frames tagged no_use are never played, no_entry "
         "only by playing on into them, prefer rather than others",
-        update=invalidate_status,
     )
     tag_ranges: Items[MotionMatchingTag] = collection(
         MotionMatchingTag, "Tags", "Ranges of frames that are tagged"
     )
-    tag_index: int = integer(0, "Active Tag", "Range whose details are shown")
+    tag_index: int = integer(0, "Active Tag", "Range whose details are shown", update=None)
 
 
 def _role(label: str) -> str:
@@ -169,7 +140,7 @@ class MotionMatchingRoles(bpy.types.PropertyGroup):
     right_shin: str = _role("Right Shin")
     right_foot: str = _role("Right Foot")
     right_toe: str = _role("Right Toe")
-    preset: str = text("", "Preset", "Preset that was applied or saved last", options={"HIDDEN"})
+    preset: str = hidden_text("Preset", "Preset that was applied or saved last")
 
 
 @settings_group
@@ -186,24 +157,25 @@ class MotionMatchingSimulationBone(bpy.types.PropertyGroup):
     heading: str
 
 
-def _hidden(label: str, help: str) -> str:
-    return text("", label, help, options={"HIDDEN"})
+class BuildRecord:
+    """A mixin of groups that record the last build of a database."""
+
+    built_key: str = hidden_text("Built Key", "Content that it was last built from")
+    built_of: str = hidden_text(
+        "Built Of", "What it was last built from, to find what has changed since"
+    )
+    built_notes: str = hidden_text("Build Notes", "Notes on its last build")
 
 
 @settings_group
-class MotionMatchingDatabase(bpy.types.PropertyGroup):
+class MotionMatchingDatabase(BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
 
     label: str = text("", "Name", "Name of this database")
-    sources: str = _hidden(
+    sources: str = hidden_text(
         "Sources", "Names of the sources that it is built from, while another database is shown"
     )
-    built_key: str = _hidden("Built Key", "Content that it was last built from")
-    built_of: str = _hidden(
-        "Built Of", "What it was last built from, to find what has changed since"
-    )
-    built_notes: str = _hidden("Build Notes", "Notes on its last build")
-    trained_key: str = _hidden("Trained Key", "Motion field that was last trained from it")
+    trained_key: str = hidden_text("Trained Key", "Motion field that was last trained from it")
 
 
 CLASSES = (

@@ -19,29 +19,41 @@ from ..typed_properties import (
     settings_group,
     suggest,
     text,
+    updates,
 )
 
 AHEAD, BEHIND = "0.3333333333, 0.6666666667, 1", "-0.3333333333, -0.6666666667, -1"  # seconds
+_FACING = "Where the character will face, or faced"
 KINDS: Any = (
     ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
-    (
-        "trajectory_direction",
-        "Facing",
-        "Where the character will face, or faced",
-        "ORIENTATION_GIMBAL",
-        3,
-    ),
+    ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
     ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
 )
 ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
 _NAMES = {kind: name for kind, name, *_ in KINDS}
+_AXES = (
+    ("xyz", "All", "All three directions"),
+    ("xy", "Ground", "Only along the ground, not the height"),
+)
+_NORMALIZATIONS = (
+    ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
+    ("dimension", "By Number", "Divide each number by its own deviation"),
+)
+_ENDS = (
+    (
+        "extrapolate",
+        "Goes On",
+        "On as the clip ended, so that a clip cut in full stride does not seem to stop",
+    ),
+    ("hold", "Stays", "Nowhere: it stays at the last frame"),
+)
+# options of numbers that multiply weights
+_MULTIPLIER: Any = {"min": 0.0, "max": 10.0, "soft_min": 0.2, "soft_max": 3.0, "precision": 2}
 
 
-def _clear_preset(
-    self: MotionMatchingFeature | MotionMatchingFeatures, context: bpy.types.Context
-) -> None:
+def _clear_preset(self: Any, context: bpy.types.Context) -> None:
     settings_of(self.id_data).features.preset = ""
     invalidate_status(self, context)
 
@@ -68,34 +80,21 @@ def _suggest_bones(self: MotionMatchingFeature, context: bpy.types.Context, text
 
 
 @settings_group
+@updates(_clear_preset)
 class MotionMatchingFeature(bpy.types.PropertyGroup):
     """A feature that frames are compared by, and its weight"""
 
     kind: str = choice("bone_position", "Kind", "What is compared", KINDS, update=_change_kind)
     bone: str = text(
-        "",
-        "Bone",
-        "Role such as left_foot, or the name of a bone",
-        update=_clear_preset,
-        **suggest(_suggest_bones),
+        "", "Bone", "Role such as left_foot, or the name of a bone", **suggest(_suggest_bones)
     )
     times: str = text(
         "",
         "Times",
         "Seconds from now, separated by commas; further ahead: turns begin earlier, negative: "
         "looks back",
-        update=_clear_preset,
     )
-    axes: str = choice(
-        "xyz",
-        "Axes",
-        "Which directions are compared",
-        update=_clear_preset,
-        items=[
-            ("xyz", "All", "All three directions"),
-            ("xy", "Ground", "Only along the ground, not the height"),
-        ],
-    )
+    axes: str = choice("xyz", "Axes", "Which directions are compared", _AXES)
     weight: float = number(
         1.0,
         "Weight",
@@ -110,9 +109,7 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
 
 
 def is_trajectory(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature describes the path. As a method of its class, this would crash Blender
-    4.2 when it quits.
-    """
+    """Tell whether a feature describes the path. As a method, this would crash Blender 4.2."""
     return feature.kind.startswith("trajectory")
 
 
@@ -145,47 +142,29 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
         "feature",
         "Normalize",
         "How features are made comparable",
+        _NORMALIZATIONS,
         update=_clear_preset,
-        items=[
-            ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
-            ("dimension", "By Number", "Divide each number by its own deviation"),
-        ],
     )
     beyond_range: str = choice(
         "extrapolate",
         "Beyond End",
         "Where a path leads after the end of its clip",
+        _ENDS,
         update=_clear_preset,
-        items=[
-            (
-                "extrapolate",
-                "Goes On",
-                "On as the clip ended, so that a clip cut in full stride does not seem to stop",
-            ),
-            ("hold", "Stays", "Nowhere: it stays at the last frame"),
-        ],
     )
     responsiveness: float = number(
         1.0,
         "Responsiveness",
         "Multiplies the weights of the path; higher: turns and stops sooner, poses fit less well",
-        min=0.0,
-        max=10.0,
-        soft_min=0.2,
-        soft_max=3.0,
-        precision=2,
         update=apply_weights,
+        **_MULTIPLIER,
     )
     continuity: float = number(
         1.0,
         "Continuity",
         "Multiplies the weights of the pose; higher: moves more smoothly, responds later",
-        min=0.0,
-        max=10.0,
-        soft_min=0.2,
-        soft_max=3.0,
-        precision=2,
         update=apply_weights,
+        **_MULTIPLIER,
     )
     preset: str = text("", "Preset", "Preset that these features come from")
 

@@ -1,6 +1,4 @@
-"""Settings of tags: ranges of a source's frames, and the thresholds by which tags are found from
-the motion.
-"""
+"""Settings of tags: ranges of a source's frames, and thresholds to find tags in the motion."""
 
 from __future__ import annotations
 
@@ -22,46 +20,32 @@ from ..typed_properties import (
     settings_group,
     suggest,
     text,
+    updates,
 )
 
+_NO_ENTRY = "Frames that are reached only by playing on into them"
+_LOOP = "Frames that repeat as a cycle, the last one being the same as the first"
 KINDS: Any = (
     ("FREE", "Tag", "A name that performances can ask for", "BOOKMARKS", 0),
-    (
-        "no_entry",
-        "Do Not Start Here",
-        "Frames that are reached only by playing on into them",
-        "IMPORT",
-        1,
-    ),
+    ("no_entry", "Do Not Start Here", _NO_ENTRY, "IMPORT", 1),
     ("no_use", "Do Not Use", "Frames that are never played", "CANCEL", 2),
     ("prefer", "Prefer", "Frames that cost less than others, or more", "SOLO_ON", 3),
-    (
-        "loop",
-        "Loop",
-        "Frames that repeat as a cycle, the last one being the same as the first",
-        "FILE_REFRESH",
-        4,
-    ),
+    ("loop", "Loop", _LOOP, "FILE_REFRESH", 4),
 )
 LABELS: Any = {identifier: name for identifier, name, *_ in KINDS}
 NEW_NAME = LABELS["FREE"]  # the name of a new range
 
 
 def invalidate_and_redraw(self: MotionMatchingTag, context: bpy.types.Context) -> None:
-    """Note that a range has changed: the database may be stale, and editors draw the range."""
+    """Mark the database as stale after a change of a range, which editors draw as well."""
     app.status.invalidate()
     redraw_editors(self, context)
 
 
 def apply_name_color(self: MotionMatchingTag, context: bpy.types.Context) -> None:
     """Give a range that still has the color of new ones the color of its name."""
-    if (
-        max(
-            abs(a - b)
-            for a, b in zip(self.color, app.tag_colors.get_tag_color(NEW_NAME), strict=True)
-        )
-        < 1e-3
-    ):
+    new = app.tag_colors.get_tag_color(NEW_NAME)
+    if max(abs(a - b) for a, b in zip(self.color, new, strict=True)) < 1e-3:
         self.color = app.tag_colors.get_tag_color(get_tag_name(self))
     invalidate_and_redraw(self, context)
 
@@ -87,6 +71,7 @@ def redraw_editors(self: bpy.types.PropertyGroup, context: bpy.types.Context) ->
 
 
 @settings_group
+@updates(invalidate_and_redraw)
 class MotionMatchingTag(bpy.types.PropertyGroup):
     """A range of a source's frames with a name to ask for, or with a meaning to the search"""
 
@@ -104,11 +89,8 @@ class MotionMatchingTag(bpy.types.PropertyGroup):
         "First frame of the range; frames of a file are counted from zero",
         min=0,
         soft_max=10000,
-        update=invalidate_and_redraw,
     )
-    frame_end: int = integer(
-        250, "End", "Last frame of the range", min=0, soft_max=10000, update=invalidate_and_redraw
-    )
+    frame_end: int = integer(250, "End", "Last frame of the range", min=0, soft_max=10000)
     bias: float = number(
         -1.0,
         "Cost",
@@ -118,7 +100,6 @@ class MotionMatchingTag(bpy.types.PropertyGroup):
         soft_min=-5.0,
         soft_max=5.0,
         precision=2,
-        update=invalidate_and_redraw,
     )
     color: Sequence[float] = numbers(
         (0.35, 0.6, 0.9),
