@@ -1,12 +1,8 @@
-"""Exceptions that a user can cause; each message is a sentence that says what is wrong and what to
-do.
-"""
+"""Exceptions that a user can cause; each message is one sentence: what is wrong and what to do."""
 
 
 class MotionMatchingError(Exception):
-    """Base of all errors that a user can cause; the command line and operators show the text
-    unchanged.
-    """
+    """Base of all errors that a user can cause; users see the text unchanged."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.")
@@ -21,9 +17,7 @@ class RigError(MotionMatchingError):
 
 
 class RigChangedError(RigError):
-    """The rig was deleted or changed while work with it was going on: the motion is not at fault,
-    start again.
-    """
+    """The rig was deleted or changed during the work; the motion is not at fault, start again."""
 
 
 class DatabaseError(MotionMatchingError):

@@ -23,8 +23,7 @@ _PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carrie
 
 @contextmanager
 def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that replaces it at the end, or is deleted after an
-    exception.
+    """Yield a temporary path that replaces `path` at the end, or is deleted after an exception.
 
     An OSError is raised as `error`, with a sentence that names the path.
     """
@@ -34,9 +33,7 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
             raise error(f"{path} is a folder; give the name of a file.")
         if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
             raise error(f"{path} is read-only; allow writing or choose another name.")
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent
-        )
+        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}.", path.parent)
         os.close(handle)
     except OSError as cause:
         raise error(
@@ -64,8 +61,7 @@ def save_arrays(
 ) -> None:
     """Write an uncompressed `.npz` whose array data start at multiples of 64 bytes.
 
-    `numpy.load` reads it, and `map_arrays` maps it in place. Raises `error` if it cannot be
-    written.
+    `numpy.load` reads it, and `map_arrays` maps it in place. Raises `error` if that fails.
     """
     with replacing(path, error) as temporary, open(temporary, "wb") as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
@@ -92,8 +88,7 @@ def _write_member(
 def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:
     """Return the arrays of an uncompressed `.npz`, memory-mapped read-only in place.
 
-    Raises `error` with one sentence if the file is missing, truncated or of another kind. Nothing
-    is unpickled.
+    Raises `error` if the file is missing, truncated or of another kind. Nothing is unpickled.
     """
     path = Path(path)
     try:
@@ -120,12 +115,9 @@ def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndar
     stream.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
     start = stream.seek(header[9] + header[10], os.SEEK_CUR)
-    version = np.lib.format.read_magic(stream)
-    read = (
-        np.lib.format.read_array_header_1_0
-        if version == (1, 0)
-        else np.lib.format.read_array_header_2_0
-    )
+    npy = np.lib.format
+    is_first_version = npy.read_magic(stream) == (1, 0)
+    read = npy.read_array_header_1_0 if is_first_version else npy.read_array_header_2_0
     shape, fortran, dtype = read(stream)
     if dtype.hasobject or fortran:
         raise ValueError(f"'{info.filename}' holds {dtype}")
@@ -145,9 +137,7 @@ def expect_array(
     path: Path | str,
     error: type[MotionMatchingError],
 ) -> np.ndarray:
-    """Return the array of that name; `error` if its type or shape is another (None in `shape` is
-    any size).
-    """
+    """Return an array by name; `error` for another type or shape (None is any size)."""
     array = arrays.get(name)
     if array is None:
         raise error(
@@ -158,9 +148,6 @@ def expect_array(
         size in (None, n) for size, n in zip(shape, array.shape, strict=True)
     )
     if array.dtype != np.dtype(dtype) or not fits:
-        expected = f"{np.dtype(dtype)} {shape}"
-        raise error(
-            f"{path} has '{name}' as {array.dtype} {array.shape}, expected {expected}; make it "
-            "again."
-        )
+        has, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
+        raise error(f"{path} has '{name}' as {has}, expected {expected}; make it again.")
     return array

@@ -1,9 +1,7 @@
-"""Read JSON that people write; errors are one sentence that names the file, the entry and the
-remedy.
+"""Read JSON that people write; an error is one sentence that names file, entry and remedy.
 
-The `expect_*` functions return an entry of the right kind and raise EntryError otherwise. Their
-`where` names the entry, such as "'fps'" or "box 2 of 'obstacles'"; `name_file` adds the name of the
-file.
+The `expect_*` functions return an entry of the right kind or raise EntryError. Their `where` names
+the entry, such as "'fps'" or "box 2 of 'obstacles'"; `name_file` adds the name of the file.
 """
 
 from __future__ import annotations
@@ -20,9 +18,7 @@ from .settings import is_number
 
 
 class EntryError(ValueError):
-    """Says what an entry is and what to give instead, without the name of the file and without a
-    full stop.
-    """
+    """Say what an entry is and what to give instead, without the file's name and a full stop."""
 
 
 def read(path: Path | str, kind: str) -> Any:
@@ -49,9 +45,7 @@ def parse(text: str | bytes, name: str) -> Any:
 
 @contextmanager
 def name_file(name: str) -> Iterator[None]:
-    """Turn an EntryError inside the block into a SettingsError that names the file, such as 'source
-    list a.json'.
-    """
+    """Turn an EntryError into a SettingsError that names the file, such as 'source list a.json'."""
     try:
         yield
     except EntryError as cause:
@@ -59,12 +53,10 @@ def name_file(name: str) -> Iterator[None]:
 
 
 def check_keys(data: Mapping[str, Any], known: Collection[str], where: str) -> None:
-    """Raise EntryError if an object has an entry of another name than the known ones."""
+    """Raise EntryError if an object has an entry that is not among the known ones."""
     if unknown := sorted(set(data).difference(known)):
-        raise EntryError(
-            f"{where} has the unknown entry '{unknown[0]}'; known ones are "
-            f"{', '.join(sorted(known))}"
-        )
+        names = ", ".join(sorted(known))
+        raise EntryError(f"{where} has the unknown entry '{unknown[0]}'; known ones are {names}")
 
 
 def expect_object(
@@ -72,7 +64,7 @@ def expect_object(
 ) -> Mapping[str, Any]:
     """Return an object, of which `known` names all entries that it may have."""
     if not isinstance(value, Mapping):
-        raise EntryError(f"{where} is {reprlib.repr(value)}; give an object")
+        raise _reject(value, where, "an object")
     if known is not None:
         check_keys(value, known, where)
     return value
@@ -81,46 +73,45 @@ def expect_object(
 def expect_list(value: Any, where: str, length: int | None = None) -> Sequence[Any]:
     """Return a list, of this length if one is given."""
     if not isinstance(value, (list, tuple)) or length not in (None, len(value)):
-        raise EntryError(
-            f"{where} is {reprlib.repr(value)}; give a list" + (f" of {length}" if length else "")
-        )
+        raise _reject(value, where, f"a list of {length}" if length else "a list")
     return value
 
 
 def expect_text(value: Any, where: str) -> str:
     """Return a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise EntryError(f"{where} is {reprlib.repr(value)}; give a name")
+        raise _reject(value, where, "a name")
     return value
 
 
 def expect_flag(value: Any, where: str) -> bool:
     """Return true or false."""
     if not isinstance(value, bool):
-        raise EntryError(f"{where} is {reprlib.repr(value)}; give true or false")
+        raise _reject(value, where, "true or false")
     return value
 
 
 def expect_number(value: Any, where: str, least: float, most: float) -> float:
     """Return a number within limits."""
     if not is_number(value) or not least <= value <= most:
-        raise EntryError(
-            f"{where} is {reprlib.repr(value)}; give a number from {least:g} to {most:g}"
-        )
+        raise _reject(value, where, f"a number from {least:g} to {most:g}")
     return float(value)
 
 
 def expect_whole_number(value: Any, where: str, least: int) -> int:
     """Return a whole number of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise EntryError(f"{where} is {reprlib.repr(value)}; give a whole number from {least}")
+        raise _reject(value, where, f"a whole number from {least}")
     return value
 
 
 def expect_pair(value: Any, where: str, limit: float) -> tuple[float, float]:
     """Return two numbers from -limit to limit."""
-    x, y = (
-        expect_number(v, f"a number of {where}", -limit, limit)
-        for v in expect_list(value, where, 2)
-    )
+    name = f"a number of {where}"
+    x, y = (expect_number(v, name, -limit, limit) for v in expect_list(value, where, 2))
     return x, y
+
+
+def _reject(value: Any, where: str, expected: str) -> EntryError:
+    """Return the error that an entry has this value instead of what is expected."""
+    return EntryError(f"{where} is {reprlib.repr(value)}; give {expected}")

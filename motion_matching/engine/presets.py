@@ -1,6 +1,4 @@
-"""Shipped presets: JSON files under `presets/motion_matching/<kind>/`, read by the engine and the
-command line.
-"""
+"""Shipped presets: JSON files under `presets/motion_matching/<kind>/`."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def find_folder(kind: str) -> Path:
-    """Return the folder of one kind: inside the installed extension, or beside the package in a
-    checkout.
-    """
+    """Return the folder of one kind: in the installed extension, or beside a checkout's package."""
     inside = _PACKAGE / "presets" / "motion_matching" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / "presets" / "motion_matching" / kind
 

@@ -1,7 +1,7 @@
 """Settings that describe themselves: label, unit, limits and help beside each default.
 
-Blender's properties, the checks, the help of the command line and the tables of the manual all read
-these descriptions. No numpy here: panels and the command line's help read them before anything is
+Blender's properties, the checks, the help of the command line and the tables of the manual read
+these descriptions. No numpy here: panels and command-line help read them before anything is
 computed.
 """
 
@@ -10,26 +10,22 @@ from __future__ import annotations
 import math
 import reprlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from .errors import SettingsError
 
-UNITS = ("", "s", "m", "m/s", "rad", "rad/s", "share")  # share: a part of a whole, 0 to 1
-LARGEST = (
-    1000.0  # of a number without a limit of its own: more is a mistake, and far more overflows
-)
+LARGEST = 1000.0  # without a limit of its own; more is a mistake, and far more overflows
 
 
 @dataclass(frozen=True)
 class Description:
-    """What is said of a setting: its label, one sentence of help without a full stop, its unit and
-    its limits.
+    """Describe a setting: its label, one sentence of help without a full stop, unit and limits.
 
-    Values from `least` to `most` are accepted, any number where these are infinite; a slider goes
-    from `soft_least` to `soft_most`. `choices` are the values of a text, each with its label and
-    help.
+    The unit is 's', 'm', 'm/s', 'rad', 'rad/s', 'share' (a part of a whole, 0 to 1) or empty.
+    Values from `least` to `most` are accepted; a slider goes from `soft_least` to `soft_most`.
+    `choices` are the values of a text, each with its label and help.
     """
 
     label: str
@@ -42,27 +38,17 @@ class Description:
     choices: Mapping[str, tuple[str, str]] | None = None
 
 
-def describe(
-    default: Any,
-    label: str,
-    help: str,
-    unit: str = "",
-    *,
-    least: float = 0.0,
-    most: float | None = None,
-    soft_least: float | None = None,
-    soft_most: float | None = None,
-    choices: Mapping[str, tuple[str, str]] | None = None,
-) -> Any:
-    """Return a dataclass field with a default and its description. Shares end at 1, other numbers
-    at 1000.
+def describe(default: Any, label: str, help: str, unit: str = "", **limits: Any) -> Any:
+    """Return a dataclass field with a default and its description.
 
-    With `dataclasses.MISSING` as its default, the field is a number that has to be given.
+    `limits` are the other fields of `Description`; shares end at 1. With `dataclasses.MISSING` as
+    its default, the field is a number that has to be given.
     """
-    if most is None:
-        most = 1.0 if unit == "share" else LARGEST
-    description = Description(label, help, unit, least, most, soft_least, soft_most, choices)
-    return field(default=default, metadata={"description": description})
+    if unit == "share":
+        limits.setdefault("most", 1.0)
+    return field(
+        default=default, metadata={"description": Description(label, help, unit, **limits)}
+    )
 
 
 def get_descriptions(settings: Any) -> dict[str, Description]:
@@ -73,27 +59,23 @@ def get_descriptions(settings: Any) -> dict[str, Description]:
 
 
 def check(settings: Any, noun: str = "setting") -> None:
-    """Check every described field by its default's type, limits and choices; groups of settings
-    check themselves.
+    """Check every described field by its default's type, limits and choices.
 
-    Raises SettingsError, which names the first setting that is wrong and what it takes. `noun` says
-    in it what kind of setting it is, such as "contact setting".
+    Groups of settings check themselves. Raises SettingsError, which names the first wrong setting
+    and what it takes; `noun` is the kind of setting in it, such as "contact setting".
     """
-    for name, default, description in _iterate(settings):
+    defaults = {f.name: f.default for f in fields(settings)}
+    for name, description in get_descriptions(settings).items():
         value = getattr(settings, name)
-        if (expected := _find_fault(value, default, description)) is not None:
+        if expected := _find_fault(value, defaults[name], description):
             raise SettingsError(f"The {noun} '{name}' is {reprlib.repr(value)}; give {expected}.")
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number that fits a float; true and false are not
-    numbers.
-    """
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) <= sys.float_info.max
-    )
+    """Return whether a value is a finite number that fits a float, and neither true nor false."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def is_whole_number(value: Any) -> bool:
@@ -101,34 +83,20 @@ def is_whole_number(value: Any) -> bool:
     return is_number(value) and value == math.floor(value)
 
 
-def _iterate(settings: Any) -> Iterator[tuple[str, Any, Description]]:
-    for f in fields(settings):
-        if "description" in f.metadata:
-            yield f.name, f.default, f.metadata["description"]
-
-
-def _find_fault(value: Any, default: Any, description: Description) -> str | None:
+def _find_fault(value: Any, default: Any, description: Description) -> str:
     """Return what a setting takes, if it does not take this value."""
     if description.choices is not None:
-        return (
-            None
-            if value in tuple(description.choices)
-            else f"one of {', '.join(description.choices)}"
-        )
+        choices = tuple(description.choices)
+        return "" if value in choices else f"one of {', '.join(choices)}"
     if isinstance(default, bool):
-        return None if isinstance(value, bool) else "true or false"
+        return "" if isinstance(value, bool) else "true or false"
     if isinstance(default, str):
-        return None if isinstance(value, str) else "a text"
+        return "" if isinstance(value, str) else "a text"
     if is_dataclass(default) or (default is None and value is None):
-        return None
-    whole = isinstance(default, int)
-    if (is_whole_number if whole else is_number)(
-        value
-    ) and description.least <= value <= description.most:
-        return None
-    limits = (
-        f" from {description.least:g} to {description.most:g}"
-        if math.isfinite(description.most)
-        else ""
-    )
+        return ""
+    least, most, whole = description.least, description.most, isinstance(default, int)
+    is_right = is_whole_number if whole else is_number
+    if is_right(value) and least <= value <= most:
+        return ""
+    limits = f" from {least:g} to {most:g}" if math.isfinite(most) else ""
     return f"a {'whole ' if whole else ''}number{limits}"

@@ -10,9 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 
 @contextmanager
 def silence_output() -> Iterator[None]:
-    """Discard what is printed, by Python and by C libraries, which write to the output of the
-    process directly.
-    """
+    """Discard what Python prints, and C libraries, which write to the process's output directly."""
     sys.stdout.flush()
     saved = os.dup(1)
     try:
