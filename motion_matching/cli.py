@@ -5,51 +5,35 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from .commands.arguments import build_parser, join_negative_values
-from .commands.build import run_build
-from .commands.demo_clips import run_demo_clips
-from .commands.inspect import run_inspect
 from .commands.output import Output
-from .commands.take import run_take
-from .commands.train import run_train
 from .engine.errors import MotionMatchingError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 after an error in one sentence, 2 for a wrong command line."""
+    words = join_negative_values(sys.argv[1:] if argv is None else argv)
     try:
-        arguments = build_parser().parse_args(
-            join_negative_values(sys.argv[1:] if argv is None else argv)
-        )
+        arguments = build_parser().parse_args(words)
     except SystemExit as stop:
         return int(stop.code or 0)
     out = Output(arguments.quiet)
     try:
-        COMMANDS[arguments.command](arguments, out)
+        # the module of the command brings numpy, which help and wrong command lines do without
+        command = import_module(f".commands.{arguments.command.replace('-', '_')}", __package__)
+        command.run(arguments, out)
         sys.stdout.flush()
         return 0
     except MotionMatchingError as error:
         return out.fail(str(error), 1)
     except KeyboardInterrupt:
-        return out.fail(
-            "cancelled: what was finished before stays, and nothing is half-written", 130
-        )
+        text = "cancelled: what was finished before stays, and nothing is half-written"
+        return out.fail(text, 130)
     except BrokenPipeError:  # the reader of the output, such as `head`, closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return out.fail(
-            f"{error.filename or 'the output'} cannot be used ({error.strerror}); check its disk "
-            "and rights",
-            1,
-        )
-
-
-COMMANDS = {
-    "build": run_build,
-    "train": run_train,
-    "take": run_take,
-    "inspect": run_inspect,
-    "demo-clips": run_demo_clips,
-}
+        text = f"{error.filename or 'the output'} cannot be used ({error.strerror})"
+        return out.fail(f"{text}; check its disk and rights", 1)

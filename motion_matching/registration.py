@@ -5,38 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import bpy
+
+from . import app, ui
+from .app.runtime import runtime
+
 COMMAND = "motion_matching"
 
+Undo = Callable[[], None]
 
-def _add_command_line() -> Callable[[], None]:
+
+def _add_command_line() -> Undo:
     """`blender --command motion_matching …` does what `python -m motion_matching …` does."""
-    import bpy
-
-    # it does
+    # it does return a handle
     handle = bpy.utils.register_cli_command(COMMAND, _run_command)  # type: ignore[func-returns-value]
     return lambda: bpy.utils.unregister_cli_command(handle)
 
 
 def _run_command(argv: list[str]) -> int:
-    from . import cli  # brings numpy and, with most commands, scipy: not before they are asked for
+    from . import cli  # only commands need it and what it loads
 
     return cli.main(argv)
 
 
-def _add_presets() -> Callable[[], None]:
+def _add_presets() -> Undo:
     """Blender's preset menus find what lies under `presets/motion_matching/`."""
-    from .ui import presets
-
-    presets.add_shipped()
-    return presets.remove_shipped
+    ui.presets.add_shipped()
+    return ui.presets.remove_shipped
 
 
-def _add_classes() -> Callable[[], None]:
+def _add_classes() -> Undo:
     """Settings, operators, lists and panels."""
-    import bpy
-
-    from .ui import classes
-
     added: list[type] = []
 
     def remove() -> None:
@@ -44,7 +43,7 @@ def _add_classes() -> Callable[[], None]:
             bpy.utils.unregister_class(added.pop())
 
     try:
-        for cls in classes.ALL:
+        for cls in ui.classes.ALL:
             bpy.utils.register_class(cls)
             added.append(cls)
     except Exception:
@@ -53,16 +52,12 @@ def _add_classes() -> Callable[[], None]:
     return remove
 
 
-def _add_settings() -> Callable[[], None]:
+def _add_settings() -> Undo:
     """`object.motion_matching` holds the settings of a character, and is kept in its file."""
-    import bpy
-
-    from .ui import properties
-
     owner: Any = bpy.types.Object
-    # it does
+    # it does return a property
     owner.motion_matching = bpy.props.PointerProperty(  # type: ignore[func-returns-value]
-        type=properties.MotionMatchingSettings,
+        type=ui.properties.MotionMatchingSettings,
         name="Motion Matching",
         override={"LIBRARY_OVERRIDABLE"},
         description="Motion matching of this armature",
@@ -74,31 +69,23 @@ def _add_settings() -> Callable[[], None]:
     return remove
 
 
-def _add_tag_bands() -> Callable[[], None]:
-    """Tags are drawn into the Dope Sheet and the Timeline."""
-    from .ui.tags import drawing as tags_drawing
-
-    tags_drawing.start()
-    return tags_drawing.stop
+def _add_tag_bands() -> Undo:
+    """Draw tags into the Dope Sheet and the Timeline."""
+    ui.tags.drawing.start()
+    return ui.tags.drawing.stop
 
 
-def _add_menus() -> Callable[[], None]:
-    from .ui import menus
-
-    menus.add()
-    return menus.remove
+def _add_menus() -> Undo:
+    ui.menus.add()
+    return ui.menus.remove
 
 
-def _add_listeners() -> Callable[[], None]:
-    """Say who is told of what; modules are loaded when something happens."""
-    from . import app, ui
-    from .app.runtime import runtime
-
+def _add_listeners() -> Undo:
+    """Subscribe to changes; modules are loaded when something happens."""
     runtime.subscribe("database", lambda: app.status.mark_stale())
     runtime.subscribe("database", lambda: runtime.curves.clear())
-    runtime.subscribe("database", lambda: ui.database.ground_paths.schedule_refresh())
-    runtime.subscribe("path", lambda: ui.database.ground_paths.schedule_refresh())
-    runtime.subscribe("selection", lambda: ui.database.ground_paths.schedule_refresh())
+    for kind in ("database", "path", "selection"):
+        runtime.subscribe(kind, lambda: ui.database.ground_paths.schedule_refresh())
     runtime.subscribe("selection", lambda: app.inspector.refresh() if runtime.inspector else None)
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
     runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
@@ -106,25 +93,22 @@ def _add_listeners() -> Callable[[], None]:
     return runtime.listeners.clear
 
 
-def _add_handlers() -> Callable[[], None]:
+def _add_handlers() -> Undo:
     """Follow undo, files, saving, and changes of data and of the frame."""
-    from .app import callbacks, handlers
 
     def remove() -> None:
-        handlers.stop()
-        callbacks.unschedule_all()
+        app.handlers.stop()
+        app.callbacks.unschedule_all()
 
-    handlers.start()
+    app.handlers.start()
     return remove
 
 
-def _add_drawing() -> Callable[[], None]:
+def _add_drawing() -> Undo:
     """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
-    from .ui.database import ground_paths
-    from .ui.insight import charts, learning_drawing
-    from .ui.insight import drawing as insight_drawing
-
-    parts: Any = (insight_drawing.overlay, charts.overlay, learning_drawing, ground_paths)
+    room = ui.insight
+    parts: Any = (room.drawing.overlay, room.charts.overlay, room.learning_drawing)
+    parts = (*parts, ui.database.ground_paths)
     for part in parts:
         part.start()
 
@@ -135,41 +119,30 @@ def _add_drawing() -> Callable[[], None]:
     return remove
 
 
-def _add_work() -> Callable[[], None]:
-    """Work that goes on is cancelled before anything else is taken back."""
-    from . import app
-    from .app.runtime import runtime
-
+def _add_work() -> Undo:
+    """Cancel work that goes on before anything else is removed."""
     return lambda: app.steps.stop() if runtime.work else None
 
 
-def _add_shortcut() -> Callable[[], None]:
+def _add_shortcut() -> Undo:
     """Ctrl Alt M in the 3D view starts a live session."""
-    import bpy
-
-    from .ui.play.operators import MOTION_MATCHING_OT_start
-
     manager: Any = bpy.context.window_manager
     config = manager.keyconfigs.addon
     if config is None:  # without a window
         return lambda: None
     keymap = config.keymaps.new("3D View", space_type="VIEW_3D")
-    item = keymap.keymap_items.new(
-        MOTION_MATCHING_OT_start.bl_idname, "M", "PRESS", ctrl=True, alt=True
-    )
+    name = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
+    item = keymap.keymap_items.new(name, "M", "PRESS", ctrl=True, alt=True)
     return lambda: keymap.keymap_items.remove(item)
 
 
-def _add_live() -> Callable[[], None]:
-    """A live session ends before anything else is taken back."""
-    from . import app
-    from .app.runtime import runtime
-
+def _add_live() -> Undo:
+    """End a live session before anything else is removed."""
     return lambda: app.live.endings.stop() if runtime.live else None
 
 
-# Each entry adds one thing to Blender and returns what takes it back.
-ENTRIES: tuple[Callable[[], Callable[[], None]], ...] = (
+# Each entry adds one thing to Blender and returns what removes it again.
+ENTRIES: tuple[Callable[[], Undo], ...] = (
     _add_command_line,
     _add_presets,
     _add_classes,
@@ -186,11 +159,7 @@ ENTRIES: tuple[Callable[[], Callable[[], None]], ...] = (
 
 
 def register() -> None:
-    """Add every entry of the list, in its order; where one fails, take back those before it and
-    raise.
-    """
-    from .app.runtime import runtime
-
+    """Add every entry of the list in its order; if one fails, remove those before it and raise."""
     unregister()
     try:
         for add in ENTRIES:
@@ -201,7 +170,5 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take back what is registered, in reverse order; once nothing is, do nothing."""
-    from .app.runtime import runtime
-
+    """Remove what is registered, in reverse order; may be called twice."""
     runtime.close()

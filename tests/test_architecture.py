@@ -450,7 +450,7 @@ sys.meta_path.insert(0, Blocked())
 
 
 def test_package_engine_and_command_line_import_without_blender():
-    without_blender = {"", "api", "cli", "commands", "registration", "engine", *ENGINE}
+    without_blender = {"", "api", "cli", "commands", "engine", *ENGINE}
     modules = [
         ".".join([PACKAGE.name, *module_of(file)])
         for file in FILES

@@ -14,12 +14,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from motion_matching import cli
 from motion_matching.cli import main
 from motion_matching.commands import arguments, loading, output
 from motion_matching.engine import presets
@@ -999,7 +999,8 @@ def test_the_manual_explains_every_command_option_script_preset_and_setting() ->
     [commands] = (
         action for action in arguments.build_parser()._actions if action.dest == "command"
     )
-    assert set(commands.choices) == set(cli.COMMANDS)
+    for name in commands.choices:
+        assert callable(import_module(f"motion_matching.commands.{name.replace('-', '_')}").run)
     words = [f"## `{name} " for name in commands.choices]
     words += [
         f"`{option}"

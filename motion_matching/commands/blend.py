@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .. import scene
 from ..engine.errors import SettingsError
 from .checks import check_number
 from .loading import protect_blender_import
@@ -21,9 +22,8 @@ def write_blend(
 ) -> None:
     """Write a take with its contacts as markers."""
     with protect_blender_import():
-        from ..scene.rig.root_target import RootTarget
-        from ..scene.staging.take_file import write_take
-    write_take(
+        take_file, root_target = scene.staging.take_file, scene.rig.root_target
+    take_file.write_take(
         take,
         ranges,
         database,
@@ -31,7 +31,7 @@ def write_blend(
         onto=arguments.onto,
         armature=arguments.armature,
         frame_start=arguments.frame,
-        root=RootTarget(arguments.root) if arguments.root else None,
+        root=root_target.RootTarget(arguments.root) if arguments.root else None,
         root_bone=arguments.root_bone or "",
         fewer_keys=arguments.fewer_keys or 0.0,
         track=arguments.track,
@@ -42,15 +42,15 @@ def check_blend(arguments: argparse.Namespace) -> None:
     """Check that options on the Blender file go together."""
     for option in ("onto", "root", "fewer_keys"):
         if getattr(arguments, option) is not None and not arguments.output:
+            name = option.replace("_", "-")
             raise SettingsError(
-                f"--{option.replace('_', '-')} is about the Blender file; ask for it with -o "
-                "FILE.blend."
+                f"--{name} is about the Blender file; ask for it with -o FILE.blend."
             )
     for option in ("armature", "root_bone", "frame", "track", "ground_collection"):
         if getattr(arguments, option) is not None and not arguments.onto:
+            name = option.replace("_", "-")
             raise SettingsError(
-                f"--{option.replace('_', '-')} needs --onto FILE.blend; add it, or leave the "
-                "option out."
+                f"--{name} needs --onto FILE.blend; add it, or leave the option out."
             )
     if arguments.root_bone is not None and arguments.root != "bone":
         raise SettingsError(

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .. import scene
 from ..engine import json_files
+from ..engine.database import database as databases
+from ..engine.database import tags as tagging
+from ..engine.database.build import BuildSettings, build
+from ..engine.database.features import load_schema
+from ..engine.database.sources import Source, find_sources
+from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
+from ..engine.motion import contacts, simulation_bone
 from .checks import check_number, check_target
 from .loading import check_blender, protect_blender_import
+from .output import Output
 from .values import parse_numbers
-
-if TYPE_CHECKING:
-    from ..engine.database.sources import Source
-    from ..engine.database.thresholds import AutoTagSettings
-    from .output import Output
 
 _MAX_WARNINGS = 8
 
 
-def run_build(arguments: argparse.Namespace, out: Output) -> None:
+def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the sources, build and write the database, and report what was left out."""
-    from ..engine.database import database as databases
-    from ..engine.database.build import BuildSettings, build
-    from ..engine.database.features import load_schema
-    from ..engine.database.sources import find_sources
-    from ..engine.database.tags import assign_tags, collect_tags, load_tags, save_tags
-    from ..engine.motion import contacts, simulation_bone
-
     check_number("--fps", arguments.fps, 1, 1000)
     check_number("--speed", arguments.speed, 0.1, 10)
     check_target(arguments.output, ".npz")
@@ -49,14 +45,13 @@ def run_build(arguments: argparse.Namespace, out: Output) -> None:
     )
     sources, notes = _read_blend_sources(find_sources(arguments.sources), arguments, out)
     if arguments.tags:
-        sources = assign_tags(sources, load_tags(arguments.tags))
-    tags = collect_tags(sources) if arguments.save_tags else {}
+        sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
+    tags = tagging.collect_tags(sources) if arguments.save_tags else {}
     database, report = build(sources, settings, out.show_progress)
     out.show_progress("Saving")
     if arguments.save_tags:
-        save_tags(
-            {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}, arguments.save_tags
-        )
+        all_tags = {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}
+        tagging.save_tags(all_tags, arguments.save_tags)
     databases.save(database, arguments.output)
     for note in notes:
         out.say(note)
@@ -64,10 +59,9 @@ def run_build(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Left out {name}: {reason}.")
     for warning in report.warnings[:_MAX_WARNINGS]:
         out.say(f"Warning: {warning}{'' if warning.endswith('.') else '.'}")
-    if len(report.warnings) > _MAX_WARNINGS:
-        out.say(
-            f"Warning: there are {len(report.warnings) - _MAX_WARNINGS} more warnings like these."
-        )
+    more = len(report.warnings) - _MAX_WARNINGS
+    if more > 0:
+        out.say(f"Warning: there are {more} more warnings like these.")
     clips = sum(not r.mirrored for r in database.ranges)
     mirrored = ", mirrored too" if len(database.ranges) > clips else ""
     out.say(
@@ -85,13 +79,12 @@ def _read_blend_sources(
     if not files:
         for option in ("armature", "actions", "bones"):
             if getattr(arguments, option):
-                raise SettingsError(
-                    f"--{option} belongs to .blend files, and none is given; leave it out."
-                )
+                text = f"--{option} belongs to .blend files, and none is given; leave it out."
+                raise SettingsError(text)
         return sources, []
     check_blender(files[0], "build")
     with protect_blender_import():
-        from ..scene.reading import blend_sources
+        blend_sources = scene.reading.blend_sources
     return blend_sources.read_blend_sources(
         sources,
         armature=arguments.armature,
@@ -103,16 +96,13 @@ def _read_blend_sources(
 
 def _read_auto_tags(arguments: argparse.Namespace) -> AutoTagSettings | None:
     """Return the settings of automatic tags, if these are requested."""
-    from ..engine.database.thresholds import AutoTagSettings
-
     if not arguments.auto_tags:
-        if arguments.thresholds:
-            raise SettingsError(
-                f"--set {arguments.thresholds[0]} changes --auto-tags; add it, or leave this out."
-            )
+        if arguments.changes:
+            text = f"--set {arguments.changes[0]} changes --auto-tags; add it, or leave this out."
+            raise SettingsError(text)
         return None
     changes = {}
-    for text in arguments.thresholds:
+    for text in arguments.changes:
         name, _, value = text.partition("=")
         changes[name], *more = parse_numbers(text, value)
         if more:
@@ -125,8 +115,5 @@ def _read_roles(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     with json_files.name_file(f"rig file {path}"):
-        names = json_files.expect_object(json_files.read(path, "rig file"), "the file")
-        return {
-            role: json_files.expect_text(name, f"the bone of '{role}'")
-            for role, name in names.items()
-        }
+        roles = json_files.expect_object(json_files.read(path, "rig file"), "the file").items()
+        return {role: json_files.expect_text(bone, f"the bone of '{role}'") for role, bone in roles}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from ..engine import files
 from ..engine.errors import SettingsError
 
 
@@ -27,8 +28,6 @@ def check_target(path: Path | None, *endings: str) -> None:
         raise SettingsError(
             f"The folder {folder} does not exist; make it first, or write elsewhere."
         )
-    from ..engine import files
-
     with suppress(_CheckedError), files.replacing(path, SettingsError):
         raise _CheckedError
 

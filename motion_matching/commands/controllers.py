@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..engine.control.performance import Performance
+from ..engine.database.database import Database
 from ..engine.errors import DatabaseError, SettingsError
-
-if TYPE_CHECKING:
-    from ..engine.control.performance import Performance
-    from ..engine.control.settings import PerformerSettings
-    from ..engine.database.database import Database
-    from ..engine.field.field_controller import FieldController
-    from ..engine.takes.takes import Controller
+from ..engine.field.field_controller import FieldController
+from ..engine.field.neighbours import Metric
+from ..engine.matching.method import MotionMatching
+from ..engine.takes.takes import Controller
 
 
 class ChosenController:
@@ -20,18 +19,13 @@ class ChosenController:
 
     def __init__(self, arguments: argparse.Namespace, database: Database) -> None:
         self._file = arguments.field
-        self._field: FieldController | None = None
-        if arguments.controller == "field":
-            self._field = _load_field(arguments, database)
+        has_field = arguments.controller == "field"
+        self._field = _load_field(arguments, database) if has_field else None
 
     @property
     def trained_settings(self) -> dict[str, Any]:
         """The settings that the field's actions were trained with, by name."""
         return self._field.settings if self._field else {}
-
-    def apply_trained_settings(self, settings: PerformerSettings) -> PerformerSettings:
-        """Return the settings with those of the training."""
-        return settings.with_changes(self.trained_settings)
 
     def adapt(self, performance: Performance) -> Performance:
         """Adapt a performance to what the controller can be asked."""
@@ -40,23 +34,17 @@ class ChosenController:
         try:
             self._field.check(performance)
         except SettingsError as cause:
-            raise SettingsError(
-                f"{self._file} cannot perform this: {_as_clause(str(cause))}"
-            ) from cause
+            text = f"{self._file} cannot perform this: {_as_clause(str(cause))}"
+            raise SettingsError(text) from cause
         return self._field.adapt_performance(performance)
 
     @property
     def controller(self) -> Controller:
         """What makes the method."""
-        from ..engine.matching.method import MotionMatching
-
         return self._field or MotionMatching
 
 
 def _load_field(arguments: argparse.Namespace, database: Database) -> FieldController:
-    from ..engine.field.field_controller import FieldController
-    from ..engine.field.neighbours import Metric
-
     if not arguments.field:
         return FieldController(Metric.from_database(database))
     try:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from ..engine.errors import SettingsError
+from ..engine.locomotion import locomotion
+from ..engine.motion import bvh
 from .checks import check_seed
-
-if TYPE_CHECKING:
-    from .output import Output
+from .output import Output
 
 
-def run_demo_clips(arguments: argparse.Namespace, out: Output) -> None:
+def run(arguments: argparse.Namespace, out: Output) -> None:
     """Generate clips into a folder."""
-    from ..engine.locomotion import locomotion
-    from ..engine.motion import bvh
-
     check_seed(arguments.seed)
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..engine.control.performance import load
+from ..engine.control.settings import PerformerSettings
+from ..engine.database.database import Database
+from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.insight import frame_inspector, inspection, plots
+from ..engine.insight.pose_map import build_pose_map
+from ..engine.takes import takes
 from .checks import check_target
 from .loading import load_database
+from .output import Output
 from .values import parse_changes, parse_numbers
 
-if TYPE_CHECKING:
-    from ..engine.control.settings import PerformerSettings
-    from ..engine.database.database import Database
-    from .output import Output
 
-
-def run_inspect(arguments: argparse.Namespace, out: Output) -> None:
+def run(arguments: argparse.Namespace, out: Output) -> None:
     """Report what a database holds or what the search sees at a frame, and write the results."""
-    from ..engine.takes import takes
-
     _check_arguments(arguments)
     database = load_database(arguments.database)
     settings = takes.make_default_settings(database)
@@ -46,21 +47,16 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
             f"{arguments.performance} is not a .json file; give one that --save-performance wrote."
         )
     if arguments.report and arguments.report == arguments.performance:
-        raise SettingsError(
-            f"--report would replace {arguments.report}, which --performance reads; choose "
-            "another name."
-        )
+        text = f"--report would replace {arguments.report}, which --performance reads"
+        raise SettingsError(f"{text}; choose another name.")
     for option in ("wish", "tags"):
         if getattr(arguments, option) and not arguments.frame:
-            raise SettingsError(
-                f"--{option} is about one frame; name it with --frame CLIP:FRAME, or leave this "
-                "out."
-            )
+            text = f"--{option} is about one frame; name it with --frame CLIP:FRAME"
+            raise SettingsError(f"{text}, or leave this out.")
     for option in ("performance", "plot"):
         if getattr(arguments, option) and arguments.frame:
-            raise SettingsError(
-                f"--{option} says nothing about one frame; leave it out, or --frame."
-            )
+            text = f"--{option} says nothing about one frame; leave it out, or --frame."
+            raise SettingsError(text)
 
 
 def _inspect_all(
@@ -71,10 +67,6 @@ def _inspect_all(
     out: Output,
 ) -> tuple[str, dict[str, Any]]:
     """Return what a database holds as text and JSON data, and draw pictures of it on request."""
-    from ..engine.control.performance import load
-    from ..engine.insight import inspection, plots
-    from ..engine.insight.pose_map import build_pose_map
-
     recorded = load(arguments.performance) if arguments.performance else None
     result = inspection.inspect(database, settings, changes, recorded)
     data = result.data
@@ -91,17 +83,13 @@ def _inspect_frame(
     arguments: argparse.Namespace, database: Database, settings: PerformerSettings
 ) -> tuple[str, dict[str, Any]]:
     """Return what the search sees at one frame, as text and JSON data."""
-    from ..engine.database.tags import parse_names
-    from ..engine.insight import frame_inspector
-
     frame = frame_inspector.find_frame(database, arguments.frame)
     trajectory = None
     if arguments.wish:
         forward, left, *more = [*parse_numbers(arguments.wish, arguments.wish, "--wish"), 0.0]
         if len(more) > 1:
-            raise SettingsError(
-                f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1."
-            )
+            text = f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1."
+            raise SettingsError(text)
         trajectory = frame_inspector.predict_trajectory(database, settings, frame, (forward, left))
     tags = frozenset(parse_names(arguments.tags))
     result = frame_inspector.inspect_frame(database, settings, frame, trajectory, tags=tags)

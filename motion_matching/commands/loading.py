@@ -8,20 +8,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..engine.database import database
+from ..engine.database.database import Database
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
 
-if TYPE_CHECKING:
-    from ..engine.database.database import Database
-
 
 def load_database(path: Path) -> Database:
     """Load a database. DatabaseError if the file is not one."""
-    from ..engine.database import database
-
     if path.is_dir() or path.suffix.lower() == ".bvh":
         raise DatabaseError(
             f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'."
@@ -44,17 +40,15 @@ def protect_blender_import() -> Iterator[None]:
 
     What Blender prints meanwhile, such as its colour configuration, is hidden.
     """
-    if (
-        signal.getsignal(signal.SIGINT) is None
-    ):  # the Blender program handles Ctrl-C itself, out of Python's reach
+    if signal.getsignal(signal.SIGINT) is None:  # the Blender program handles Ctrl-C itself
         yield
         return
-    held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
     try:
         with silence_output():
             yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if held:
+    if interrupts:
         raise KeyboardInterrupt

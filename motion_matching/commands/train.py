@@ -7,33 +7,32 @@ import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..engine.database.database import Database
+from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.field.field_controller import METRICS, summarize
+from ..engine.field.quality import QUALITIES, TrainingSettings
+from ..engine.field.tasks import Tasks, make_tasks
+from ..engine.field.training import Training
+from ..engine.field.value_function import OtherVersionError
+from ..engine.insight import residual_plot
+from ..engine.takes import takes
 from .checks import check_target
 from .loading import load_database
+from .output import Output
 
-if TYPE_CHECKING:
-    from ..engine.database.database import Database
-    from ..engine.field.quality import TrainingSettings
-    from ..engine.field.tasks import Tasks
-    from ..engine.field.training import Training
-    from .output import Output
+_SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
 
-def run_train(arguments: argparse.Namespace, out: Output) -> None:
+def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save what is done to resume it."""
-    from ..engine.field.field_controller import METRICS, summarize
-    from ..engine.field.training import Training
-    from ..engine.insight import residual_plot
-
     _check_arguments(arguments)
     settings, directions = _choose_quality(arguments)
     database = load_database(arguments.database)
     tasks = _create_tasks(arguments, database, directions)
-    training = Training(
-        database, METRICS[arguments.metric](database), tasks, settings, out.show_progress
-    )
+    metric = METRICS[arguments.metric](database)
+    training = Training(database, metric, tasks, settings, out.show_progress)
     unfinished = arguments.output.with_suffix(".unfinished.npz")
     _resume(training, arguments.output, unfinished, out)
     try:
@@ -55,38 +54,23 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_target(arguments.output, ".npz")
     check_target(arguments.plot, ".svg")
     if arguments.output.resolve() == arguments.database.resolve():
-        raise SettingsError(
-            f"-o names {arguments.output}, the database itself; choose another name."
-        )
+        text = f"-o names {arguments.output}, the database itself; choose another name."
+        raise SettingsError(text)
 
 
 def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     """Return the settings of the training, and the number of directions."""
-    from ..engine.field.quality import QUALITIES
-
     settings, directions = QUALITIES[arguments.quality]
-    given = {
-        name: getattr(arguments, name)
-        for name in ("states", "neighbours", "sweeps", "residual", "discount", "drift")
-    }
-    settings = replace(
-        settings, **{name: value for name, value in given.items() if value is not None}
-    )
-    return settings, directions if arguments.directions is None else arguments.directions
+    given = {name: getattr(arguments, name) for name in _SETTINGS}
+    changes = {name: value for name, value in given.items() if value is not None}
+    count = directions if arguments.directions is None else arguments.directions
+    return replace(settings, **changes), count
 
 
 def _create_tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
     """Return the tasks that the arguments ask for."""
-    from ..engine.database.tags import parse_names
-    from ..engine.field.tasks import make_tasks
-    from ..engine.takes import takes
-
-    return make_tasks(
-        parse_names(arguments.task),
-        takes.make_default_settings(database).run.forward,
-        directions=directions,
-        tags=parse_names(arguments.tags),
-    )
+    fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
+    return make_tasks(parse_names(arguments.task), fastest, directions=directions, tags=tags)
 
 
 def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:
@@ -94,8 +78,6 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
 
     Raises SettingsError if the unfinished file holds another training, which would be lost.
     """
-    from ..engine.field.value_function import OtherVersionError
-
     if output.exists():
         with suppress(OtherVersionError):
             training.resume(output)
@@ -112,10 +94,7 @@ def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> 
 
 
 def _resume_unfinished(training: Training, unfinished: Path) -> bool:
-    """Resume this training from a file; return whether the file holds it.
-
-    Raises SettingsError if the file cannot be used.
-    """
+    """Resume this training from a file; return whether the file holds it."""
     try:
         return training.resume(unfinished)
     except SettingsError as cause:
@@ -134,6 +113,5 @@ def _save_unfinished(training: Training, unfinished: Path, out: Output) -> None:
     except SettingsError:
         spare = Path(tempfile.mkdtemp(prefix="motion-matching-")) / unfinished.name
         training.save(spare)
-        out.say(
-            f"{spare} {done}; move it to {unfinished}, and the same command goes on from there."
-        )
+        text = f"move it to {unfinished}, and the same command goes on from there."
+        out.say(f"{spare} {done}; {text}")

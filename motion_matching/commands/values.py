@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
-
-if TYPE_CHECKING:
-    from ..engine.control.settings import PerformerSettings
 
 
 def parse_changes(texts: Sequence[str], settings: PerformerSettings) -> dict[str, Any]:
@@ -33,9 +31,8 @@ def parse_numbers(text: str, value: str, option: str = "--set") -> list[float]:
     Raises SettingsError, which quotes the `text`, if it has none.
     """
     try:
-        numbers = [
-            float(word) for word in value.strip().removeprefix("[").removesuffix("]").split(",")
-        ]
+        words = value.strip().removeprefix("[").removesuffix("]").split(",")
+        numbers = [float(word) for word in words]
     except ValueError:
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):
@@ -53,28 +50,20 @@ def _parse_bool(text: str, value: str) -> bool:
 
 
 def _to_setting(name: str, numbers: list[float], settings: PerformerSettings) -> Any:
-    """Return the value of a setting: a number, weights, or speeds.
-
-    One speed sets all three in the proportions of the current ones.
-    """
+    """Return a number, weights, or speeds: one speed scales the current three."""
     if name == "weights":
         if min(numbers) < 0 or max(numbers) == 0:
-            raise SettingsError(
-                "--set weights must be numbers of zero or more, and one of them above zero; "
-                "change them."
-            )
+            text = "--set weights must be numbers of zero or more, and one of them above zero"
+            raise SettingsError(f"{text}; change them.")
         return numbers
     if name in ("walk", "run"):
         data = getattr(settings, name)
         if len(numbers) == 1:
-            numbers = [
-                numbers[0] * speed / data.forward for speed in (data.forward, data.side, data.back)
-            ]
+            speeds = (data.forward, data.side, data.back)
+            numbers = [numbers[0] * speed / data.forward for speed in speeds]
         if len(numbers) != 3 or not min(numbers) > 0:
-            raise SettingsError(
-                f"--set {name} needs one speed above zero in m/s, or three as in "
-                f"{name}=1.4,1.2,1.1."
-            )
+            text = f"--set {name} needs one speed above zero in m/s, or three as in "
+            raise SettingsError(f"{text}{name}=1.4,1.2,1.1.")
         return dict(zip(("forward", "side", "back"), numbers, strict=True))
     if len(numbers) != 1:
         raise SettingsError(f"--set {name} takes one number, not {len(numbers)}; give one.")
