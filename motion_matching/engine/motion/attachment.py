@@ -1,6 +1,4 @@
-"""The simulation bone as a bone of its clip: attach it as bone 0, the root of all others, and
-detach it again.
-"""
+"""Attach the simulation bone to a clip as bone 0, the root of all others, and detach it again."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from .skeleton import Skeleton
 
 
 def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
-    """Return the clip with the simulation bone as bone 0, which moves along `track`, and all other
-    bones below it.
+    """Return the clip with the simulation bone as bone 0, moving along `track`, above all others.
 
     Bones above the hips, such as a root that stays at the origin, then move with the simulation
     bone; every other bone keeps its motion in the world. At rest the simulation bone is at the
@@ -30,21 +27,17 @@ def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
     ground = np.concatenate([track.positions, np.zeros((track.frame_count, 1))], axis=-1)
     turns = quat.from_yaw(track.yaw)
     for bone in _find_bones_below(skeleton, riders):
-        world_rotations, world_positions = skeleton.compute_bone_world(
-            bone, clip.rotations, clip.positions
-        )
-        rotations[:, bone] = quat.inv_mul(turns, world_rotations)
-        positions[:, bone] = quat.inv_mul_vec(turns, world_positions - ground)
+        rotation, position = skeleton.compute_bone_world(bone, clip.rotations, clip.positions)
+        rotations[:, bone] = quat.inv_mul(turns, rotation)
+        positions[:, bone] = quat.inv_mul_vec(turns, position - ground)
     rotations[:, riders], positions[:, riders] = quat.IDENTITY, 0.0
     rotations = np.concatenate([turns[:, None], rotations], axis=1)
     positions = np.concatenate([ground[:, None], positions], axis=1)
-    skeleton = _add_simulation_bone(skeleton, riders, hips)
-    return _to_storage(replace(clip, skeleton=skeleton, rotations=rotations, positions=positions))
+    return _build_clip(clip, _add_simulation_bone(skeleton, riders, hips), positions, rotations)
 
 
 def detach(clip: Clip) -> Clip:
-    """Return the clip without its simulation bone, as motion capture comes: the reverse of
-    `attach`.
+    """Return the clip without its simulation bone, as motion capture comes: undo `attach`.
 
     The children of bone 0 become roots with the motion that they have in the world, so a root bone
     of the source takes over the motion of the simulation bone. Raises RigError if bone 0 is not the
@@ -63,22 +56,14 @@ def detach(clip: Clip) -> Clip:
             bone, clip.rotations, clip.positions
         )
         rest_rotations[bone], rest_positions[bone] = skeleton.compute_rest_bone_world(bone)
-    bare = Skeleton(
-        skeleton.names[1:],
-        np.maximum(skeleton.parents[1:] - 1, -1),
-        rest_positions[1:],
-        rest_rotations[1:],
-        tuple((bone - 1, offset) for bone, offset in skeleton.end_sites if bone > 0),
-    )
-    return _to_storage(
-        replace(clip, skeleton=bare, rotations=rotations[:, 1:], positions=positions[:, 1:])
-    )
+    parents = np.maximum(skeleton.parents[1:] - 1, -1)
+    sites = tuple((bone - 1, offset) for bone, offset in skeleton.end_sites if bone > 0)
+    bare = Skeleton(skeleton.names[1:], parents, rest_positions[1:], rest_rotations[1:], sites)
+    return _build_clip(clip, bare, positions[:, 1:], rotations[:, 1:])
 
 
 def _add_simulation_bone(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
-    """Return the skeleton with the simulation bone; its rest pose is moved along the ground, hips
-    to the origin.
-    """
+    """Return the skeleton with the simulation bone, its rest pose moved to have the hips above."""
     rotations, positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
     _, hips_position = skeleton.compute_rest_bone_world(hips)
     for bone in _find_bones_below(skeleton, riders):
@@ -95,20 +80,16 @@ def _add_simulation_bone(skeleton: Skeleton, riders: list[int], hips: int) -> Sk
 
 
 def _find_bones_below(skeleton: Skeleton, riders: list[int]) -> list[int]:
-    """Return the bones right below the simulation bone and its riders, which keep their motion in
-    the world.
-    """
+    """Return the bones right below the simulation bone and its riders, which keep their motion."""
     above = {-1, *riders}
-    return [
-        bone
-        for bone, parent in enumerate(skeleton.parents)
-        if int(parent) in above and bone not in above
-    ]
+    parents = skeleton.parents.tolist()
+    return [bone for bone, parent in enumerate(parents) if parent in above and bone not in above]
 
 
-def _to_storage(clip: Clip) -> Clip:
-    """Return the clip in float32, contiguous, with quaternions on one hemisphere along time."""
-    rotations = np.ascontiguousarray(quat.unroll(quat.normalize(clip.rotations)), dtype=np.float32)
-    return replace(
-        clip, rotations=rotations, positions=np.ascontiguousarray(clip.positions, dtype=np.float32)
-    )
+def _build_clip(
+    clip: Clip, skeleton: Skeleton, positions: np.ndarray, rotations: np.ndarray
+) -> Clip:
+    """Return the clip with other bones, in contiguous float32, quaternions on one hemisphere."""
+    rotations = np.ascontiguousarray(quat.unroll(quat.normalize(rotations)), dtype=np.float32)
+    positions = np.ascontiguousarray(positions, dtype=np.float32)
+    return replace(clip, skeleton=skeleton, rotations=rotations, positions=positions)

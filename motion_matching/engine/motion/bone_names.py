@@ -21,15 +21,13 @@ ROLES = (
 
 _SWAP = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
-# a side as a separate word, in snake case, spaced or in camel case, or as a letter between
-# separators
+# a side as a separate word, in any case or camel case, or as a letter between separators
 _CLEAR = re.compile(
     r"(?<![A-Za-z])(?:left|right|LEFT|RIGHT)(?![A-Za-z])"
     r"|(?<![A-Z])(?:Left|Right)(?![a-z])"
     r"|(?<![A-Za-z0-9])[LlRr](?![A-Za-z0-9])"
 )
-# spellings that may be chance ('lowerback' does not start with a side): they count if the
-# counterpart exists
+# spellings that may be chance, such as 'lowerback': they count if the counterpart exists
 _VAGUE = (
     re.compile(r"(?:(?<=^)|(?<=[:_\-. ]))(?:left|right)", re.IGNORECASE),
     re.compile(r"(?:left|right)$", re.IGNORECASE),
@@ -39,26 +37,16 @@ _VAGUE = (
 )
 
 # per part, spellings without side, digits and separators, the surest first
-PARTS: dict[str, tuple[str, ...]] = {
-    "thigh": ("thigh", "upleg", "upperleg", "legupper", "femur", "thighbend", "hip", "leg"),
-    "shin": ("shin", "calf", "lowleg", "lowerleg", "leglower", "tibia", "knee", "leg"),
-    "foot": ("foot", "ankle"),
-    "toe": ("toebase", "toes", "toe", "ball"),
-    "arm": (
-        "upperarm",
-        "uparm",
-        "humerus",
-        "shldr",
-        "shldrbend",
-        "arm",
-        "clavicle",
-        "collar",
-        "shoulder",
-    ),
-    "head": ("head",),
-    "hips": ("hips", "pelvis", "hip"),
-    "spine": ("upperchest", "chest", "thorax", "torso", "spine"),
-    "neck": ("neck", "lowerneck"),
+_PARTS = {
+    "thigh": "thigh upleg upperleg legupper femur thighbend hip leg",
+    "shin": "shin calf lowleg lowerleg leglower tibia knee leg",
+    "foot": "foot ankle",
+    "toe": "toebase toes toe ball",
+    "arm": "upperarm uparm humerus shldr shldrbend arm clavicle collar shoulder",
+    "head": "head",
+    "hips": "hips pelvis hip",
+    "spine": "upperchest chest thorax torso spine",
+    "neck": "neck lowerneck",
 }
 
 
@@ -77,26 +65,22 @@ def swap_sides(text: str) -> str:
 
 def _find_side_marker(name: str, names: Collection[str]) -> re.Match[str] | None:
     """Find where a name gives its side."""
-    clear = _CLEAR.search(name)
-    if clear:
+    if clear := _CLEAR.search(name):
         return clear
-    for pattern in _VAGUE:
-        match = pattern.search(name)
-        if match and name[: match.start()] + _swap_word(match) + name[match.end() :] in names:
-            return match
-    return None
+    matches = (pattern.search(name) for pattern in _VAGUE)
+    return next((match for match in matches if match and _swap_first(match) in names), None)
+
+
+def _swap_first(match: re.Match[str]) -> str:
+    return match.re.sub(_swap_word, match.string, count=1)
 
 
 def find_counterpart(name: str, names: Collection[str]) -> str | None:
-    """Return the name of the same bone on the other side, which `names` may lack; None for a name
-    without a side.
-    """
+    """Return the name of the same bone on the other side, which `names` may lack, if it has one."""
     marker = _find_side_marker(name, names)
     if marker is None:
         return None
-    if marker.re is _CLEAR:
-        return swap_sides(name)
-    return name[: marker.start()] + _swap_word(marker) + name[marker.end() :]
+    return swap_sides(name) if marker.re is _CLEAR else _swap_first(marker)
 
 
 def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
@@ -109,16 +93,15 @@ def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
 
 def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
     """Return the bones whose names could mean a part, as (bone, side), the surest first."""
-    known = set(names)
-    # a control rig holds a chain of every kind; its deform bones are the ones that follow the
-    # performance
+    known, spellings = set(names), _PARTS[part].split()
+    # a control rig holds a chain of every kind; its deform bones follow the performance
     deform = any(name.startswith("DEF-") for name in names)
     ranked = []
     for bone, name in enumerate(names):
         if deform and not name.startswith("DEF-"):
             continue
         core, side = split_side(name, known)
-        for rank, spelling in enumerate(PARTS[part]):
+        for rank, spelling in enumerate(spellings):
             if core.endswith(spelling):
                 ranked.append((rank, len(core), bone, side))
                 break
@@ -126,9 +109,7 @@ def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
 
 
 def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:
-    """Return the names, with '.001', '.002' and so on added to repeated ones; `notes` gets a
-    sentence for each.
-    """
+    """Return the names with '.001' and so on added to repeated ones, each with one of `notes`."""
     result: dict[str, None] = {}
     for name in names:
         new, number = name, 0

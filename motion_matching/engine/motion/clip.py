@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from .skeleton import Skeleton
 
 @dataclass(frozen=True)
 class Clip:
-    """Frames of local bone transforms: `positions` (F, B, 3) metres, `rotations` (F, B, 4), `fps`
-    frames per second.
+    """Frames of local bone transforms: `positions` (F, B, 3) in metres and `rotations` (F, B, 4).
 
     Rotations are unit quaternions kept on one hemisphere along time. Arrays are float32.
     """
@@ -24,15 +23,13 @@ class Clip:
     positions: np.ndarray
     rotations: np.ndarray
     fps: float
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        expected = (len(self.positions), self.skeleton.bone_count)
-        if self.positions.shape != (*expected, 3) or self.rotations.shape != (*expected, 4):
-            raise ValueError(
-                f"clip '{self.name}' needs positions {(*expected, 3)} and rotations "
-                f"{(*expected, 4)}"
-            )
+        shape = (len(self.positions), self.skeleton.bone_count)
+        if self.positions.shape != (*shape, 3) or self.rotations.shape != (*shape, 4):
+            needs = f"positions {(*shape, 3)} and rotations {(*shape, 4)}"
+            raise ValueError(f"clip '{self.name}' needs {needs}")
 
     @property
     def frame_count(self) -> int:
@@ -49,14 +46,12 @@ class Clip:
 
     def crop(self, start: int, stop: int) -> Clip:
         """Return the frames start <= f < stop."""
-        return replace(
-            self, positions=self.positions[start:stop], rotations=self.rotations[start:stop]
-        )
+        part = slice(start, stop)
+        return replace(self, positions=self.positions[part], rotations=self.rotations[part])
 
 
 def join_clips(clips: Sequence[Clip]) -> Clip:
     """Join clips of one skeleton and rate end to end, under the name of the first."""
-    positions, rotations = (
-        np.concatenate([getattr(c, name) for c in clips]) for name in ("positions", "rotations")
-    )
+    positions = np.concatenate([clip.positions for clip in clips])
+    rotations = np.concatenate([clip.rotations for clip in clips])
     return replace(clips[0], positions=positions, rotations=rotations)

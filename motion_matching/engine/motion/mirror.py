@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise, permutations, product
 
 import numpy as np
@@ -23,16 +24,14 @@ from .rig_shape import find_pairs_by_shape, get_chain_to_root, sample_frames
 from .skeleton import Skeleton
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
-_WORLD = np.array(
-    [0.0, 1.0, 0.0, 0.0]
-)  # the negative of the reflection in X is the half-turn about X
-_SYMMETRIC = 0.02  # largest deviation of a symmetric rest pose, as a share of its size
-_ALIGNED = np.cos(
-    np.radians(0.5)
-)  # offsets on a rig whose bones share axes up to signs differ less
-_NEVER_TURNS = (
-    1.0 - 1e-6
-)  # smallest singular value of the mean rotation of a bone that stands still
+# the negative of the reflection in X is the half-turn about X
+_WORLD = np.array([0.0, 1.0, 0.0, 0.0])
+# largest deviation of a symmetric rest pose, as a share of its size
+_SYMMETRIC = 0.02
+# offsets on a rig whose bones share axes up to signs differ less
+_ALIGNED = np.cos(np.radians(0.5))
+# smallest singular value of the mean rotation of a bone that stands still
+_NEVER_TURNS = 1.0 - 1e-6
 # weight of offsets, which decide where a bone points; the average pose only decides its roll
 _FIRM = 1e4
 
@@ -61,8 +60,8 @@ def mirror(
 ) -> Clip:
     """Return the clip reflected in the world's plane X = 0; each side keeps its bone lengths.
 
-    If a skeleton has several clips, give the `symmetry` of them all: found from one clip alone, the
-    roll of bones is only as symmetric as its average pose. Raises RigError as `find_symmetry` does.
+    If a skeleton has several clips, give the `symmetry` of them all: from one clip alone, the roll
+    of bones is only as symmetric as its average pose. Raises RigError as `find_symmetry` does.
     """
     if symmetry is None:
         symmetry = find_symmetry([clip], pairs, roles)
@@ -70,13 +69,10 @@ def mirror(
     parents = clip.skeleton.parents
     above = quat.inv(np.where((parents >= 0)[:, None], turns[parents], _WORLD))
     rotations = quat.mul(quat.mul(above, clip.rotations), turns)[:, source]
-    positions = (
-        symmetry.offsets + (-quat.mul_vec(above, clip.positions - symmetry.offsets))[:, source]
-    )
-    rotations[:, one_sided], positions[:, one_sided] = (
-        clip.rotations[:, one_sided],
-        clip.positions[:, one_sided],
-    )
+    moved = -quat.mul_vec(above, clip.positions - symmetry.offsets)
+    positions = symmetry.offsets + moved[:, source]
+    rotations[:, one_sided] = clip.rotations[:, one_sided]
+    positions[:, one_sided] = clip.positions[:, one_sided]
     rotations = quat.normalize(rotations).astype(clip.rotations.dtype)
     return replace(clip, rotations=rotations, positions=positions.astype(clip.positions.dtype))
 
@@ -87,31 +83,22 @@ def find_symmetry(
     """Find the symmetry of the skeleton that all `clips` share.
 
     A rest pose that is symmetric about some plane gives it exactly. Otherwise the offsets of bones
-    do, and the average pose decides the roll that offsets leave open. Raises RigError if the bones
-    of a pair differ.
+    do, and the average pose the roll that offsets leave open. Raises RigError if a pair differs.
     """
     skeleton = clips[0].skeleton
     roles = find_roles(skeleton, clips) if roles is None else roles
     pairs = find_bone_pairs(skeleton, roles, clips) if pairs is None else pairs
     local, positions, rotations, _ = sample_frames(skeleton, clips)
     above_hips = get_chain_to_root(skeleton, roles.hips)
-    offsets = np.mean(
-        [clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count],
-        axis=0,
-    )
+    means = [clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count]
+    offsets = np.mean(means, axis=0)
     offsets[above_hips] = 0.0
     across = _compute_lateral_vectors(roles, pairs, positions)
     one_sided = _find_one_sided(skeleton, pairs, above_hips, positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
-    fit = _Fit(
-        skeleton.parents,
-        pairs,
-        above_hips,
-        ~one_sided,
-        quat.to_matrix(local).mean(axis=0),
-        quat.to_matrix(rotations).mean(axis=0),
-        _normalize_or_zero(offsets),
-    )
+    local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (local, rotations))
+    directions = _normalize_or_zero(offsets)
+    fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, local, world, directions)
     axes = _find_rest_axes(skeleton, pairs, above_hips, one_sided)
     if axes is None:
         hips_across = np.mean(quat.inv_mul_vec(rotations[:, roles.hips], across), axis=0)
@@ -122,30 +109,26 @@ def find_symmetry(
 
 
 def swap_side_tags(names: Iterable[str]) -> tuple[str, ...]:
-    """Exchange left and right in tags, as words or as single letters: 'turn_left', 'Strafe L',
-    'leftFootDown'.
-    """
+    """Exchange left and right in tags such as 'turn_left', 'Strafe L' and 'leftFootDown'."""
     return tuple(swap_sides(name) for name in names)
 
 
 def find_bone_pairs(
     skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[Clip] = ()
 ) -> np.ndarray:
-    """Return the index (B,) of each bone's counterpart on the other side, or its own if it has
-    none.
+    """Return the index (B,) of each bone's counterpart on the other side, or its own without one.
 
     Bones are paired by name, or by shape if names do not pair the legs. Raises RigError if the
     parents of a pair are not a pair.
     """
     known = {name: bone for bone, name in enumerate(skeleton.names)}
     pairs: np.ndarray = np.arange(skeleton.bone_count)
+    own = pairs.copy()
     for bone, name in enumerate(skeleton.names):
         pairs[bone] = known.get(find_counterpart(name, known) or name, bone)
-    pairs = np.where(pairs[pairs] == np.arange(len(pairs)), pairs, np.arange(len(pairs)))
-    legs = () if roles is None else roles.legs
-    if np.all(pairs == np.arange(len(pairs))) or any(
-        pairs[leg.thigh] == leg.thigh for leg in legs if leg.side
-    ):
+    pairs = np.where(pairs[pairs] == own, pairs, own)
+    sided = [] if roles is None else [leg.thigh for leg in roles.legs if leg.side]
+    if np.all(pairs == own) or np.any(pairs[sided] == own[sided]):
         roles = roles or find_roles(skeleton, clips)
         left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
         if not left or not right:
@@ -186,7 +169,7 @@ def _find_one_sided(
     """Return which bones (B,) sit on a side without a counterpart, including those below them."""
     lateral = quat.normalize_vectors(across)
     result = np.zeros(len(pairs), dtype=bool)
-    for bone, parent in enumerate(int(p) for p in skeleton.parents):
+    for bone, parent in enumerate(skeleton.parents.tolist()):
         if parent < 0 or bone in above_hips:
             continue
         offset = positions[:, bone] - positions[:, parent]
@@ -240,68 +223,51 @@ class _Fit:
     offsets: np.ndarray
 
     def solve_below_hips(self, across: np.ndarray) -> np.ndarray:
-        """Return S of the hips, whose lateral axis is `across` (3,), and of all bones that are not
-        above them.
-        """
-        free = self._descend(across, _find_nearest_orthogonal)
-        return self._descend(across, _find_nearest_signed) if self._is_aligned() else free
+        """Return S of the hips, whose lateral axis is `across` (3,), and of all other bones."""
+        axes = np.tile(-np.eye(3), (len(self.pairs), 1, 1))
+        reflection = np.eye(3) - 2.0 * np.outer(across, across) / (across @ across)
+        axes[self.above_hips[0]] = self._choose(reflection, True)
+        axes = self.solve_above_hips(axes)
+        done = set(self.above_hips)
+        for bone, other in enumerate(self.pairs.tolist()):
+            if bone in done or not self.body[bone]:
+                continue
+            parent = int(self.parents[bone])
+            above = axes[parent] if parent >= 0 else _REFLECTION
+            ours, theirs = self._get_child_offsets(bone)
+            target = self.local[bone].T @ above @ self.local[other] + _FIRM * (ours.T @ theirs)
+            axes[bone] = self._choose(target, bone == other)
+            axes[other] = axes[bone].T
+            done |= {bone, other}
+        return axes
 
     def solve_above_hips(self, axes: np.ndarray) -> np.ndarray:
-        """Return `axes` with S of the bones above the hips: from the hips, or from the world if a
-        bone never turns.
-        """
+        """Return `axes` with S of the bones above the hips, from the world if they never turn."""
         axes = axes.copy()
-        choose = _find_nearest_signed if self._is_aligned() else _find_nearest_orthogonal
         for bone, above in pairwise(self.above_hips):
             still = self.world[above].T @ _REFLECTION @ self.world[above]
             if np.linalg.svd(self.world[above], compute_uv=False).min() > _NEVER_TURNS:
                 axes[above] = _find_nearest_orthogonal(still, True)
             else:
-                axes[above] = choose(
-                    self.local[bone] @ axes[bone] @ self.local[bone].T + 0.1 * still, True
-                )
+                moving = self.local[bone] @ axes[bone] @ self.local[bone].T
+                axes[above] = self._choose(moving + 0.1 * still, True)
         return axes
 
-    def _descend(
-        self, across: np.ndarray, choose: Callable[[np.ndarray, bool], np.ndarray]
-    ) -> np.ndarray:
-        axes = np.tile(-np.eye(3), (len(self.pairs), 1, 1))
-        hips = self.above_hips[0]
-        axes[hips] = choose(np.eye(3) - 2.0 * np.outer(across, across) / (across @ across), True)
-        axes = self.solve_above_hips(axes)
-        done = set(self.above_hips)
-        for bone, other in enumerate(int(b) for b in self.pairs):
-            if bone in done or not self.body[bone]:
-                continue
-            parent = int(self.parents[bone])
-            above = axes[parent] if parent >= 0 else _REFLECTION
-            target = self.local[bone].T @ above @ self.local[
-                other
-            ] + _FIRM * self._sum_child_products(bone)
-            axes[bone] = choose(target, bone == other)
-            axes[other] = axes[bone].T
-            done |= {bone, other}
-        return axes
-
-    def _sum_child_products(self, bone: int) -> np.ndarray:
-        """Return the sum (3, 3) of outer products of the children's offsets with those of their
-        counterparts.
-        """
-        children = np.flatnonzero((self.parents == bone) & self.body)
-        return self.offsets[children].T @ self.offsets[self.pairs[children]]
-
-    def _is_aligned(self) -> bool:
-        """Return whether signed permutations of axes map the offsets of all children, as on most
-        mocap rigs.
-        """
+    @cached_property
+    def _choose(self) -> Callable[[np.ndarray, bool], np.ndarray]:
+        """Chooses among signed permutations if they map all offsets, as on most mocap rigs."""
         for bone in range(len(self.pairs)):
-            children = np.flatnonzero((self.parents == bone) & self.body)
-            ours, theirs = self.offsets[children], self.offsets[self.pairs[children]]
+            ours, theirs = self._get_child_offsets(bone)
             ours, theirs = ours[ours.any(axis=1)], theirs[ours.any(axis=1)]
             cosines = np.einsum("ci,sij,cj->sc", ours, _SIGNED, theirs)
             if len(ours) and cosines.min(axis=1).max() < _ALIGNED:
-                return False
-        return True
+                return _find_nearest_orthogonal
+        return _find_nearest_signed
+
+    def _get_child_offsets(self, bone: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the offsets (C, 3) of a bone's children, and those of their counterparts."""
+        children = np.flatnonzero((self.parents == bone) & self.body)
+        return self.offsets[children], self.offsets[self.pairs[children]]
 
 
 def _build_signed_permutations() -> np.ndarray:
@@ -315,22 +281,17 @@ def _build_signed_permutations() -> np.ndarray:
 
 
 _SIGNED = _build_signed_permutations()
+_SIGNED_REFLECTIONS = np.stack([m for m in _SIGNED if np.trace(m) == 1.0 and np.all(m == m.T)])
 
 
 def _find_nearest_signed(target: np.ndarray, centre: bool) -> np.ndarray:
-    """Return the signed permutation nearest to `target` (3, 3); a reflection for a bone in the
-    middle.
-    """
-    options = _SIGNED[np.isclose(np.trace(_SIGNED, axis1=1, axis2=2), 1.0)] if centre else _SIGNED
-    if centre:
-        options = options[[np.allclose(option, option.T) for option in options]]
+    """Return the signed permutation nearest to `target` (3, 3), a reflection in the middle."""
+    options = _SIGNED_REFLECTIONS if centre else _SIGNED
     return options[np.argmax(np.einsum("sij,ij->s", options, target))]
 
 
 def _find_nearest_orthogonal(target: np.ndarray, centre: bool) -> np.ndarray:
-    """Return the orthogonal matrix with determinant -1 nearest to `target` (3, 3); a reflection in
-    the middle.
-    """
+    """Return the orthogonal matrix with determinant -1 nearest to `target`, as above."""
     if centre:
         normal = np.linalg.eigh(target + target.T)[1][:, 0]
         return np.eye(3) - 2.0 * np.outer(normal, normal)
@@ -340,11 +301,10 @@ def _find_nearest_orthogonal(target: np.ndarray, centre: bool) -> np.ndarray:
 
 def _compute_turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return rotations Q = -S (B, 4), signed so that mirroring twice changes nothing."""
-    turns = quat.from_matrix(-axes)
-    centre = pairs == np.arange(len(pairs))
-    turns[centre, 0] = 0.0
+    turns, own = quat.from_matrix(-axes), np.arange(len(pairs))
+    turns[pairs == own, 0] = 0.0
     turns = quat.normalize(turns)
-    later = pairs < np.arange(len(pairs))
+    later = pairs < own
     turns[later] = -quat.inv(turns[pairs[later]])
     return turns
 
@@ -352,18 +312,11 @@ def _compute_turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 def _check_offsets(
     skeleton: Skeleton, pairs: np.ndarray, body: np.ndarray, offsets: np.ndarray, axes: np.ndarray
 ) -> None:
-    """Raise RigError if the offsets of a pair differ from mirror images by more than those of
-    measured bodies do.
-    """
-    under = skeleton.parents >= 0
+    """Raise RigError if the offsets of a pair differ by more than those of measured bodies do."""
     mapped = np.einsum("bij,bj->bi", axes[skeleton.parents], offsets[pairs])
     error = np.linalg.norm(mapped - offsets, axis=-1)
-    wrong = (
-        under
-        & body
-        & (pairs != np.arange(len(pairs)))
-        & (error > 0.02 + 0.2 * np.linalg.norm(offsets, axis=-1))
-    )
+    paired = body & (skeleton.parents >= 0) & (pairs != np.arange(len(pairs)))
+    wrong = paired & (error > 0.02 + 0.2 * np.linalg.norm(offsets, axis=-1))
     if wrong.any():
         bone = int(np.argmax(np.where(wrong, error, 0.0)))
         left, right = sorted((skeleton.names[bone], skeleton.names[pairs[bone]]))

@@ -17,11 +17,10 @@ from .clip import Clip
 def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     """Return the clip at `fps` frames per second, played `speed` times as fast.
 
-    Positions follow cubic splines through all frames; so do the components of the rotations, which
-    are unrolled before and normalized afterwards. The first frame stays the first and no frame lies
-    beyond the last, so the duration (divided by `speed`) is preserved to within a frame. If no
-    frame changes, the arrays are the clip's own. Raises SettingsError for a rate or speed that is
-    not a positive number.
+    Positions and the components of unrolled rotations follow cubic splines through all frames. The
+    first frame stays the first and no frame lies beyond the last, so the duration (divided by
+    `speed`) is preserved to within a frame. If no frame changes, the arrays are the clip's own.
+    Raises SettingsError for a rate or speed that is not a positive number.
     """
     for value, what in ((fps, "frame rate"), (speed, "speed")):
         if not (isfinite(value) and value > 0):
@@ -33,27 +32,20 @@ def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     # at a rate such as 29.97 rounding puts the last frame a hair beyond the end
     count = int(last / step + 1e-6) + 1
     times = np.minimum(np.arange(count) * step, last)
-    rotations = _sample_spline(quat.unroll(clip.rotations), times)
-    return replace(
-        clip,
-        positions=_sample_spline(clip.positions, times).astype(np.float32),
-        rotations=quat.unroll(quat.normalize(rotations)).astype(np.float32),
-        fps=fps,
-    )
+    positions = _sample_spline(clip.positions, times).astype(np.float32)
+    rotations = quat.normalize(_sample_spline(quat.unroll(clip.rotations), times))
+    rotations = quat.unroll(rotations).astype(np.float32)
+    return replace(clip, positions=positions, rotations=rotations, fps=fps)
 
 
 def find_common_rate(rates: Iterable[float]) -> float:
-    """Return the most frequent frame rate, the highest of equally frequent ones; ValueError if
-    there is none.
-    """
+    """Return the most frequent frame rate, the highest of several; ValueError if there is none."""
     counts = Counter(rates)
     return max(counts, key=lambda rate: (counts[rate], rate))
 
 
 def _sample_spline(frames: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return values (T, ...), float64, at `times` in frames, of the cubic spline through `frames`
-    (F, ...).
-    """
+    """Return float64 values (T, ...) at `times` in frames of the spline through `frames`."""
     from scipy.interpolate import CubicSpline  # loads in 0.2 s
 
     return CubicSpline(np.arange(len(frames)), frames.astype(np.float64), axis=0)(times)

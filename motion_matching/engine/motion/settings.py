@@ -1,6 +1,4 @@
-"""Settings of contacts and of the simulation bone. No numpy here: panels read their descriptions
-when they register.
-"""
+"""Settings of contacts and of the simulation bone; without numpy, as panels read them at once."""
 
 from __future__ import annotations
 
@@ -9,24 +7,25 @@ from dataclasses import dataclass
 from ..settings import LARGEST, check, describe
 
 _LONGEST_WINDOW = 30.0
+_METHODS = {
+    "speed": ("Speed", "By the toe's speed, from central differences"),
+    "displacement": ("Displacement", "By how far it moves to the next frame, as in the notebook"),
+}
+_HEADINGS = {
+    "direction": ("Direction", "As a vector on the ground, as in the article"),
+    "angle": ("Angle", "As an angle that counts full turns, as in the notebook"),
+}
+_SOURCES = {
+    "spine": ("Spine and Hips", "Position of the upper spine and heading of the hips, smoothed"),
+    "root": ("Root Bone", "An existing root bone, without smoothing"),
+}
 
 
 @dataclass(frozen=True)
 class ContactSettings:
     """How contacts are found; SettingsError for values that make no sense."""
 
-    method: str = describe(
-        "speed",
-        "Method",
-        "How a toe at rest is recognised",
-        choices={
-            "speed": ("Speed", "By the toe's speed, from central differences"),
-            "displacement": (
-                "Displacement",
-                "By how far the toe moves until the next frame, as the notebook does",
-            ),
-        },
-    )
+    method: str = describe("speed", "Method", "How a toe at rest is recognised", choices=_METHODS)
     speed: float = describe(
         0.15,
         "Contact Speed",
@@ -74,10 +73,7 @@ class SimulationBoneSettings:
         soft_most=3.0,
     )
     position_order: int = describe(
-        3,
-        "Position Order",
-        "Order of the smoothing polynomial; higher follows starts and stops more closely",
-        most=9,
+        3, "Position Order", "Polynomial order; higher follows starts and stops closer", most=9
     )
     direction_window: float = describe(
         1.0,
@@ -89,32 +85,12 @@ class SimulationBoneSettings:
         soft_most=3.0,
     )
     direction_order: int = describe(
-        3,
-        "Heading Order",
-        "Order of the smoothing polynomial; higher follows turns more closely",
-        most=9,
+        3, "Heading Order", "Polynomial order; higher follows turns more closely", most=9
     )
     heading: str = describe(
-        "direction",
-        "Heading",
-        "How the heading is smoothed",
-        choices={
-            "direction": ("Direction", "As a vector on the ground, as in the article"),
-            "angle": ("Angle", "As an angle that counts full turns, as in the notebook"),
-        },
+        "direction", "Heading", "How the heading is smoothed", choices=_HEADINGS
     )
-    source: str = describe(
-        "spine",
-        "Source",
-        "What the simulation bone follows",
-        choices={
-            "spine": (
-                "Spine and Hips",
-                "Position from the upper spine and heading from the hips, both smoothed",
-            ),
-            "root": ("Root Bone", "An existing root bone, without smoothing"),
-        },
-    )
+    source: str = describe("spine", "Source", "What the simulation bone follows", choices=_SOURCES)
     standing: float = describe(
         1.0,
         "While Standing",

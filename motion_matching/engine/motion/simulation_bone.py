@@ -1,5 +1,4 @@
-"""The simulation bone: an imaginary object on the ground that moves through a clip as a character
-controller would.
+"""The simulation bone: a point on the ground that moves through a clip like a controller's object.
 
 Its position is that of an upper spine bone on the ground, its heading the hips' forward direction
 on the ground. A Savitzky-Golay filter smooths both, which removes the swing of hips and shoulders
@@ -11,7 +10,6 @@ Source: "Code vs Data Driven Displacement", section "Simulation Bone".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,26 +24,18 @@ from .smoothing import apply_savitzky_golay, compute_window, compute_windowed_mi
 
 SIMULATION_BONE_NAME = "Simulation"
 
-# Below the first length a smoothed direction is ignored, above the second it alone gives the
-# heading.
+# below the first length a smoothed direction is ignored, above the second it is the heading
 _TRUSTED_DIRECTION = (0.3, 0.9)
-# Cosine of half the tilt beyond which hips count as upside down and have no heading: about 163
-# degrees.
+# cosine of half the tilt (163 degrees) beyond which hips are upside down and have no heading
 _UPSIDE_DOWN = 0.15
-# Metres per second between which standing becomes moving, for windows that are shorter while
-# standing.
-_STANDS_TO_MOVES = (0.1, 0.4)
-# Radians per second between which the swing of hips becomes a sharp turn, for such windows too.
-_SWINGS_TO_TURNS = (1.3, 2.1)
-# Seconds at either end of a clip in which the character has to stand.
-_STANDING_SPAN = 0.2
+_STANDS_TO_MOVES = (0.1, 0.4)  # m/s between which standing becomes moving
+_SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a sharp turn
+_STANDING_SPAN = 0.2  # seconds at either end of a clip in which the character has to stand
 
 
 PRESETS = {
     "article": SimulationBoneSettings(),
-    # 60 frames of order 4 and 65 frames of order 5 at 30 fps ("Stabilizing Displacement and
-    # Orientation with Savitzky-Golay Filter"); a symmetric filter has an odd number of frames, so
-    # 60 becomes 61.
+    # 61 frames (the notebook's 60, made odd) of order 4 and 65 frames of order 5 at 30 fps
     "notebook": SimulationBoneSettings(2.0, 4, 65 / 30, 5, heading="angle"),
     # twice the article's windows while moving, less than the article's while standing
     "adaptive": SimulationBoneSettings(1.0, 3, 2.0, 3, standing=0.35),
@@ -54,19 +44,15 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class GroundTrack:
-    """A path on the ground: `positions` (F, 2) metres and unwrapped `yaw` (F,) radians, both
-    float64.
-    """
+    """A path on the ground: `positions` (F, 2) in metres and unwrapped `yaw` (F,), float64."""
 
     positions: np.ndarray
     yaw: np.ndarray
 
     def __post_init__(self) -> None:
         if self.yaw.ndim != 1 or self.positions.shape != (len(self.yaw), 2):
-            raise ValueError(
-                f"a ground track needs positions (F, 2) and yaw (F,), not {self.positions.shape} "
-                f"and {self.yaw.shape}"
-            )
+            shapes = f"{self.positions.shape} and {self.yaw.shape}"
+            raise ValueError(f"a ground track needs positions (F, 2) and yaw (F,), not {shapes}")
 
     @property
     def frame_count(self) -> int:
@@ -101,9 +87,8 @@ def find_track(
 ) -> GroundTrack:
     """Find the path of the simulation bone through a clip.
 
-    `hips`, `spine` and `root` are bone indices; `forward` (3,) is the hips' forward axis in their
-    own frame; `cyclic` as in `smooth_track`. Raises RigError if the settings take the root bone and
-    the rig has none.
+    `hips`, `spine` and `root` are bones; `forward` (3,) is the hips' forward axis in their own
+    frame. Raises RigError if the settings take the root bone and the rig has none.
     """
     if settings.source == "root":
         return compute_root_track(clip, hips, forward, root)
@@ -115,31 +100,25 @@ def smooth_track(
 ) -> GroundTrack:
     """Smooth the raw track of one clip.
 
-    A `cyclic` clip is a loop whose last frame repeats the pose of the first. It may travel and
-    turn; the smoothed track continues across the seam.
+    A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and
+    turn, and the smoothed track continues across the seam.
     """
     cyclic = cyclic and raw.frame_count > 1
     windows = settings.position_window, settings.direction_window
     longest = None if cyclic else raw.frame_count
-    margin = max(compute_window(seconds, fps, longest) for seconds in windows) // 2
     adaptive = settings.standing < 1
-    # round a loop, the choice between long and short windows is itself made and blended over
-    # windows
+    long = [compute_window(seconds, fps, longest) for seconds in windows]
+    margin = max(long) // 2
+    # round a loop, the choice between long and short windows is itself made and blended over them
     margin *= 3 if cyclic and adaptive else 1
     extended = _extend_loop(raw, margin) if cyclic else _extend_by_reflection(raw, margin)
-    track = _filter_track(extended, fps, settings, windows, longest)
+    track = _filter_track(extended, settings, *long)
     if adaptive:
-        short = _filter_track(
-            extended, fps, settings, [settings.standing * seconds for seconds in windows], longest
-        )
-        position, heading = (
-            compute_windowed_minimum(share, compute_window(seconds, fps, longest))
-            for share, seconds in zip(_measure_steadiness(short, fps), windows, strict=True)
-        )
-        track = GroundTrack(
-            short.positions + position[:, None] * (track.positions - short.positions),
-            short.yaw + heading * (track.yaw - short.yaw),
-        )
+        brief = [compute_window(settings.standing * seconds, fps, longest) for seconds in windows]
+        short = _filter_track(extended, settings, *brief)
+        position, heading = map(compute_windowed_minimum, _measure_steadiness(short, fps), long)
+        positions = short.positions + position[:, None] * (track.positions - short.positions)
+        track = GroundTrack(positions, short.yaw + heading * (track.yaw - short.yaw))
     return track.crop(margin, margin + raw.frame_count)
 
 
@@ -157,24 +136,14 @@ def _measure_steadiness(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.
 
 
 def _filter_track(
-    track: GroundTrack,
-    fps: float,
-    settings: SimulationBoneSettings,
-    windows: Sequence[float],
-    longest: int | None,
+    track: GroundTrack, settings: SimulationBoneSettings, position_window: int, yaw_window: int
 ) -> GroundTrack:
-    """Smooth a track with windows in seconds for position and direction; frames near its ends are
-    unreliable.
-    """
-    position_frames, direction_frames = (
-        compute_window(seconds, fps, longest) for seconds in windows
-    )
-    positions = apply_savitzky_golay(track.positions, position_frames, settings.position_order)
-    yaw = apply_savitzky_golay(track.yaw, direction_frames, settings.direction_order)
+    """Smooth a track with windows in frames; what is nearer to its ends is unreliable."""
+    positions = apply_savitzky_golay(track.positions, position_window, settings.position_order)
+    yaw = apply_savitzky_golay(track.yaw, yaw_window, settings.direction_order)
     if settings.heading == "direction":
-        yaw = _blend_yaw(
-            apply_savitzky_golay(track.forward, direction_frames, settings.direction_order), yaw
-        )
+        forward = apply_savitzky_golay(track.forward, yaw_window, settings.direction_order)
+        yaw = _blend_yaw(forward, yaw)
     return GroundTrack(positions, yaw)
 
 
@@ -182,15 +151,12 @@ def compute_raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) ->
     """Return the path before smoothing: the spine bone on the ground and the hips' heading."""
     _, spine_positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
-    return GroundTrack(
-        spine_positions[:, :2],
-        _compute_headings(hips_rotations, np.asarray(forward, dtype=np.float64)),
-    )
+    yaw = _compute_headings(hips_rotations, np.asarray(forward, dtype=np.float64))
+    return GroundTrack(spine_positions[:, :2], yaw)
 
 
 def compute_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
-    """Return the path of an existing root bone; its forward axis is the one that the hips follow
-    over the clip.
+    """Return the path of a root bone, forward along the axis that the hips follow over the clip.
 
     Raises RigError if `root` is None.
     """
@@ -202,25 +168,21 @@ def compute_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | N
         )
     rotations, positions = clip.skeleton.compute_bone_world(root, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
-    facing = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3))) * [
-        1.0,
-        1.0,
-        0.0,
-    ]
+    facing = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3)))
+    facing[:, 2] = 0.0
     mean = quat.inv_mul_vec(rotations, facing).mean(axis=0)
+    largest = np.argmax(np.abs(mean))
     axis = np.zeros(3)
-    axis[np.argmax(np.abs(mean))] = np.sign(mean[np.argmax(np.abs(mean))]) or 1.0
+    axis[largest] = np.sign(mean[largest]) or 1.0
     return GroundTrack(positions[:, :2], _compute_headings(rotations, axis))
 
 
 def _compute_headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Return the yaw (F,), unwrapped, of a bone with world `rotations` (F, 4) and a forward axis
-    (3,) in its own frame.
+    """Return the unwrapped yaw (F,) of world `rotations` (F, 4) with a local forward axis (3,).
 
-    The yaw of an upright bone is the direction of its forward axis on the ground. A tilted bone is
-    first turned upright the shortest way (the twist of a swing-twist decomposition). Unlike the
-    forward axis on the ground, that neither vanishes nor flips when the hips bend until forward is
-    vertical. It is undefined only upside down; there it is interpolated.
+    A tilted bone is first turned upright the shortest way (the twist of a swing-twist
+    decomposition). Unlike the forward axis on the ground, that neither vanishes nor flips when the
+    hips bend until forward is vertical. It is undefined only upside down; there it is interpolated.
     """
     left = np.cross(_find_local_up(rotations, forward), forward)
     up = np.cross(forward, left)
@@ -234,16 +196,13 @@ def _compute_headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
 
 
 def _find_local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Return the bone's own up axis (3,), perpendicular to its forward axis: where the sky is while
-    forward is level.
-    """
+    """Return the local up axis (3,), perpendicular to forward: the sky's while forward is level."""
     count = len(rotations)
     level = 1.0 - quat.mul_vec(rotations, np.broadcast_to(forward, (count, 3)))[:, 2] ** 2
     skies = quat.inv_mul_vec(rotations, np.broadcast_to([0.0, 0.0, 1.0], (count, 3)))
     up = (level[:, None] * (skies - (skies @ forward)[:, None] * forward)).sum(axis=0)
     if np.linalg.norm(up) < 1e-6 * count:
-        # forward is always vertical: any axis across it will do, as long as it is the same in every
-        # clip
+        # forward is always vertical: any axis across it will do, the same in every clip
         across = np.eye(3)[np.argmin(np.abs(forward))]
         up = across - (across @ forward) * forward
     return up / np.linalg.norm(up)
@@ -256,8 +215,7 @@ def _extend_by_reflection(track: GroundTrack, margin: int) -> GroundTrack:
     """Extend a track by `margin` frames at both ends, by its reflection through each end.
 
     Measured against the longer takes that pieces were cut from, speed and heading at the ends have
-    half the error of a filter that fits its polynomial to the last window, whose turns overshoot
-    there.
+    half the error of a polynomial fitted to the last window, whose turns overshoot there.
     """
 
     def extend(values: np.ndarray) -> np.ndarray:
@@ -268,35 +226,29 @@ def _extend_by_reflection(track: GroundTrack, margin: int) -> GroundTrack:
 
 
 def _extend_loop(track: GroundTrack, margin: int) -> GroundTrack:
-    """Extend a loop by `margin` frames at both ends: each round starts where the last one ended,
-    turned as it ended.
+    """Extend a loop by `margin` frames at both ends: each round goes on as the last one ended.
 
     With the ground as the complex plane, one round is z -> turn * (z - start) + end. The starts of
-    the rounds are then a geometric series, summed here in a form that is also exact for loops that
-    hardly turn.
+    the rounds are then a geometric series, summed in a form that is exact for small turns too.
     """
-    rounds, frames = np.divmod(
-        np.arange(-margin, track.frame_count + margin), track.frame_count - 1
-    )
+    count = track.frame_count
+    rounds, frames = np.divmod(np.arange(-margin, count + margin), count - 1)
     path = track.positions[:, 0] + 1j * track.positions[:, 1]
     angle = track.yaw[-1] - track.yaw[0]
     turn = angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
     steps = rounds * np.sinc(rounds * turn / (2.0 * np.pi)) / np.sinc(turn / (2.0 * np.pi))
     starts = path[0] + steps * np.exp(0.5j * turn * (rounds - 1)) * (path[-1] - path[0])
     extended = starts + np.exp(1j * turn * rounds) * (path[frames] - path[0])
-    return GroundTrack(
-        np.stack([extended.real, extended.imag], axis=-1), track.yaw[frames] + rounds * angle
-    )
+    positions = np.stack([extended.real, extended.imag], axis=-1)
+    return GroundTrack(positions, track.yaw[frames] + rounds * angle)
 
 
 def _blend_yaw(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return the yaw (F,) of smoothed `directions` (F, 2), corrected by smoothed unwrapped `angles`
-    (F,).
+    """Return the yaw (F,) of smoothed `directions` (F, 2), corrected by smoothed `angles` (F,).
 
     In a fast turn the smoothed direction passes close to zero, where it may go round the wrong way
-    or jump. There the angle decides, because it knows which way the character turned. The two are
-    blended by how much of the direction lies along the angle: a short direction, or one that
-    contradicts the angle, is ignored.
+    or jump. There the unwrapped angle decides. The two are blended by how much of the direction
+    lies along the angle: a short direction, or one that contradicts the angle, is ignored.
     """
     sin, cos = np.sin(angles), np.cos(angles)
     along = directions[:, 0] * sin - directions[:, 1] * cos
@@ -309,11 +261,9 @@ def _blend_yaw(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 
 def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocity (F, 2) in m/s in the character's own frame and yaw rate (F,) in rad/s, by
-    central differences.
+    """Return velocity (F, 2) in m/s in the character's own frame, and yaw rate (F,) in rad/s.
 
-    The first axis points to the character's left, the second behind it: walking forward is (0,
-    -speed).
+    The first axis points to the left, the second behind: walking forward is (0, -speed).
     """
     if track.frame_count < 2:
         return np.zeros((track.frame_count, 2)), np.zeros(track.frame_count)
@@ -322,8 +272,7 @@ def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, 
 
 
 def report_moving_ends(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tuple[str, ...]:
-    """Return one sentence if the clip does not start and end standing, which is slower than `speed`
-    m/s.
+    """Return one sentence if the clip does not start and end slower than `speed` m/s.
 
     The filter knows nothing beyond a clip's ends, so the track is least certain there if the
     character moves. Loops that were smoothed as loops need no report.
@@ -336,6 +285,6 @@ def report_moving_ends(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tu
         return ()
     return (
         f"Clip '{clip.name}' {' and '.join(moving)}; its simulation bone is least certain there, "
-        "so prefer takes "
-        "that start and end standing, mark the clip as a loop, or draw its path by hand.",
+        "so prefer takes that start and end standing, mark the clip as a loop, or draw its path by "
+        "hand.",
     )

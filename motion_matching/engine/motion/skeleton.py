@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,15 +14,14 @@ class Skeleton:
     """Bones in an order where parents come before children, in Blender's axes (Z up), metres.
 
     `parents` (B,) holds -1 for roots; `rest_positions` (B, 3) and `rest_rotations` (B, 4) are local
-    to the parent. `end_sites` are tips of chains: pairs of bone index and offset (3,) in that
-    bone's frame.
+    to the parent. `end_sites` are tips of chains: bone index and offset (3,) in the bone's frame.
     """
 
     names: tuple[str, ...]
     parents: np.ndarray
     rest_positions: np.ndarray
     rest_rotations: np.ndarray
-    end_sites: tuple[tuple[int, tuple[float, float, float]], ...] = field(default=())
+    end_sites: tuple[tuple[int, tuple[float, float, float]], ...] = ()
 
     def __post_init__(self) -> None:
         count = len(self.names)
@@ -55,31 +54,24 @@ class Skeleton:
     def compute_bone_world(
         self, bone: int, rotations: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return world rotations (..., 4) and positions (..., 3) of one bone, in float64.
+        """Return world rotations (..., 4) and positions (..., 3), float64, of one bone.
 
-        `rotations` (..., B, 4) and `positions` (..., B, 3) are local poses; only the chain above
-        the bone is computed.
+        The poses `rotations` (..., B, 4) and `positions` (..., B, 3) are local.
         """
-        rotation, position = (
-            rotations[..., bone, :].astype(np.float64),
-            positions[..., bone, :].astype(np.float64),
-        )
+        rotation = rotations[..., bone, :].astype(np.float64)
         for above in self.get_ancestors(bone):
-            above_rotation = rotations[..., above, :].astype(np.float64)
-            position = positions[..., above, :] + quat.mul_vec(above_rotation, position)
-            rotation = quat.mul(above_rotation, rotation)
+            rotation = quat.mul(rotations[..., above, :], rotation)
+        position = self.compute_bone_position(bone, rotations, positions)
         return quat.normalize(rotation), position
 
     def compute_rest_bone_world(self, bone: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the world rotation (4,) and position (3,) of one bone of the rest pose, in
-        float64.
-        """
+        """Return the world rotation (4,) and position (3,), float64, of one bone at rest."""
         return self.compute_bone_world(bone, self.rest_rotations, self.rest_positions)
 
     def compute_bone_position(
         self, bone: int, rotations: np.ndarray, positions: np.ndarray, root: int = -1
     ) -> np.ndarray:
-        """Return positions (..., 3), float64, of one bone of poses (..., B, 4) and (..., B, 3).
+        """Return positions (..., 3), float64, of one bone of local poses (..., B, 4), (..., B, 3).
 
         They are in the frame of the bone `root` above it, or in the world.
         """

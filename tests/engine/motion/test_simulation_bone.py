@@ -15,7 +15,7 @@ from motion_matching.engine.motion import attachment, bvh, simulation_bone
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.engine.motion.smoothing import compute_odd_window
+from motion_matching.engine.motion.smoothing import compute_window
 
 FPS = 30.0
 DIRECTION = SimulationBoneSettings()
@@ -184,7 +184,7 @@ def test_while_turns_are_slow_the_direction_is_the_articles():
 def test_the_notebooks_preset_has_its_windows_at_30_fps():
     notebook = simulation_bone.PRESETS["notebook"]
     windows = notebook.position_window, notebook.direction_window
-    assert [compute_odd_window(window, 30.0) for window in windows] == [61, 65]
+    assert [compute_window(window, 30.0) for window in windows] == [61, 65]
     assert (notebook.position_order, notebook.direction_order, notebook.heading) == (4, 5, "angle")
 
 
@@ -193,7 +193,7 @@ def test_the_notebooks_preset_has_its_windows_at_30_fps():
     [(0.5, 60, 31), (1.0, 60, 61), (0.5, 30, 15), (0.3, 30, 9), (0, 30, 1)],
 )
 def test_windows_are_the_nearest_odd_number_of_frames(span, fps, frames):
-    assert compute_odd_window(span, fps) == frames
+    assert compute_window(span, fps) == frames
 
 
 @BOTH
@@ -280,7 +280,7 @@ def test_a_fast_half_turn_goes_round_once_and_the_right_way(settings, fps, durat
     assert turned.min() > -0.09
     assert turned.max() < 1.09
     # nor does it turn faster than the kernel's own bound on the hips' turning
-    gain = np.abs(savgol_coeffs(compute_odd_window(1.0, fps), 3)).sum()
+    gain = np.abs(savgol_coeffs(compute_window(1.0, fps), 3)).sum()
     assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(raw)).max()
 
 
