@@ -1,7 +1,7 @@
 """Build a database: read, resample, mirror, find simulation bone and contacts, compute features.
 
-All clips are laid end to end on one reel as soon as they are read. Everything but the smoothing of
-a clip's track then runs over all frames at once.
+All clips are laid end to end on one reel once they are read. Everything but the smoothing of a
+clip's track then runs over all frames at once.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from .tags import TagRange
 from .thresholds import AutoTagSettings
 
 Progress = Callable[[str, float], None]
-_MOVEMENT_TOLERANCE = (
-    1e-3  # metres a bone may move in its parent before its translation counts as animated
-)
+_MOVEMENT_TOLERANCE = 1e-3  # metres a bone may move in its parent and count as not animated
 _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
@@ -73,15 +71,13 @@ class BuildSettings:
     def get_content(self, *, with_files: bool = True) -> dict[str, Any]:
         """Return all that decides the database beside its sources, as JSON data.
 
-        The key of a cached database is made of it, so its entries stay as they are: what was added
-        later is left out while it has its default, and databases that were built before are still
-        found. Weights and the order of features decide nothing. Without files (`with_files` False)
-        neither do axes and scale.
+        The key of a cached database is made of it, so its entries stay as they are: an entry that was
+        added later is left out at its default, and older databases are still found. Weights and the
+        order of features decide nothing; without files, axes and scale decide nothing either.
         """
-        contacts = {
-            f"contact_{name}": value for name, value in _find_changes(self.contacts).items()
-        }
-        content = contacts | {
+        defaults, contacts = asdict(ContactSettings()), asdict(self.contacts)
+        changes = {f"contact_{k}": v for k, v in contacts.items() if v != defaults[k]}
+        content = changes | {
             "fps": self.fps,
             "speed": self.speed,
             "contact_speed": self.contacts.speed,
@@ -97,12 +93,6 @@ class BuildSettings:
         if with_files:
             content |= {"up": self.up, "forward": self.forward, "file_scale": self.scale or 0.0}
         return content
-
-
-def _find_changes(settings: Any) -> dict[str, Any]:
-    """Return the settings of a dataclass that differ from its defaults."""
-    defaults = asdict(type(settings)())
-    return {name: value for name, value in asdict(settings).items() if value != defaults[name]}
 
 
 @dataclass(frozen=True)
@@ -123,34 +113,27 @@ def build(
 ) -> tuple[Database, BuildReport]:
     """Build a database from sources, and return it with a report.
 
-    `progress` gets the name of a stage and the share done; it may raise to cancel. With
-    `skip_broken`, sources that cannot be read and those with another skeleton than most are left
-    out, as too short ones always are.
+    `progress` gets the name of a stage and the share done; it may raise to cancel. Sources that are
+    too short are left out; with `skip_broken` also those that cannot be read, and those with
+    another skeleton than most.
 
     Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
     fit, and DatabaseError if no source can be used.
     """
-    notify = progress or (lambda stage, part: None)
-    sources, clips, broken = _read_sources(sources, settings, progress, skip_broken)
+    notify = progress or _ignore_progress
+    sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     notify("Resampling", 0.0)
     parts, skipped = _make_parts(*add_cycles(sources, clips), settings)
-    parts, others = _split_by_skeleton(parts) if skip_broken else (parts, [])
-    skipped = [*broken, *skipped, *others]
-    clips = [part.clip for part in parts]
-    _check_skeletons(clips)
-    warnings = [w for clip in clips for w in clip.warnings]
-    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
-    forward = rig.find_hips_forward(clips, roles)
+    skipped = broken + skipped
+    if skip_broken:
+        parts, others = _split_by_skeleton(parts)
+        skipped += others
     notify("Finding simulation bones", 0.2)
-    parts = _add_tracks(parts, roles, forward, settings)
-    if settings.simulation_bone.source == "spine":
-        warnings += _collect_standing_warnings([p for p in parts if not p.source.loop])
-    else:
-        warnings += _collect_root_warnings(parts, roles)
-    warnings += [w for p in parts if p.source.loop for w in _collect_loop_warnings(p, roles.hips)]
-    parts, proposed = (
-        add_proposals(parts, settings.auto_tags) if settings.auto_tags else (parts, {})
-    )
+    parts, roles, forward = _add_tracks(parts, settings)
+    warnings = _collect_warnings(parts, roles, settings)
+    proposed: dict[str, tuple[TagRange, ...]] = {}
+    if settings.auto_tags:
+        parts, proposed = add_proposals(parts, settings.auto_tags)
     parts = [_open_loop(part) for part in parts]
     warnings += [
         f"The tag '{tag.name}' of '{part.source.name}' covers none of its frames; correct its "
@@ -161,7 +144,7 @@ def build(
     ]
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
-    reel = _make_reel(parts, roles)
+    reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
     if not database.normalization.compute_scale(database.schema.weights).any():
@@ -170,6 +153,10 @@ def build(
             "choose between them; add clips that move, or choose other features."
         )
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
+
+
+def _ignore_progress(stage: str, share: float) -> None:
+    pass
 
 
 def propose_tags(
@@ -182,9 +169,8 @@ def propose_tags(
 
     Raises the errors of `build`.
     """
-    parts = _make_tracked_parts(*_read_sources(sources, settings, progress)[:2], settings, progress)
-    proposals = {id(part.source): propose_part_tags(part, thresholds) for part in parts}
-    return [proposals.get(id(source), ()) for source in sources]
+    parts, _ = _find_parts_of_sources(sources, settings, progress)
+    return [propose_part_tags(part, thresholds) if part else () for part in parts]
 
 
 def find_tracks(
@@ -192,60 +178,46 @@ def find_tracks(
 ) -> list[GroundTrack | None]:
     """Return the path of the simulation bone through each source, a row for each of its frames.
 
-    The path of a source that is too short is None. It is the path that `build` finds: as the
-    source's `track` it gives the same database, except where interpolation between two frame rates
-    loses detail.
+    None for a source that is too short. It is the path that `build` finds: as the source's `track`
+    it gives the same database, but for details lost between two frame rates.
 
     Raises the errors of `build`.
     """
-    _, clips, _ = _read_sources(sources, settings, progress)
-    parts = {
-        id(part.source): part for part in _make_tracked_parts(sources, clips, settings, progress)
-    }
+    parts, clips = _find_parts_of_sources(sources, settings, progress)
     return [
-        _resample_to_source(parts[id(source)], clip.frame_count) if id(source) in parts else None
-        for source, clip in zip(sources, clips, strict=True)
+        part and _resample_to_source(part, clip.frame_count)
+        for part, clip in zip(parts, clips, strict=True)
     ]
 
 
 def _resample_to_source(part: ReelPart, count: int) -> GroundTrack:
-    """Return the track of a part at each of the `count` frames of its source.
-
-    It goes straight on beyond the database's last frame.
-    """
-    rows = np.column_stack([part.track.positions, part.track.yaw])
+    """Return a part's track at the `count` frames of its source; it goes on straight at the end."""
+    rows = part.track_rows
     times = np.arange(count) / part.step
     before = np.clip(times.astype(int), 0, len(rows) - 2)
     values = rows[before] + (times - before)[:, None] * (rows[before + 1] - rows[before])
     return GroundTrack(values[:, :2], values[:, 2])
 
 
-def _make_tracked_parts(
-    sources: Sequence[Source],
-    clips: Sequence[Clip],
-    settings: BuildSettings,
-    progress: Progress | None,
-) -> list[ReelPart]:
-    """Return a part with its track for each source that is long enough."""
+def _find_parts_of_sources(
+    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None
+) -> tuple[list[ReelPart | None], list[Clip]]:
+    """Return each source's part with its track, None if it is too short, and each source's clip."""
+    notify = progress or _ignore_progress
+    _, clips, _ = _read_sources(sources, settings, notify)
     parts, _ = _make_parts(sources, clips, settings)
-    clips = [part.clip for part in parts]
-    _check_skeletons(clips)
-    if progress:
-        progress("Finding simulation bones", 0.5)
-    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
-    return _add_tracks(parts, roles, rig.find_hips_forward(clips, roles), settings)
+    notify("Finding simulation bones", 0.5)
+    by_source = {id(part.source): part for part in _add_tracks(parts, settings)[0]}
+    return [by_source.get(id(source)) for source in sources], clips
 
 
 def _read_sources(
-    sources: Sequence[Source],
-    settings: BuildSettings,
-    progress: Progress | None,
-    skip_broken: bool = False,
+    sources: Sequence[Source], settings: BuildSettings, notify: Progress, skip_broken: bool = False
 ) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
-    """Read sources: return those that can be read, their clips, and names and errors of the others.
+    """Return the sources that can be read, their clips, and names and errors of the others.
 
-    Raises DatabaseError without sources. The first error is raised if broken sources are not to be
-    skipped, or if none is left.
+    Raises DatabaseError without sources, and the first error if none can be read or broken ones are
+    not to be skipped.
     """
     if not sources:
         raise DatabaseError("There are no sources to build from; give at least one clip.")
@@ -253,8 +225,7 @@ def _read_sources(
     read: list[Source] = []
     errors: list[tuple[str, MotionMatchingError]] = []
     for number, source in enumerate(sources):
-        if progress:
-            progress("Reading", number / len(sources))
+        notify("Reading", number / len(sources))
         try:
             clips.append(source.load(settings.get_axes()))
             read.append(source)
@@ -284,9 +255,8 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
     for clip in clips:
         animated = animated | (np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVEMENT_TOLERANCE)
     lengths = np.linalg.norm([clip.positions[0] for clip in clips], axis=-1)
-    wrong = ~animated & (
-        np.abs(lengths - lengths[0]) > _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05)
-    )
+    tolerance = _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05)
+    wrong = ~animated & (np.abs(lengths - lengths[0]) > tolerance)
     if wrong.any():
         k, bone = (int(i) for i in np.argwhere(wrong)[0])
         raise RigError(
@@ -321,15 +291,13 @@ def _describe_difference(a: Clip, b: Clip) -> str:
     """Return how the hierarchies of two clips differ; an empty string if they do not."""
     ours, theirs = a.skeleton, b.skeleton
     for clip, other in ((a, theirs), (b, ours)):
-        alone = sorted(set(clip.skeleton.names) - set(other.names))
-        if alone:
+        if alone := sorted(set(clip.skeleton.names) - set(other.names)):
             return f"the bone '{alone[0]}' is only in '{clip.name}'"
-    same = [x == y for x, y in zip(ours.names, theirs.names, strict=True)] & (
-        ours.parents == theirs.parents
-    )
-    if same.all():
-        return ""
-    return f"the bone '{theirs.names[int(np.argmin(same))]}' is at another place in the hierarchy"
+    pairs = zip(ours.names, theirs.names, ours.parents, theirs.parents, strict=True)
+    for name, other_name, parent, other_parent in pairs:
+        if name != other_name or parent != other_parent:
+            return f"the bone '{other_name}' is at another place in the hierarchy"
+    return ""
 
 
 # ---------------------------------------------------------------- parts
@@ -349,16 +317,12 @@ def _make_parts(
         step = _compute_step(source, clip, fps, settings.speed)
         resampled = resampling.resample(clip, fps, step * fps / clip.fps)
         needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
-        if resampled.frame_count < needed:
-            loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
-            skipped.append(
-                (
-                    source.name,
-                    f"it has {resampled.frame_count} frames{loop} and needs at least {needed}",
-                )
-            )
-        else:
+        if resampled.frame_count >= needed:
             parts.append(ReelPart(source, resampled, step, _NO_TRACK))
+        else:
+            loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
+            frames = f"{resampled.frame_count} frames{loop}"
+            skipped.append((source.name, f"it has {frames} and needs at least {needed}"))
     if not parts:
         needed = max(horizon, _MIN_FRAMES)
         raise DatabaseError(
@@ -369,10 +333,7 @@ def _make_parts(
 
 
 def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
-    """Return how many frames of the source pass in a frame of the database.
-
-    A lap of a loop takes a whole number of frames.
-    """
+    """Return how many source frames pass in a frame; a loop's lap is a whole number of frames."""
     step = clip.fps / fps * source.speed * speed
     lap = clip.frame_count - 1
     return lap / max(round(lap / step), 1) if source.loop and lap > 0 else step
@@ -384,24 +345,26 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
     if not to_mirror:
         return parts
     joined = mirror.mirror(join_clips([p.clip for p in to_mirror]), roles=roles)
-    stops = np.cumsum([p.clip.frame_count for p in to_mirror])
-    images = [
-        replace(
-            p,
-            clip=joined.crop(int(stop) - p.clip.frame_count, int(stop)),
-            track=p.track.mirrored(),
-            mirrored=True,
-        )
-        for p, stop in zip(to_mirror, stops, strict=True)
-    ]
+    images, start = [], 0
+    for part in to_mirror:
+        clip = joined.crop(start, start + part.clip.frame_count)
+        images.append(replace(part, clip=clip, track=part.track.mirrored(), mirrored=True))
+        start += part.clip.frame_count
     return parts + images
 
 
 def _add_tracks(
-    parts: Sequence[ReelPart], roles: rig.Roles, forward: np.ndarray, settings: BuildSettings
-) -> list[ReelPart]:
-    """Return the parts with the track of their simulation bone, smoothed clip by clip."""
-    joined, bone = join_clips([p.clip for p in parts]), settings.simulation_bone
+    parts: Sequence[ReelPart], settings: BuildSettings
+) -> tuple[list[ReelPart], rig.Roles, np.ndarray]:
+    """Return the parts with their simulation bones' tracks, the roles, and the hips' forward axis.
+
+    Tracks are smoothed clip by clip. Raises RigError for skeletons or roles that do not fit.
+    """
+    clips, bone = [part.clip for part in parts], settings.simulation_bone
+    _check_skeletons(clips)
+    roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
+    forward = rig.find_hips_forward(clips, roles)
+    joined = join_clips(clips)
     if bone.source == "root":
         raw = simulation_bone.compute_root_track(joined, roles.hips, forward, roles.root)
     else:
@@ -416,15 +379,13 @@ def _add_tracks(
             track = simulation_bone.smooth_track(track, part.clip.fps, bone, part.source.loop)
         result.append(replace(part, track=track))
         start = stop
-    return result
+    return result, roles, forward
 
 
 def _resample_track(track: GroundTrack, part: ReelPart) -> GroundTrack:
     """Return a track in frames of the source, interpolated at the frames of the database."""
-    times = np.arange(part.clip.frame_count) * part.step
-    x, y, yaw = (
-        np.interp(times, np.arange(track.frame_count), c) for c in (*track.positions.T, track.yaw)
-    )
+    times, frames = np.arange(part.clip.frame_count) * part.step, np.arange(track.frame_count)
+    x, y, yaw = (np.interp(times, frames, c) for c in (*track.positions.T, track.yaw))
     return GroundTrack(np.column_stack([x, y]), yaw)
 
 
@@ -436,22 +397,32 @@ def _open_loop(part: ReelPart) -> ReelPart:
     return replace(part, clip=part.clip.crop(0, last), track=part.track.crop(0, last))
 
 
-def _make_reel(parts: Sequence[ReelPart], roles: rig.Roles) -> Clip:
-    """Join all parts end to end, with the simulation bone attached."""
-    tracks = [part.track for part in parts]
-    track = GroundTrack(
-        np.concatenate([t.positions for t in tracks]), np.concatenate([t.yaw for t in tracks])
-    )
-    return attachment.attach(join_clips([part.clip for part in parts]), track, roles.hips)
+def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
+    """Join the tracks of parts end to end."""
+    rows = np.concatenate([part.track_rows for part in parts])
+    return GroundTrack(rows[:, :2], rows[:, 2])
+
+
+# ---------------------------------------------------------------- warnings
+
+
+def _collect_warnings(
+    parts: Sequence[ReelPart], roles: rig.Roles, settings: BuildSettings
+) -> list[str]:
+    """Return what a user should know about clips and their tracks."""
+    loops = [part for part in parts if part.source.loop]
+    warnings = [warning for part in parts for warning in part.clip.warnings]
+    if settings.simulation_bone.source == "spine":
+        warnings += _collect_standing_warnings([part for part in parts if not part.source.loop])
+    else:
+        warnings += _collect_root_warnings(parts, roles)
+    return warnings + [text for part in loops for text in _collect_loop_warnings(part, roles.hips)]
 
 
 def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
     """Warn once about all clips that do not start and end standing."""
-    moving = [
-        part.source.name
-        for part in parts
-        if simulation_bone.report_moving_ends(part.clip, part.track)
-    ]
+    report = simulation_bone.report_moving_ends
+    moving = [part.source.name for part in parts if report(part.clip, part.track)]
     if not moving:
         return []
     named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
@@ -463,9 +434,7 @@ def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
 
 def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[str]:
     """Warn if the root bone that should lead the character moves in no clip."""
-    moved = max(
-        np.ptp(np.column_stack([p.track.positions, p.track.yaw]), axis=0).max() for p in parts
-    )
+    moved = max(np.ptp(part.track_rows, axis=0).max() for part in parts)
     if moved > _ROOT_REST_TOLERANCE or roles.root is None:
         return []
     return [
@@ -476,20 +445,18 @@ def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[
 
 def _collect_loop_warnings(part: ReelPart, hips: int) -> list[str]:
     """Warn if the last pose of a loop differs from the first, seen from the simulation bone."""
-    ends = [0, -1]
-    clip = replace(
-        part.clip, positions=part.clip.positions[ends], rotations=part.clip.rotations[ends]
-    )
-    _, positions = clip.compute_world()
-    ground = np.column_stack([part.track.positions, np.zeros(part.track.frame_count)])[ends, None]
-    first, last = quat.inv_mul_vec(quat.from_yaw(part.track.yaw[ends])[:, None], positions - ground)
+    ends, clip, track = [0, -1], part.clip, part.track
+    skeleton = clip.skeleton
+    _, positions = quat.fk(clip.rotations[ends], clip.positions[ends], skeleton.parents)
+    ground = np.column_stack([track.positions, np.zeros(track.frame_count)])[ends, None]
+    first, last = quat.inv_mul_vec(quat.from_yaw(track.yaw[ends])[:, None], positions - ground)
     gaps = np.linalg.norm(last - first, axis=-1)
-    gaps[part.clip.skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
+    gaps[skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
     bone = int(gaps.argmax())
     if gaps[bone] <= _LOOP_GAP_TOLERANCE:
         return []
     return [
         f"The loop '{part.source.name}' does not end as it starts: the bone "
-        f"'{part.clip.skeleton.names[bone]}' jumps by {100 * gaps[bone]:.0f} cm; choose its start "
-        "and stop so that its last frame repeats its first."
+        f"'{skeleton.names[bone]}' jumps by {100 * gaps[bone]:.0f} cm; choose its start and stop "
+        "so that its last frame repeats its first."
     ]

@@ -31,6 +31,7 @@ _UPSIDE_DOWN = 0.15
 _STANDS_TO_MOVES = (0.1, 0.4)  # m/s between which standing becomes moving
 _SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a sharp turn
 _STANDING_SPAN = 0.2  # seconds at either end of a clip in which the character has to stand
+_STANDING_SPEED = 0.3  # m/s below which it does
 
 
 PRESETS = {
@@ -271,20 +272,11 @@ def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, 
     return rotate(velocity, -track.yaw), np.gradient(track.yaw, 1.0 / fps)
 
 
-def report_moving_ends(clip: Clip, track: GroundTrack, speed: float = 0.3) -> tuple[str, ...]:
-    """Return one sentence if the clip does not start and end slower than `speed` m/s.
+def stands_at_ends(track: GroundTrack, fps: float) -> bool:
+    """Return whether a track starts and ends standing; otherwise it is least certain there.
 
-    The filter knows nothing beyond a clip's ends, so the track is least certain there if the
-    character moves. Loops that were smoothed as loops need no report.
+    The filter knows nothing beyond a clip's ends, except in loops that were smoothed as loops.
     """
-    span = max(2, round(_STANDING_SPAN * clip.fps) + 1)
-    ground_speed = np.linalg.norm(compute_local_velocity(track, clip.fps)[0], axis=-1)
-    ends = {"starts": float(ground_speed[:span].mean()), "ends": float(ground_speed[-span:].mean())}
-    moving = [f"{verb} at {value:.1f} m/s" for verb, value in ends.items() if value >= speed]
-    if not moving:
-        return ()
-    return (
-        f"Clip '{clip.name}' {' and '.join(moving)}; its simulation bone is least certain there, "
-        "so prefer takes that start and end standing, mark the clip as a loop, or draw its path by "
-        "hand.",
-    )
+    span = max(2, round(_STANDING_SPAN * fps) + 1)
+    speeds = np.linalg.norm(compute_local_velocity(track, fps)[0], axis=-1)
+    return bool(max(speeds[:span].mean(), speeds[-span:].mean()) < _STANDING_SPEED)
