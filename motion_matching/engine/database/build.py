@@ -421,8 +421,8 @@ def _collect_warnings(
 
 def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
     """Warn once about all clips that do not start and end standing."""
-    report = simulation_bone.report_moving_ends
-    moving = [part.source.name for part in parts if report(part.clip, part.track)]
+    stands = simulation_bone.stands_at_ends
+    moving = [part.source.name for part in parts if not stands(part.track, part.clip.fps)]
     if not moving:
         return []
     named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
