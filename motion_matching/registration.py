@@ -107,7 +107,7 @@ def _add_handlers() -> Undo:
 def _add_drawing() -> Undo:
     """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
     room = ui.insight
-    parts: Any = (room.drawing.overlay, room.charts.overlay, room.learning_drawing)
+    parts: Any = (room.drawing.overlay, room.charts.overlay, room.learning_drawing.overlay)
     parts = (*parts, ui.database.ground_paths)
     for part in parts:
         part.start()

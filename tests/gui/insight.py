@@ -105,12 +105,11 @@ def maps():
     yield from worked()
     assert (yield from drawn_by(lambda: settings().insight, "show_map")) > MUCH
     [found] = alive().pose_maps.values()
-    assert drawing._get_inspected_frames(bpy.data.objects["Performer"], found) == [
-        alive().inspector.inspected.frame
-    ]
+    performer, inspected = bpy.data.objects["Performer"], alive().inspector.inspected.frame
+    assert drawing.get_marked_frames(performer, found)[0] == [inspected]
     assert call(bpy.ops.motion_matching.stop_inspecting) == {"FINISHED"}
     yield from until(lambda: alive().inspector is None)
-    assert drawing._get_inspected_frames(bpy.data.objects["Performer"], found) == []
+    assert drawing.get_marked_frames(bpy.data.objects["Performer"], found)[0] == []
 
 
 def follows_on_the_map():
@@ -120,10 +119,14 @@ def follows_on_the_map():
     live = yield from started()
     event("W", unicode="w")
     [found] = alive().pose_maps.values()
-    played = module("ui.insight.drawing")._get_played_frames
-    yield from until(lambda: len(set(played(found))) > 5)  # of each picture the last one
+    find_marked = module("ui.insight.drawing").get_marked_frames
+
+    def played():
+        return find_marked(bpy.data.objects["Performer"], found)[0]
+
+    yield from until(lambda: len(set(played())) > 5)  # of each picture the last one
     event("W", "RELEASE")
-    assert max(played(found)) < len(found.colours)
+    assert max(played()) < len(found.colours)
     tap("ESC")
     yield from check_left_nothing(live, before)
 

@@ -12,11 +12,29 @@ from ..typed_properties import (
     choice,
     describe_by,
     described,
+    hidden_text,
     integer,
     settings_group,
     suggest,
     switch,
     text,
+)
+
+_METHODS = (
+    (
+        "MATCHING",
+        "Motion Matching",
+        "Plays clips, and jumps to the frames that continue best toward the goal",
+    ),
+    ("FIELD", "Motion Field", "Blends similar poses anew in every tick; once trained, plans ahead"),
+)
+_METRICS = (
+    (
+        "default",
+        "Body and Path",
+        "The pose and motion of the bones, and how the character moves and turns",
+    ),
+    ("notebook", "Body", "The pose and motion of the bones alone: the metric of the notebook"),
 )
 
 
@@ -33,18 +51,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
         "MATCHING",
         "Method",
         "How steering becomes motion, live and in baked takes; a live session keeps its method",
-        items=[
-            (
-                "MATCHING",
-                "Motion Matching",
-                "Plays clips, and jumps to the frames that continue best toward the goal",
-            ),
-            (
-                "FIELD",
-                "Motion Field",
-                "Blends similar poses of the clips anew in every tick; once trained, plans ahead",
-            ),
-        ],
+        _METHODS,
     )
     speeds_from_data: bool = switch(
         True,
@@ -105,21 +112,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         max=5,
     )
     metric: str = choice(
-        "default",
-        "Alike By",
-        "What makes poses similar, with and without training",
-        items=[
-            (
-                "default",
-                "Body and Path",
-                "The pose and motion of the bones, and how the character moves and turns",
-            ),
-            (
-                "notebook",
-                "Body",
-                "The pose and motion of the bones alone: the metric of the notebook",
-            ),
-        ],
+        "default", "Alike By", "What makes poses similar, with and without training", _METRICS
     )
     speed: bool = switch(
         True,
@@ -141,9 +134,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         "on a logarithmic scale, beside the bound that follows from the discount",
         update=redraw_views,
     )
-    trained_key: str = text(
-        "", "Trained Key", "Content that the last training was for", options={"HIDDEN"}
-    )
+    trained_key: str = hidden_text("Trained Key", "Content that the last training was for")
 
 
 CLASSES = (MotionMatchingController, MotionMatchingTraining)

@@ -6,9 +6,10 @@ only positions them. There are few texts, because drawing one takes longer than 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import blf
 import bpy
 import numpy as np
 
@@ -24,20 +25,12 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 Color = tuple[float, float, float, float]
 
 WIDTH = 272.0
-_LEFT, _RIGHT, _FOOT, _LINE = (
-    34.0,
-    8.0,
-    20.0,
-    15.0,
-)  # beside and below what is drawn, and a line of text above
-_CELL, _BARS = 12.0, 42.0  # heights of a row of the map, and of the tallest bar
+_LEFT, _RIGHT, _FOOT = 34.0, 8.0, 20.0  # beside and below what is drawn
+_CELL, _BARS, _LINE = 12.0, 42.0, 15.0  # heights: a row of the map, the tallest bar, a line of text
 _GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
 _LINE_WIDTH = 1.5
 _PAPER, _WHITE = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.8)
-_FEW, _MANY = (
-    np.array([0.12, 0.2, 0.34, 1.0]),
-    np.array([0.62, 0.84, 1.0, 1.0]),
-)  # cells with frames
+_FEW, _MANY = np.array([0.12, 0.2, 0.34, 1.0]), np.array([0.62, 0.84, 1.0, 1.0])  # frames in a cell
 _HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
 
 
@@ -71,105 +64,67 @@ class Chart(NamedTuple):
 
 
 def build_coverage_chart(covered: Coverage) -> Chart:
-    """Return the chart of frames by speed, upward, and turn rate, left turns to the left, with a
-    red frame around holes.
-    """
+    """Return the chart of frames by speed, upward, and turn rate, to the left; holes are framed."""
     coverage = engine.insight.coverage
     rows, columns = covered.visible_row_count, covered.frames.shape[1]
     width, top = (WIDTH - _LEFT - _RIGHT) / columns, _FOOT + rows * _CELL
-    shades = np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1))
+    shares = (np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1)))[..., None]
+    colours = (_FEW + (_MANY - _FEW) * shares).tolist()
 
-    def cell(row: int, column: int) -> Box:
-        left = _LEFT + (columns - 1 - column) * width
-        return left, _FOOT + row * _CELL, left + width - 1.0, _FOOT + (row + 1) * _CELL - 1.0
+    def find_cells(mask: np.ndarray) -> Iterator[tuple[Box, Color]]:
+        for row, column in np.argwhere(mask[:rows]).tolist():
+            left, bottom = _LEFT + (columns - 1 - column) * width, _FOOT + row * _CELL
+            yield (left, bottom, left + width - 1.0, bottom + _CELL - 1.0), colours[row][column]
 
-    filled = [
-        (cell(*index), _blend_color(shades[index]))
-        for index in _find_cells(covered.frames[:rows] > 0)
-    ]
-    framed = [
-        (side, _HOLE)
-        for index in _find_cells(covered.holes[:rows])
-        for side in _outline_box(cell(*index), bottom=True)
-    ]
-    speeds = [
-        Text(_LEFT - 4.0, y, f"{coverage.SPEED_EDGES[row]:g}", 1.0)
-        for row, y in ((0, _FOOT), (rows, top - 9.0))
-    ]
-    turns = np.degrees(coverage.TURN_EDGES[:-1] + coverage.TURN_EDGES[1:]) / 2
-    turned = [
-        Text(_LEFT + (columns - 0.5 - k) * width, 6.0, f"{turns[k]:+.0f}" if turns[k] else "0", 0.5)
-        for k in range(0, columns, columns // 2)
-    ]
-    step = coverage.SPEED_EDGES[1] - coverage.SPEED_EDGES[0]
-    turn = np.degrees(coverage.TURN_EDGES[1] - coverage.TURN_EDGES[0])
+    holes = [cell for cell, _ in find_cells(covered.holes)]
+    boxes = [*find_cells(covered.frames > 0), *_outline(holes, _HOLE, bottom=True)]
+    speeds, turns = coverage.SPEED_EDGES, np.degrees(coverage.TURN_EDGES)
+    legend = f"{speeds[1] - speeds[0]:g} m/s by {turns[1] - turns[0]:.0f}°/s over "
+    legend += f"{coverage.WINDOW:g} s; red: asked for, under {coverage.MIN_CELL_FRAMES}"
     texts = [
         Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
-        Text(
-            _GAP,
-            top + 0.3 * _LINE,
-            f"{step:g} m/s by {turn:.0f}°/s over {coverage.WINDOW:g} s; red: asked for, "
-            f"under {coverage.MIN_CELL_FRAMES}",
-        ),
+        Text(_GAP, top + 0.3 * _LINE, legend),
+        Text(_LEFT - 4.0, _FOOT, f"{speeds[0]:g}", 1.0),
+        Text(_LEFT - 4.0, top - 9.0, f"{speeds[rows]:g}", 1.0),
     ]
-    return _build_chart(top + 2.2 * _LINE, [*filled, *framed], [*texts, *speeds, *turned])
+    for k, turn in list(enumerate((turns[:-1] + turns[1:]) / 2))[:: columns // 2]:
+        x = _LEFT + (columns - 0.5 - k) * width
+        texts.append(Text(x, 6.0, f"{turn:+.0f}" if turn else "0", 0.5))
+    return _build_chart(top + 2.2 * _LINE, boxes, texts)
 
 
 def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
-    """Return the chart of how much of the data, filled, and of the simulation object, outlined,
-    lies in each bin.
-    """
+    """Return the chart of shares in each bin: of the data, filled, and the simulation, outlined."""
     edges, most = table["edges"], max(*table["data"], *table["simulation"], 1e-6)
     width, top = (WIDTH - _LEFT - _RIGHT) / (len(edges) - 1), _FOOT + _BARS
+    lefts = [_LEFT + k * width for k in range(len(edges))]
 
-    def bars(kind: str) -> Iterator[Box]:
-        for k, share in enumerate(table[kind]):
+    def find_bars(kind: str) -> Iterator[Box]:
+        for left, share in zip(lefts, table[kind], strict=False):
             if share > 0.0:
-                yield (
-                    _LEFT + k * width + 1.0,
-                    _FOOT,
-                    _LEFT + (k + 1) * width - 1.0,
-                    _FOOT + _BARS * share / most,
-                )
+                yield left + 1.0, _FOOT, left + width - 1.0, _FOOT + _BARS * share / most
 
-    boxes = [(bar, _DATA) for bar in bars("data")]
-    boxes += [
-        (side, _SIMULATION)
-        for bar in bars("simulation")
-        for side in _outline_box(bar, bottom=False)
-    ]
-    title = (
-        f"{name.replace('_', ' ').title()} ({table['unit']}), Overlapping by {table['overlap']:.0%}"
-    )
-    ends = [
-        Text(_LEFT + k * width, 6.0, f"{edges[k]:g}", 0.5)
-        for k in (0, len(edges) // 2, len(edges) - 1)
-    ]
-    return _build_chart(top + 1.3 * _LINE, boxes, [Text(_GAP, top + 0.4 * _LINE, title), *ends])
+    boxes = [(bar, _DATA) for bar in find_bars("data")]
+    boxes += _outline(find_bars("simulation"), _SIMULATION, bottom=False)
+    title = f"{name.replace('_', ' ').title()} ({table['unit']})"
+    texts = [Text(_GAP, top + 0.4 * _LINE, f"{title}, Overlapping by {table['overlap']:.0%}")]
+    for k in (0, len(edges) // 2, len(edges) - 1):
+        texts.append(Text(lefts[k], 6.0, f"{edges[k]:g}", 0.5))
+    return _build_chart(top + 1.3 * _LINE, boxes, texts)
 
 
 def _build_chart(height: float, boxes: Sequence[tuple[Box, Color]], texts: Sequence[Text]) -> Chart:
     return Chart(height, (((0.0, 0.0, WIDTH, height), _PAPER), *boxes), tuple(texts))
 
 
-def _find_cells(mask: np.ndarray) -> list[tuple[int, int]]:
-    return [(row, column) for row, column in np.argwhere(mask).tolist()]
-
-
-def _blend_color(share: float) -> Color:
-    r, g, b, a = (_FEW + (_MANY - _FEW) * share).tolist()
-    return r, g, b, a
-
-
-def _outline_box(box: Box, *, bottom: bool) -> list[Box]:
-    """Return the lines around a box, as boxes."""
-    left, low, right, top = box
-    sides = [
-        (left, low, left + _LINE_WIDTH, top),
-        (right - _LINE_WIDTH, low, right, top),
-        (left, top - _LINE_WIDTH, right, top),
-    ]
-    return [*sides, (left, low, right, low + _LINE_WIDTH)] if bottom else sides
+def _outline(boxes: Iterable[Box], color: Color, *, bottom: bool) -> Iterator[tuple[Box, Color]]:
+    """Yield the lines around boxes, as boxes."""
+    for left, low, right, top in boxes:
+        yield (left, low, left + _LINE_WIDTH, top), color
+        yield (right - _LINE_WIDTH, low, right, top), color
+        yield (left, top - _LINE_WIDTH, right, top), color
+        if bottom:
+            yield (left, low, right, low + _LINE_WIDTH), color
 
 
 # Drawing
@@ -211,8 +166,6 @@ def _iter_shown_charts(
 
 
 def _draw_chart(name: str, chart: Chart, above: float) -> None:
-    import blf
-
     batches = runtime.get_cache(ChartCache).batches
     if name not in batches:
         batches[name] = drawing.build_box_batch(*map(np.array, zip(*chart.boxes, strict=True)))

@@ -9,7 +9,30 @@ import bpy
 from ... import app
 from ..play.properties import is_take
 from ..property_updates import redraw_views
-from ..typed_properties import choice, numbers, pointer, settings_group, switch
+from ..typed_properties import choice, numbers, pointer, settings_group, switch, updates
+
+_REFERENCES = (
+    (
+        "controller",
+        "Controller",
+        "Where its speeds and half-lives lead, in all scripts at both gaits",
+    ),
+    ("take", "Active Take", "Where the simulation object of the active take went"),
+    (
+        "recording",
+        "Recording",
+        "Where the simulation object of another recording went, for example one that was tuned "
+        "without a character",
+    ),
+)
+_INSPECTED = (
+    ("source", "Source", "The active source"),
+    ("take", "Active Take", "The active take, with its goal there"),
+)
+_MAPS = (
+    ("mds", "Dissimilarity", "How different the search finds them, by multidimensional scaling"),
+    ("pca", "Principal Components", "The two directions in which their features differ most"),
+)
 
 
 def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> None:
@@ -17,28 +40,11 @@ def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> N
 
 
 @settings_group
+@updates(redraw_views)
 class MotionMatchingInsight(bpy.types.PropertyGroup):
     """What is shown of the data"""
 
-    beside: str = choice(
-        "controller",
-        "Beside",
-        "What the data is measured against",
-        items=[
-            (
-                "controller",
-                "Controller",
-                "Where its speeds and half-lives lead, in all scripts at both gaits",
-            ),
-            ("take", "Active Take", "Where the simulation object of the active take went"),
-            (
-                "recording",
-                "Recording",
-                "Where the simulation object of another recording went, for example one that was "
-                "tuned without a character",
-            ),
-        ],
-    )
+    beside: str = choice("controller", "Beside", "What the data is measured against", _REFERENCES)
     recording: bpy.types.Action = pointer(
         bpy.types.Action,
         "Recording",
@@ -50,38 +56,31 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Data",
         "Draw where frames of the data lead within a second, around the character; dark strands "
         "stand, light ones run",
-        update=redraw_views,
     )
     show_simulation: bool = switch(
         True,
         "Simulation Object",
         "Draw where the simulation object leads within a second, to the left of the data's "
         "strands: where it goes and they do not, nothing can be matched",
-        update=redraw_views,
     )
     show_coverage: bool = switch(
         True,
         "Coverage Map",
         "Draw how many frames the data has by speed and turn rate into the corner of the view, "
         "while nothing is live; lighter: more frames, framed: a hole",
-        update=redraw_views,
     )
     show_histograms: bool = switch(
         True,
         "Histograms",
         "Draw how often the data (filled) and the simulation object (outlined) have each speed, "
         "acceleration and turn rate, above the coverage map",
-        update=redraw_views,
     )
     inspect: str = choice(
         "source",
         "Inspect",
         "What is inspected at the current frame",
+        _INSPECTED,
         update=_inspect_again,
-        items=[
-            ("source", "Source", "The active source"),
-            ("take", "Active Take", "The active take, with its goal there"),
-        ],
     )
     use_wish: bool = switch(
         False, "Wish", "Search for another velocity than the clip's own", update=_inspect_again
@@ -100,32 +99,13 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         True,
         "Features",
         "Draw the inspected pose with its features: positions, velocities and the path",
-        update=redraw_views,
     )
-    map: str = choice(
-        "mds",
-        "By",
-        "What makes poses lie near each other on the map",
-        update=redraw_views,
-        items=[
-            (
-                "mds",
-                "Dissimilarity",
-                "How different the search finds them, by multidimensional scaling",
-            ),
-            (
-                "pca",
-                "Principal Components",
-                "The two directions in which their features differ most",
-            ),
-        ],
-    )
+    map: str = choice("mds", "By", "What makes poses lie near each other on the map", _MAPS)
     show_map: bool = switch(
         True,
         "Map",
         "Draw the map into the corner of the view while nothing is live, with the inspected frame "
         "marked",
-        update=redraw_views,
     )
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import blf
 import bpy
 import numpy as np
 
-from ... import app, scene
+from ... import app, engine, scene
 from ...app.runtime import runtime
 from ...app.typed import settings_of
 from .. import drawing
@@ -69,66 +70,51 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     """Return what the shown layers draw of a tick, whose positions are those that are seen."""
     session, play = live.session, settings_of(obj).play
     lines: list[Line] = []
-    height = float(frame.pose[2, 0])
+    height = float(frame.pose[2, 0]) + _ABOVE
+
+    def add_line(points: Iterable[Sequence[float]], width: float, color: str) -> None:
+        lines.append(Line(tuple((x, y, height) for x, y in points), width, color))
+
     if play.show_paths:
         times = [_AHEAD * (k + 1) / _STEPS for k in range(_STEPS)]
-        s = frame.simulation_object
         path = session.performer.predict_path(times)
-        predicted = [(s.x, s.y), *(live.display_transform.transform_point(p.x, p.y) for p in path)]
-        lines.append(Line(_to_ground_points(predicted, height), 6.0, "object_active"))
+        predicted = [live.display_transform.transform_point(p.x, p.y) for p in path]
+        add_line([frame.simulation_object[:2], *predicted], 6.0, "object_active")
         if live.database:
-            lines.append(
-                Line(
-                    _to_ground_points(_trace_matched_path(live.database, frame), height),
-                    2.5,
-                    "bone_pose_active",
-                )
-            )
+            add_line(_trace_matched_path(live.database, frame), 2.5, "bone_pose_active")
     if play.show_ground:
-        lines += [
-            Line(_to_ground_points(points, height), 1.5, "bone_solid")
-            for points in live.get_moving_ground()
-        ]
+        for points in live.get_moving_ground():
+            add_line(points, 1.5, "bone_solid")
     if play.show_object:
-        lines += _build_object_lines(frame.simulation_object, height)
+        for points in _build_object_paths(frame.simulation_object):
+            add_line(points, 2.0, "object_active")
     if play.show_contacts:
         lines += _build_contact_lines(live, obj, frame)
     texts = _build_texts(live, frame) if play.show_text else ()
+    warnings = live.warnings if play.show_warnings else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
     method: Any = session.performer.method
     around = ghosts.build_ghosts(method, frame) if play.show_ghosts and live.field else None
-    return Snapshot(
-        tuple(lines), texts, live.warnings if play.show_warnings else (), recorded, around
-    )
-
-
-def _to_ground_points(points: Sequence[Sequence[float]], height: float) -> tuple[Point, ...]:
-    return tuple((x, y, height + _ABOVE) for x, y in points)
+    return Snapshot(tuple(lines), texts, warnings, recorded, around)
 
 
 def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]]:
     """Return where the frames after the played one lead from the character's position."""
-    place, first = frame.character, frame.frame
+    (x, y, yaw), first = frame.character, frame.frame
     stop = int(database.stops[database.range_of_frame[first]])
     last = min(first + round(_AHEAD * database.fps), stop - 1)
-    track = database.track[
-        [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
-    ].tolist()
-    x0, y0, yaw = track[0]
-    c, s = math.cos(place.yaw - yaw), math.sin(place.yaw - yaw)
-    return [
-        (place.x + c * (x - x0) - s * (y - y0), place.y + s * (x - x0) + c * (y - y0))
-        for x, y, _ in track
-    ]
+    frames = [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
+    track = database.track[frames].astype(np.float64)
+    turned = engine.maths.planar.rotate(track[:, :2] - track[0, :2], yaw - track[0, 2])
+    return [(x + dx, y + dy) for dx, dy in turned.tolist()]
 
 
-def _build_object_lines(place: Placement, height: float) -> list[Line]:
+def _build_object_paths(place: Placement) -> list[list[tuple[float, float]]]:
+    """Return a ring around a position, and a stroke from it to where it faces."""
     ring = [(place.x + _RING * x, place.y + _RING * y) for x, y in _CIRCLE]
     ahead = math.sin(place.yaw), -math.cos(place.yaw)
-    arrow = [(place.x + r * ahead[0], place.y + r * ahead[1]) for r in (_RING, 1.8 * _RING)]
-    return [
-        Line(_to_ground_points(points, height), 2.0, "object_active") for points in (ring, arrow)
-    ]
+    stroke = [(place.x + r * ahead[0], place.y + r * ahead[1]) for r in (_RING, 1.8 * _RING)]
+    return [ring, stroke]
 
 
 def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> list[Line]:
@@ -152,10 +138,8 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
     database, pace = live.database, live.pace
     if database is None:
         (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
-        return (
-            f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s    "
-            f"{pace.rate:.0f} ticks/s",
-        )
+        speeds = f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s"
+        return (f"{speeds}    {pace.rate:.0f} ticks/s",)
     source = database.get_frame_source(frame.frame)
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
@@ -172,16 +156,13 @@ def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
     """Describe the choice of the method."""
     performer: Any = live.session.performer
     if live.field is None:
-        return (
-            f"Cost  {frame.cost:.2f}    Search  "
-            f"{1000.0 * performer.method.last_search_seconds:.2f} ms",
-        )
-    plans, decision = "planning ahead" if live.field.function else "greedy", live.decision
-    if performer.settings.favour and decision:
+        milliseconds = 1000.0 * performer.method.last_search_seconds
+        return (f"Cost  {frame.cost:.2f}    Search  {milliseconds:.2f} ms",)
+    settings, decision = performer.settings, live.decision
+    plans = "planning ahead" if live.field.function else "greedy"
+    if settings.favour and decision:
         plans = f"number {decision.chosen + 1} forced"
-    nearest = (
-        f"Nearest  {frame.cost:.2f} m    {performer.settings.neighbours} neighbours    {plans}"
-    )
+    nearest = f"Nearest  {frame.cost:.2f} m    {settings.neighbours} neighbours    {plans}"
     if decision is None:
         return (nearest,)
     scores = decision.scores
@@ -217,57 +198,48 @@ def _draw_lines() -> None:
     if cache.snapshot is None:
         return
     began = time.perf_counter()
-    if cache.snapshot.lines:
-        _draw(cache.snapshot.lines)
+    drawing.draw_lines(build_path_batches(cache.snapshot.lines), stand_behind=True)
     if cache.snapshot.neighbour_ghosts:
         ghosts.draw(cache.snapshot.neighbour_ghosts)
     cache.draw_seconds.append(time.perf_counter() - began)
 
 
-def _draw(lines: Sequence[Line]) -> None:
-    """Draw all lines of a width at once, behind the character."""
-    batches = []
-    for width in {line.width for line in lines}:
-        points = [drawing.as_segments(line.points) for line in lines if line.width == width]
-        colours = [drawing.get_theme_color(line.color) for line in lines if line.width == width]
-        counts = [len(pairs) for pairs in points]
-        batch = drawing.build_line_batch(
-            np.concatenate(points), np.repeat(np.array(colours), counts, axis=0)
-        )
-        batches.append((batch, width))
-    drawing.draw_lines(batches, stand_behind=True)
+def build_path_batches(
+    paths: Iterable[tuple[Any, float, str]],
+) -> list[tuple[drawing.Batch, float]]:
+    """Return a batch of each width, with it, of paths: points (n, 3), width and theme colour."""
+    pairs: dict[float, list[np.ndarray]] = defaultdict(list)
+    colours: dict[float, list[drawing.Color]] = defaultdict(list)
+    for points, width, color in paths:
+        pairs[width].append(drawing.as_segments(points))
+        colours[width] += [drawing.get_theme_color(color)] * len(pairs[width][-1])
+    return [
+        (drawing.build_line_batch(np.concatenate(pairs[width]), np.array(colours[width])), width)
+        for width in pairs
+    ]
 
 
 def _draw_texts() -> None:
     """Draw the texts, after the lines of the same view."""
-    cache = runtime.get_cache(HudCache)
-    snapshot = cache.snapshot
-    if snapshot is None or not (
-        snapshot.texts or snapshot.warnings or snapshot.recorded is not None
-    ):
+    cache, scale = runtime.get_cache(HudCache), bpy.context.preferences.system.ui_scale
+    snapshot, color = cache.snapshot, drawing.get_text_color()
+    if snapshot is None:
         return
     began = time.perf_counter()
-    import blf
-
-    context = bpy.context
-    scale = context.preferences.system.ui_scale
     x, y = drawing.measure_overlap()[0] + drawing.MARGIN * scale, drawing.MARGIN * scale
+    rows = [(text, color) for text in reversed(snapshot.texts)]
+    rows += [(text, _AMBER) for text in snapshot.warnings]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
-    color = drawing.get_text_color()
     try:
-        for text in reversed(snapshot.texts):
-            drawing.draw_text(text, x, y, color)
-            y += _LINE * scale
-        for text in snapshot.warnings:
-            drawing.draw_text(text, x, y, _AMBER)
+        for text, shade in rows:
+            drawing.draw_text(text, x, y, shade)
             y += _LINE * scale
         if snapshot.recorded is not None:
             blf.size(0, 16.0 * scale)
-            drawing.draw_text(
-                f"\N{BLACK CIRCLE} REC  {snapshot.recorded:.1f} s", x, y + 4.0 * scale, _RED
-            )
+            text = f"\N{BLACK CIRCLE} REC  {snapshot.recorded:.1f} s"
+            drawing.draw_text(text, x, y + 4.0 * scale, _RED)
     finally:
         blf.disable(0, blf.SHADOW)
     if cache.draw_seconds:

@@ -1,5 +1,4 @@
-"""The neighbours of a live motion field, as skeletons over the character: where each of them would
-lead.
+"""The neighbours of a live motion field, as skeletons over the character, where each would lead.
 
 Neighbours with more weight are brighter. The chosen one is thick, in the colour of the chosen
 motion. The others have the colour of the goal: that of the tag, or of the heading, which is green
@@ -20,7 +19,7 @@ from .. import drawing
 
 if TYPE_CHECKING:
     from ...engine.control.performer import Frame
-    from ...engine.field.method import Decision, MotionField
+    from ...engine.field.method import MotionField
     from ...engine.field.tasks import TaskGoal
 
 _CHOSEN, _OTHER = 5.0, 1.5  # widths of lines
@@ -32,9 +31,7 @@ Rgb = tuple[float, float, float]
 
 
 class Ghosts(NamedTuple):
-    """Lines as pairs of points (2 L, 3): of the chosen neighbour, and of the others and the arrow
-    with colours (2 L, 4).
-    """
+    """Pairs of points (2 L, 3): the chosen neighbour, and the others and the arrow with colours."""
 
     chosen: np.ndarray
     others: np.ndarray
@@ -51,32 +48,16 @@ def build_ghosts(method: MotionField, frame: Frame) -> Ghosts | None:
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
     others = np.arange(len(bodies)) != decision.chosen
     arrow = _build_arrow(x, y, height + _ABOVE, yaw + decision.goal.direction)
-    red, green, blue = get_task_color(decision.goal)
-    colours = np.empty((len(bodies), bodies.shape[1] * 2, 4), np.float32)
-    colours[:] = red, green, blue, 1.0
-    colours[..., 3] = _compute_brightness(decision)[:, None]
     shown = np.concatenate([bodies[others].reshape(-1, 3), arrow])
-    return Ghosts(
-        bodies[decision.chosen].reshape(-1, 3),
-        shown,
-        np.concatenate(
-            [
-                colours[others].reshape(-1, 4),
-                np.full((len(arrow), 4), (red, green, blue, 1.0), np.float32),
-            ]
-        ),
-    )
-
-
-def _compute_brightness(decision: Decision) -> np.ndarray:
-    """Return the brightness of each neighbour (k,), from faint to 1, by its weight."""
-    return _FAINTEST + (1.0 - _FAINTEST) * np.sqrt(decision.weights / decision.weights.max())
+    colours = np.full((len(shown), 4), (*get_task_color(decision.goal), 1.0), np.float32)
+    weights = np.sqrt(decision.weights / decision.weights.max())[others]
+    brightness = _FAINTEST + (1.0 - _FAINTEST) * weights
+    colours[: -len(arrow), 3] = np.repeat(brightness, 2 * bodies.shape[1])
+    return Ghosts(bodies[decision.chosen].reshape(-1, 3), shown, colours)
 
 
 def get_task_color(goal: TaskGoal) -> Rgb:
-    """Return the colour of a goal: that of its tag, as new ranges of that name have it, or of the
-    heading.
-    """
+    """Return the colour of a goal: that of new ranges of its tag, or of the heading."""
     if goal.tags:
         return app.tag_colors.get_tag_color(min(goal.tags))
     return colorsys.hsv_to_rgb((1.0 / 3.0 - goal.direction / math.tau) % 1.0, 0.75, 0.95)
@@ -84,24 +65,15 @@ def get_task_color(goal: TaskGoal) -> Rgb:
 
 def _build_arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
     """Return an arrow on the ground away from the character, as pairs of points (6, 3)."""
-
-    def move(a: float, b: float, way: float, length: float) -> tuple[float, float, float]:
-        return a + length * math.sin(way), b - length * math.cos(way), z
-
-    tip = move(x, y, heading, _FAR)
-    barbs = [
-        point
-        for side in (-1, 1)
-        for point in (tip, move(*tip[:2], heading + side * _BARB_TURN, _BARB))
-    ]
-    return np.array([move(x, y, heading, _NEAR), tip, *barbs], np.float32)
+    headings = heading + np.array([0.0, -_BARB_TURN, _BARB_TURN])
+    ahead, *barbs = engine.maths.planar.yaw_to_forward(headings)
+    start, tip = (x, y) + _NEAR * ahead, (x, y) + _FAR * ahead
+    points = [start, tip, tip, tip + _BARB * barbs[0], tip, tip + _BARB * barbs[1]]
+    return np.column_stack([points, np.full(len(points), z)]).astype(np.float32)
 
 
 def draw(ghosts: Ghosts) -> None:
-    """Draw the ghosts over everything else, the thick one first, because it would hide the thin
-    ones.
-    """
+    """Draw the ghosts over everything else; the thick one comes first, or it would hide others."""
     chosen = drawing.build_line_batch(ghosts.chosen, drawing.get_theme_color("bone_pose_active"))
-    drawing.draw_lines(
-        [(chosen, _CHOSEN), (drawing.build_line_batch(ghosts.others, ghosts.colours), _OTHER)]
-    )
+    others = drawing.build_line_batch(ghosts.others, ghosts.colours)
+    drawing.draw_lines([(chosen, _CHOSEN), (others, _OTHER)])

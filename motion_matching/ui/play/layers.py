@@ -1,6 +1,4 @@
-"""What a live session draws into the view, layer by layer: on each character, and in the
-preferences for new ones.
-"""
+"""What a live session draws, by layer: on each character, and in the preferences for new ones."""
 
 from __future__ import annotations
 
@@ -46,8 +44,8 @@ class Layers:
         False,
         "Neighbours",
         "Draw where each neighbour of a motion field would lead, as skeletons over the character: "
-        "brighter ones count more, "
-        "the chosen one is thick; the color is that of the heading or of the requested tag",
+        "brighter ones count more, the chosen one is thick; the color is that of the heading or of "
+        "the requested tag",
     )
     show_text: bool = switch(
         False,

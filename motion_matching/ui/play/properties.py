@@ -1,6 +1,4 @@
-"""Settings of live performing, on the armature: what steers, where recordings go, and what is drawn
-into the view.
-"""
+"""Settings of live performing, on the armature: what steers, what is recorded and what is drawn."""
 
 from __future__ import annotations
 
@@ -11,6 +9,28 @@ from ..property_updates import suggest_tags
 from ..takes.properties import GAITS
 from ..typed_properties import choice, number, pointer, settings_group, suggest, switch, text
 from .layers import Layers
+
+_STEERS = (
+    ("devices", "Keys and Gamepad", "You steer"),
+    ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
+    ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
+    ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
+)
+_MODES = (
+    ("new", "New Take", "A new action, from the current frame on"),
+    ("append", "Append", "The end of the take that the armature plays"),
+    ("overwrite", "Overwrite", "The take that is played: its keys from the current frame on"),
+)
+_VIEWS = (
+    ("follow", "Follows", "The 3D view moves along with the character"),
+    (
+        "spot",
+        "On the Spot",
+        "The character stays in place while the ground moves past below it; keys hold its true "
+        "motion",
+    ),
+    ("still", "Still", "The character moves, and the view stays"),
+)
 
 
 def _is_curve(self: MotionMatchingPlay, obj: bpy.types.Object) -> bool:
@@ -30,16 +50,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "devices",
         "Steer By",
         "What steers the character; recording is by key or gamepad in any case",
-        items=[
-            ("devices", "Keys and Gamepad", "You steer"),
-            ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
-            ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
-            (
-                "take",
-                "Recording",
-                "Repeat the steering of a recording, with its settings and changes",
-            ),
-        ],
+        _STEERS,
     )
     curve: bpy.types.Object = pointer(
         bpy.types.Object,
@@ -64,20 +75,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "effect at once while live",
         **suggest(suggest_tags),
     )
-    mode: str = choice(
-        "new",
-        "Record",
-        "Where a recording goes",
-        items=[
-            ("new", "New Take", "A new action, from the current frame on"),
-            ("append", "Append", "The end of the take that the armature plays"),
-            (
-                "overwrite",
-                "Overwrite",
-                "The take that the armature plays, replacing its keys from the current frame on",
-            ),
-        ],
-    )
+    mode: str = choice("new", "Record", "Where a recording goes", _MODES)
     push: float = number(
         2.0,
         "Push",
@@ -93,31 +91,17 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "",
         "Bones",
         "Bone collection to drive. The character moves over the ground only if the hips are in "
-        "it; all other "
-        "bones keep their own animation, live and in the take. Leave empty to drive all bones",
+        "it; all other bones keep their own animation, live and in the take. Leave empty to drive "
+        "all bones",
     )
     timeline: bool = switch(
         False,
         "With Timeline",
         "Record along with the timeline, so that other animation plays beside the character: a "
-        "recording starts and ends "
-        "with playback, and each tick is keyed at its time. Otherwise time is that of the clock",
+        "recording starts and ends with playback, and each tick is keyed at its time. Otherwise "
+        "time is that of the clock",
     )
-    view: str = choice(
-        "follow",
-        "View",
-        "What moves while the character goes",
-        items=[
-            ("follow", "Follows", "The 3D view moves along with the character"),
-            (
-                "spot",
-                "On the Spot",
-                "The character stays in place while the ground moves past below it; keys hold its "
-                "true motion",
-            ),
-            ("still", "Still", "The character moves, and the view stays"),
-        ],
-    )
+    view: str = choice("follow", "View", "What moves while the character goes", _VIEWS)
 
 
 CLASSES = (MotionMatchingPlay,)

@@ -18,14 +18,11 @@ from ..typed_properties import (
     text,
 )
 
+_SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE"}
 SCRIPTS = (
     ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
     ("square", "Square", "A quarter turn every three seconds"),
-    (
-        "stop_and_go",
-        "Stop and Go",
-        "Three seconds of movement, two of standing, each time in another direction",
-    ),
+    ("stop_and_go", "Stop and Go", "Three seconds of moving in a new direction, two of standing"),
     ("flips", "Flips", "Straight back every three seconds"),
     ("strafe_circle", "Strafe Circle", "A full circle in sixteen seconds while facing one way"),
     (
@@ -55,8 +52,7 @@ class Script:
         soft_max=120.0,
         precision=1,
         step=100,
-        subtype="TIME_ABSOLUTE",
-        unit="TIME_ABSOLUTE",
+        **_SECONDS,
     )
     seed: int = integer(0, "Seed", "Another number gives another random take", min=0, soft_max=1000)
     tags: str = text(
@@ -88,13 +84,7 @@ class MotionMatchingTake(bpy.types.PropertyGroup):
 
     action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action that holds the take")
     seconds: float = number(
-        0.0,
-        "Length",
-        "Length of the take",
-        min=0.0,
-        soft_max=3600.0,
-        subtype="TIME_ABSOLUTE",
-        unit="TIME_ABSOLUTE",
+        0.0, "Length", "Length of the take", min=0.0, soft_max=3600.0, **_SECONDS
     )
     stays: bool = switch(
         False,
@@ -114,7 +104,7 @@ class MotionMatchingTake(bpy.types.PropertyGroup):
 
 
 def is_comparable(settings: Any, action: bpy.types.Action) -> bool:
-    """Tell whether an action is a take of this character other than the active one."""
+    """Tell whether an action is another take of this character than the active one."""
     takes = [take.action for take in settings.takes]
     return action in takes and takes.index(action) != settings.take_index
 

@@ -423,14 +423,10 @@ def test_the_map_follows_a_live_session(obj):
     assert list(runtime.trail.frames) == frames[-60:], "the map shows the last second or so"
     assert runtime.trail.uid == uid
     assert runtime.trail.placement[:2] == live.position
-    assert insight_drawing._get_played_frames(runtime.pose_maps[uid]) == frames[-60:]
-    assert (
-        insight_drawing._get_played_frames(runtime.pose_maps[uid]._replace(key="of other data"))
-        == []
-    ), "its frames are other ones"
-    assert insight_drawing._get_played_frames(runtime.pose_maps[uid]._replace(edition=-1)) == [], (
-        "so are those of what was built before"
-    )
+    mapped, marked = runtime.pose_maps[uid], insight_drawing.get_marked_frames
+    assert marked(obj, mapped) == (frames[-60:], ())
+    assert marked(obj, mapped._replace(key="of other data"))[0] == [], "its frames are other ones"
+    assert marked(obj, mapped._replace(edition=-1))[0] == [], "so are those of an earlier build"
     inspector_poll = ops.inspect_frame.poll()
     assert not inspector_poll
     host.end()
