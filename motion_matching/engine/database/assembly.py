@@ -33,22 +33,21 @@ def assemble(
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
-    track = np.concatenate([np.column_stack([p.track.positions, p.track.yaw]) for p in parts])
+    track = np.concatenate([p.track_rows for p in parts])
     loops = np.array([p.source.loop for p in parts])
     names, tags = compute_tag_bits(parts)
-    excluded = (
-        tags & np.uint32(1 << names.index(NO_USE)) > 0
-        if NO_USE in names
-        else np.zeros(len(tags), bool)
-    )
+    excluded = np.zeros(len(tags), bool)
+    if NO_USE in names:
+        excluded = tags & np.uint32(1 << names.index(NO_USE)) > 0
     table = MotionTable(
         skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
     )
     velocities = _compute_velocities(table)
+    x, y, z = map(float, forward)
     return Database(
         skeleton=skeleton,
         roles=roles,
-        hips_forward=tuple(float(c) for c in forward),  # type: ignore[arg-type]
+        hips_forward=(x, y, z),
         fps=reel.fps,
         schema=settings.schema,
         ranges=tuple(
@@ -86,10 +85,8 @@ def _compute_velocities(table: MotionTable) -> np.ndarray:
 
     A loop closes in every bone but the simulation bone, which moves on through the world.
     """
-    linear, angular = (
-        differentiate(table.positions, table),
-        compute_angular_velocity(table.rotations, table),
-    )
+    linear = differentiate(table.positions, table)
+    angular = compute_angular_velocity(table.rotations, table)
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
     angular[:, 0] = compute_angular_velocity(table.rotations[:, 0], table, cyclic=False)
     return _stack_component_first(linear, angular)
@@ -113,10 +110,8 @@ def _find_toe_contacts(
     reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
 ) -> np.ndarray:
     """Find the contacts (N, L) of every leg's toe, each range by itself."""
-    compute = reel.skeleton.compute_bone_position
-    toes = np.stack(
-        [compute(leg.toe, reel.rotations, reel.positions) for leg in roles.legs], axis=1
-    )
+    compute, local = reel.skeleton.compute_bone_position, (reel.rotations, reel.positions)
+    toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     return np.concatenate(
         [find_contacts(toes[a:b], reel.fps, settings) for a, b in zip(starts, stops, strict=True)]
     )

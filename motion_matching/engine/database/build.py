@@ -71,9 +71,9 @@ class BuildSettings:
     def get_content(self, *, with_files: bool = True) -> dict[str, Any]:
         """Return all that decides the database beside its sources, as JSON data.
 
-        The key of a cached database is made of it, so its entries stay as they are: an entry that was
-        added later is left out at its default, and older databases are still found. Weights and the
-        order of features decide nothing; without files, axes and scale decide nothing either.
+        The key of a cached database is made of it, so its entries stay as they are: an entry that
+        was added later is left out at its default, and older databases are still found. Weights and
+        the order of features decide nothing; without files, axes and scale decide nothing either.
         """
         defaults, contacts = asdict(ContactSettings()), asdict(self.contacts)
         changes = {f"contact_{k}": v for k, v in contacts.items() if v != defaults[k]}
@@ -185,7 +185,7 @@ def find_tracks(
     """
     parts, clips = _find_parts_of_sources(sources, settings, progress)
     return [
-        part and _resample_to_source(part, clip.frame_count)
+        _resample_to_source(part, clip.frame_count) if part else None
         for part, clip in zip(parts, clips, strict=True)
     ]
 

@@ -28,21 +28,24 @@ class ReelPart:
     track: GroundTrack
     mirrored: bool = False
 
+    @property
+    def track_rows(self) -> np.ndarray:
+        """The track (F, 3) as x, y and yaw."""
+        return np.column_stack([self.track.positions, self.track.yaw])
+
 
 def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[Source], list[Clip]]:
     """Return sources and clips, with each range that is tagged as a loop as a source of its own."""
     all_sources, all_clips = [], []
     for source, clip in zip(sources, clips, strict=True):
+        covered = {tag: _find_tag_frames(tag, source, clip) for tag in source.tags}
         cycles = {
             tag: frames
-            for tag in source.tags
-            if tag.name == LOOP
-            and not source.loop
-            and (frames := _find_tag_frames(tag, source, clip))
+            for tag, frames in covered.items()
+            if frames and tag.name == LOOP and not source.loop
         }
-        all_sources.append(
-            replace(source, tags=tuple(tag for tag in source.tags if tag not in cycles))
-        )
+        others = tuple(tag for tag in source.tags if tag not in cycles)
+        all_sources.append(replace(source, tags=others))
         all_clips.append(clip)
         for frames in cycles.values():
             start, stop = frames.start - (source.start or 0), frames.stop - (source.start or 0)
@@ -76,17 +79,15 @@ def add_proposals(
 ) -> tuple[list[ReelPart], dict[str, tuple[TagRange, ...]]]:
     """Add the tags proposed from their tracks to parts, and return these also by clip.
 
-    Tags by clip are without those of its cycles.
+    Tags of a clip's cycles are not among those by clip.
     """
     tagged_parts: list[ReelPart] = []
     by_clip: dict[str, tuple[TagRange, ...]] = {}
     for part in parts:
-        tags = propose_part_tags(part, settings)
-        tagged_parts.append(
-            replace(part, source=replace(part.source, tags=(*part.source.tags, *tags)))
-        )
-        if not any(tag.name == LOOP for tag in part.source.tags):
-            by_clip[part.source.name] = by_clip.get(part.source.name, ()) + tags
+        source, tags = part.source, propose_part_tags(part, settings)
+        tagged_parts.append(replace(part, source=replace(source, tags=(*source.tags, *tags))))
+        if not any(tag.name == LOOP for tag in source.tags):
+            by_clip[source.name] = by_clip.get(source.name, ()) + tags
     return tagged_parts, by_clip
 
 
@@ -122,16 +123,9 @@ def compute_tag_bits(parts: Sequence[ReelPart]) -> tuple[tuple[str, ...], np.nda
 
 def compute_bias(parts: Sequence[ReelPart]) -> np.ndarray:
     """Return what is added to the cost of every frame (N,); overlapping preferences add up."""
-    return np.concatenate(
-        [
-            sum(
-                (
-                    np.float32(tag.cost) * make_tag_mask(part, tag)
-                    for tag in part.source.tags
-                    if tag.cost
-                ),
-                np.zeros(part.clip.frame_count, np.float32),
-            )
-            for part in parts
-        ]
-    )
+    costs = []
+    for part in parts:
+        costs.append(np.zeros(part.clip.frame_count, np.float32))
+        for tag in part.source.tags:
+            costs[-1][make_tag_mask(part, tag)] += np.float32(tag.cost)
+    return np.concatenate(costs)
