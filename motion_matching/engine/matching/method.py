@@ -1,6 +1,4 @@
-"""Motion matching: play on from the current frame, or jump to the one that fits pose and
-goal best.
-"""
+"""Motion matching: play on from the current frame, or jump to the one that fits best."""
 
 from __future__ import annotations
 
@@ -77,10 +75,9 @@ class MotionMatching:
     def _weigh_features(self, settings: PerformerSettings) -> np.ndarray:
         """Normalize and weight the features (D, N); prepare rows and how a goal enters a query."""
         schema, normalization = self.database.schema, self.database.normalization
-        weights = (
-            schema if settings.weights is None else schema.with_weights(settings.weights)
-        ).weights
-        scale = normalization.compute_scale(weights)
+        if settings.weights is not None:
+            schema = schema.with_weights(settings.weights)
+        scale = normalization.compute_scale(schema.weights)
         if not scale.any():
             raise DatabaseError(
                 "All frames of the database look alike with these weights; raise the weight of "
@@ -92,13 +89,11 @@ class MotionMatching:
         columns = np.full(len(used), -1)
         columns[dims] = np.arange(len(dims))
         moving = [k for k, d in enumerate(self._goal_dims) if used[d]]
-        self._goal_pick = self._goal_values[moving]
-        self._goal_columns = columns[self._goal_dims[moving]]
-        self._goal_mean = normalization.mean[self._goal_dims[moving]]
-        self._goal_scale = scale[self._goal_dims[moving]]
-        self._feature_of_dim = np.repeat(
-            np.arange(len(schema.features)), [f.dimensions for f in schema.features]
-        )[dims]
+        goal_dims = self._goal_dims[moving]
+        self._goal_pick, self._goal_columns = self._goal_values[moving], columns[goal_dims]
+        self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
+        sizes = [f.dimensions for f in schema.features]
+        self._feature_of_dim = np.repeat(np.arange(len(sizes)), sizes)[dims]
         features = np.asarray(self.database.features)[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
@@ -108,10 +103,8 @@ class MotionMatching:
     def reset(self) -> Motion:
         """Start at the calmest frame that may be entered."""
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
-        motion = self._root_motion[allowed]
-        self._frame = int(
-            allowed[np.argmin(motion[:, 0] ** 2 + motion[:, 1] ** 2 + 0.1 * motion[:, 2] ** 2)]
-        )
+        vx, vy, turn = self._root_motion[allowed].T
+        self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
         self._last = None
         self.last_cost = 0.0
@@ -122,11 +115,8 @@ class MotionMatching:
         frame = self._frame
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
-        leave = (
-            successor < 0
-            or goal.jump_to is not None
-            or (mask is not None and not mask.allowed[successor])
-        )
+        leave = successor < 0 or goal.jump_to is not None
+        leave = leave or (mask is not None and not mask.allowed[successor])
         self._ticks_to_search -= 1
         jump = None
         # overlapping jumps would add up while they fade; only a search at every tick does not wait
@@ -135,31 +125,18 @@ class MotionMatching:
             self._ticks_to_search = self._search_ticks
             best = self._search(goal, frame, mask, leave)
             if best != frame:
-                jump = self._make_jump(frame, best)
+                jump = Jump(*self._get_state(frame), *self._get_state(best))
                 frame, successor = best, self._successors.item(best)
         self._frame = successor if successor >= 0 else frame
         return self._make_motion(frame, jump)
 
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
-        frame = self._frame
-        return Motion(
-            self._poses[frame],
-            self._root_motion[played],
-            self._contacts[frame],
-            jump,
-            frame,
-            self.last_cost,
-        )
+        frame, root = self._frame, self._root_motion[played]
+        return Motion(self._poses[frame], root, self._contacts[frame], jump, frame, self.last_cost)
 
-    def _make_jump(self, left: int, entered: int) -> Jump:
-        return Jump(
-            self._poses[left],
-            self._velocities[left],
-            self._root_motion[left],
-            self._poses[entered],
-            self._velocities[entered],
-            self._root_motion[entered],
-        )
+    def _get_state(self, frame: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return pose (7, B), velocities (6, B) and root velocity (3,) of a frame."""
+        return self._poses[frame], self._velocities[frame], self._root_motion[frame]
 
     def _search(self, goal: Goal, frame: int, mask: _TagMask | None, leave: bool) -> int:
         started = time.perf_counter()
@@ -177,8 +154,7 @@ class MotionMatching:
             # stay in a short range: search it without the surroundings left out
             best, cost = index.find_nearest(query, mask=prepared)
         if best < 0 and leave:
-            # no frame with these tags, or only surroundings: any motion is better than standing
-            # still
+            # no frame with these tags, or only surroundings: better any motion than none
             best, cost = self._index.find_nearest(query)
             mask = None
         if best < 0:
@@ -199,9 +175,9 @@ class MotionMatching:
         return query
 
     def compute_costs(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
-        """Return the cost of every frame by feature (N, features) in a search at a frame.
+        """Return every frame's costs by feature (N, features) in a search at a frame, without bias.
 
-        Without bias. Too slow for every tick.
+        Too slow for every tick.
         """
         of_feature = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
         differences = (self._rows - self._make_query(trajectory, frame)).astype(np.float64)
@@ -210,11 +186,9 @@ class MotionMatching:
     def _get_tag_mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:
             return None
-        mask = self._masks.get(tags)
-        if mask is None:
-            frames = self.database.make_tag_mask(tags)
-            mask = self._masks[tags] = _TagMask(frames, self._index)
-        return mask
+        if tags not in self._masks:
+            self._masks[tags] = _TagMask(self.database.make_tag_mask(tags), self._index)
+        return self._masks[tags]
 
     @property
     def last_search_seconds(self) -> float:
@@ -231,26 +205,22 @@ class MotionMatching:
             last.query, count, current=last.frame, surroundings=self._surroundings, mask=mask
         )
         labels = tuple(f.label for f in self.database.schema.features)
-        return Explanation(
-            labels,
-            self._make_candidate(last.query, last.frame),
-            tuple(self._make_candidate(last.query, int(f)) for f in frames),
-            last.seconds,
-        )
+        continuing = self._make_candidate(last.query, last.frame)
+        candidates = tuple(self._make_candidate(last.query, int(f)) for f in frames)
+        return Explanation(labels, continuing, candidates, last.seconds)
 
     def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
         squares = (query - self._rows[frame]).astype(np.float64) ** 2
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
-        return Candidate(
-            frame, float(squares.sum() + self._bias[frame]), tuple(by_feature.tolist())
-        )
+        cost = float(squares.sum() + self._bias[frame])
+        return Candidate(frame, cost, tuple(by_feature.tolist()))
 
 
 class _TagMask:
     """Frames (N,) with the requested tags: searched under a mask, later on an index of their own.
 
     The index is built at the second search, as tags requested for one tick are not worth it. A very
-    large one would delay the tick that builds it, so there the mask stays.
+    large one would delay its tick, so there the mask stays.
     """
 
     _MAX_FRAMES = 60_000

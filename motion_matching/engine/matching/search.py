@@ -12,7 +12,7 @@ summation can differ, and `_slack` covers it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +20,10 @@ import numpy as np
 from ..maths.kd_order import kd_order
 
 Array = np.ndarray
-Ranges = Sequence[tuple[int, int]]
 
 _BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
 _GROUP = _BLOCK * _BLOCK
-_BLOCKS_ONLY = (
-    25_000  # up to this many frames, testing the boxes of all blocks is quicker than two levels
-)
+_BLOCKS_ONLY = 25_000  # frames up to which testing the boxes of all blocks beats two levels
 _FIRST_AXES = 12  # principal axes used by the first test of all boxes
 _FIRST_BATCH = 16  # boxes scanned before the others are tested against the best cost so far
 _LARGEST_BATCH = 512
@@ -39,8 +36,7 @@ class FrameMask(NamedTuple):
     """A mask made by `FrameIndex.prepare_mask`: what is added to frame costs and box bounds.
 
     `frames` (B, 16) holds the bias of every frame, infinity if masked; `blocks` (B,) and `groups`
-    (G,) hold the smallest in each box. `order` is the frame order of the indexes that the mask
-    fits.
+    (G,) hold the smallest in each box. `order` is the frame order of indexes that the mask fits.
     """
 
     frames: Array
@@ -76,17 +72,8 @@ class FrameIndex:
         # boxes are bounded by a sum of squares plus the bias, which must not be negative
         self._offset = float(bias[frames].min(initial=0.0))
         space = _compute_principal_space(features, frames)
-        self._lay_out(
-            space,
-            space.project_frames(features, frames),
-            frames,
-            bias[frames] - np.float32(self._offset),
-        )
-
-    @property
-    def frame_count(self) -> int:
-        """Number of frames that can be an answer."""
-        return self._count
+        points = space.project_frames(features, frames)
+        self._lay_out(space, points, frames, bias[frames] - np.float32(self._offset))
 
     def reweight(self, features: Array) -> FrameIndex:
         """Return an index of the same frames and biases under other weights, quickly.
@@ -102,10 +89,7 @@ class FrameIndex:
         return other
 
     def restrict(self, mask: Array) -> FrameIndex:
-        """Return an index of the frames where `mask` (N,) is True.
-
-        It gives the answers of the prepared mask, but faster.
-        """
+        """Return an index of the frames where `mask` (N,) is True, faster than the mask itself."""
         other = FrameIndex.__new__(FrameIndex)
         other._offset = self._offset
         selected = np.flatnonzero(mask[self._order])
@@ -126,22 +110,16 @@ class FrameIndex:
         current: int = -1,
         bound: float = math.inf,
         surroundings: int = 0,
-        excluded: Ranges = (),
         mask: FrameMask | None = None,
     ) -> tuple[int, float]:
         """Return the frame of the smallest cost and its cost; (-1, bound) if none is below `bound`.
 
         `query` (D,) is normalized and weighted as the features are. `bound` is the cost of playing
-        on: only better frames count. Frames less than `surroundings` from `current`, frames in
-        `excluded` ranges [start, stop) and frames outside `mask` are never an answer. Raises
-        ValueError for the mask of another index.
+        on: only better frames count. Frames less than `surroundings` from `current` and frames
+        outside `mask` are never an answer. Raises ValueError for the mask of another index.
         """
         mask = self._resolve_mask(mask)
-        best = _Best(
-            bound - self._offset,
-            self._slack,
-            _collect_excluded_ranges(current, surroundings, excluded),
-        )
+        best = _Best(bound - self._offset, self._slack, current, surroundings)
         if self._count:
             self._search(query, mask, best)
         return (-1, bound) if best.frame < 0 else (best.frame, best.cost + self._offset)
@@ -152,9 +130,7 @@ class FrameIndex:
         k: int,
         *,
         current: int = -1,
-        bound: float = math.inf,
         surroundings: int = 0,
-        excluded: Ranges = (),
         mask: FrameMask | None = None,
     ) -> tuple[Array, Array]:
         """Return up to `k` frames of the smallest costs, best first, and their costs (both (K,)).
@@ -162,28 +138,18 @@ class FrameIndex:
         Arguments are those of `find_nearest`.
         """
         mask = self._resolve_mask(mask)
-        best = _Best(
-            bound - self._offset,
-            self._slack,
-            _collect_excluded_ranges(current, surroundings, excluded),
-        )
+        best = _Best(math.inf, self._slack, current, surroundings)
         frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
-        bounds = (
-            self._compute_top_bounds(query, mask)
-            if self._count and k > 0
-            else np.empty(0, np.float32)
-        )
+        if not self._count or k <= 0:
+            return frames, costs.astype(np.float64)
+        bounds = self._compute_top_bounds(query, mask)
         ranked = bounds.argsort(kind="stable")
         start, batch = 0, self._boxes_per_group
         while start < len(ranked) and bounds[ranked[start]] <= best.limit:
             blocks = self._find_promising_blocks(ranked[start : start + batch], mask, best.limit)
-            numbers, cost = (
-                self._frames.take(blocks, axis=0).ravel(),
-                self._compute_costs(blocks, mask),
-            )
-            usable = (
-                (cost <= best.limit) & (cost < bound - self._offset) & ~best.find_excluded(numbers)
-            )
+            numbers = self._frames.take(blocks, axis=0).ravel()
+            cost = self._compute_costs(blocks, mask)
+            usable = (cost <= best.limit) & ~best.find_excluded(numbers)
             # each frame once: fillers repeat some
             frames, first = np.unique(np.concatenate([frames, numbers[usable]]), return_index=True)
             costs = np.concatenate([costs, cost[usable]])[first]
@@ -268,10 +234,7 @@ class FrameIndex:
             self._scan_boxes(boxes, mask, best)
 
     def _compute_top_bounds(self, query: Array, mask: FrameMask | None) -> Array:
-        """Return the least cost of a frame in each top-level box (boxes,), along the first axes.
-
-        The result is a buffer.
-        """
+        """Return a buffer of the least cost in each top-level box (boxes,), by the first axes."""
         self._repeated[:] = self._space.project(query)
         gaps, column = self._gaps, self._query_column
         np.maximum(self._top_low, column, out=gaps)
@@ -290,10 +253,7 @@ class FrameIndex:
             best.offer(self._compute_costs(blocks, mask), blocks, self._frames)
 
     def _find_promising_blocks(self, boxes: Array, mask: FrameMask | None, limit: float) -> Array:
-        """Return the blocks in top-level boxes (n,) that may hold a frame within the limit.
-
-        All axes count.
-        """
+        """Return the blocks in top-level boxes (n,) that may hold a frame within the limit."""
         if not self._two_levels:
             return boxes
         nearest = self._block_low.take(boxes, axis=0)
@@ -330,10 +290,13 @@ class FrameIndex:
 class _Best:
     """The best frame of a search so far, its cost, and the bound up to which boxes are scanned."""
 
-    __slots__ = ("_excluded", "_slack", "cost", "frame", "limit")
+    __slots__ = ("_after", "_before", "_slack", "cost", "frame", "limit")
 
-    def __init__(self, bound: float, slack: float, excluded: Ranges) -> None:
-        self._slack, self._excluded = slack, excluded
+    def __init__(self, bound: float, slack: float, current: int, surroundings: int) -> None:
+        self._slack = slack
+        if current < 0:
+            surroundings = 0
+        self._before, self._after = current - surroundings, current + surroundings
         self.frame = -1
         self.lower(bound)
 
@@ -343,11 +306,8 @@ class _Best:
         self.limit = min(cost * self._slack, _LARGEST)
 
     def find_excluded(self, frames: Array) -> Array:
-        """Return which of `frames` (n,) are never an answer."""
-        excluded = np.zeros(len(frames), bool)
-        for start, stop in self._excluded:
-            excluded |= (frames >= start) & (frames < stop)
-        return excluded
+        """Return which of `frames` (n,) surround the current one and are never an answer."""
+        return (frames > self._before) & (frames < self._after)
 
     def offer(self, costs: Array, blocks: Array, frames: Array) -> None:
         """Take the best of `costs` (16 n,) in `blocks` (n,) if it is better than the best so far.
@@ -362,9 +322,8 @@ class _Best:
                 return
             frame = frames.item(blocks.item(k // _BLOCK), k % _BLOCK)
             after = costs[k + 1 :]
-            if any(start <= frame < stop for start, stop in self._excluded) or (
-                len(after) and after.item(after.argmin()) == cost
-            ):
+            is_excluded = self._before < frame < self._after
+            if is_excluded or (len(after) and after.item(after.argmin()) == cost):
                 among = frames.take(blocks, axis=0).ravel()
                 costs[self.find_excluded(among)] = np.inf
                 if costs[k] != cost:
@@ -376,18 +335,8 @@ class _Best:
             return
 
 
-def _collect_excluded_ranges(current: int, surroundings: int, excluded: Ranges) -> Ranges:
-    """Return all excluded ranges, with the surroundings of the current frame."""
-    if current < 0 or surroundings <= 0:
-        return excluded
-    return [(current - surroundings + 1, current + surroundings), *excluded]
-
-
 class _Space(NamedTuple):
-    """Coordinates that preserve distances: (x - mean) @ axes.
-
-    `mean` (D,) and orthonormal `axes` (D, D) are float64.
-    """
+    """Coordinates that preserve distances, (x - mean) @ axes: (D,) and orthonormal (D, D)."""
 
     mean: Array
     axes: Array
@@ -399,15 +348,24 @@ class _Space(NamedTuple):
     def project_frames(self, features: Array, frames: Array) -> Array:
         """Return coordinates (n, D), float32, of frames (n,) of features (D, N), chunk by chunk."""
         points = np.empty((len(frames), len(features)), np.float32)
-        for start in range(0, len(frames), _CHUNK):
-            chunk = slice(start, start + _CHUNK)
+        for chunk in _iterate_chunks(len(frames)):
             points[chunk] = np.dot(features[:, frames[chunk]].T - self.mean, self.axes)
         return points
 
 
+def _iterate_chunks(count: int) -> Iterator[slice]:
+    """Yield the slices in which the coordinates of so many frames are computed."""
+    return (slice(start, start + _CHUNK) for start in range(0, count, _CHUNK))
+
+
+def _take_sample(features: Array, frames: Array) -> Array:
+    """Return features (D, n) of evenly spaced frames, enough for their spread along each axis."""
+    return features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
+
+
 def _compute_principal_space(features: Array, frames: Array) -> _Space:
     """Return the principal axes of frames (n,) of features (D, N), the widest spread first."""
-    sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]].astype(np.float64)
+    sample = _take_sample(features, frames).astype(np.float64)
     mean = sample.mean(axis=1) if len(frames) else np.zeros(len(features))
     centred = sample - mean[:, None]
     _, axes = np.linalg.eigh(centred @ centred.T)
@@ -416,14 +374,11 @@ def _compute_principal_space(features: Array, frames: Array) -> _Space:
 
 def _project_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
     """Return the features' own axes, the widest spread first, and coordinates (n, D) of frames."""
-    sample = features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
-    widest_first = (
-        sample.var(axis=1, dtype=np.float64).argsort(kind="stable")[::-1]
-        if len(frames)
-        else slice(None)
-    )
+    widest_first = np.arange(len(features))
+    if len(frames):
+        spread = _take_sample(features, frames).var(axis=1, dtype=np.float64)
+        widest_first = spread.argsort(kind="stable")[::-1]
     points = np.empty((len(frames), len(features)), np.float32)
-    for start in range(0, len(frames), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
+    for chunk in _iterate_chunks(len(frames)):
         points[chunk] = features.take(frames[chunk], axis=1)[widest_first].T
     return _Space(np.zeros(len(features)), np.eye(len(features))[:, widest_first]), points

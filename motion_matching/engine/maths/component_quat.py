@@ -14,24 +14,19 @@ import numpy as np
 
 Array = np.ndarray
 
-# r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGNS[j, i]: the product as take, multiply by signs, multiply
-# and sum
+# r_i = sum_j a_j * b[_ORDER[j, i]] * _SIGNS[j, i]: take, multiply by signs, multiply and sum
 _EACH = np.array([[0] * 4, [1] * 4, [2] * 4, [3] * 4])
 _ORDER = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 _SIGNS = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]], np.float32)
 _CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
 _TINY = 1e-12
-_SMALLEST_SQUARE, _HALF = (
-    np.array([_TINY * _TINY], np.float32),
-    np.array([0.5], np.float32),
-)  # faster than scalars
+# arrays, because they are faster than scalars
+_SMALLEST_SQUARE, _HALF = np.array([_TINY * _TINY], np.float32), np.array([0.5], np.float32)
 
 
 @cache
 def _get_signs(count: int, inverse: bool = False) -> Array:
-    """Return the signs (4, 4, B) of a product's terms; arrays of equal shape multiply faster than
-    broadcast ones.
-    """
+    """Return the signs (4, 4, B) of a product's terms; equal shapes multiply fastest."""
     return np.repeat((_SIGNS * _CONJUGATE if inverse else _SIGNS)[:, :, None], count, axis=2)
 
 

@@ -1,5 +1,4 @@
-"""Euler angles, component first: angles `(3, ...)` in the order of their rotations, quaternions
-`(4, ...)`.
+"""Euler angles (3, ...) in the order of their rotations, and quaternions (4, ...).
 
 Rotations are intrinsic: each turns about an axis that the ones before have turned, as BVH channels
 do. Blender's modes are the reverse: its mode 'XYZ' is the order 'ZYX' here.
@@ -18,10 +17,9 @@ Array = np.ndarray
 
 
 def compose(angles: Iterable[Array], order: str) -> list[Array]:
-    """Return the four components of the product of rotations by `angles` in radians, an array for
-    each axis.
+    """Return the components of the product of rotations by angles in radians about `order`'s axes.
 
-    `order` names any number of axes, such as 'zyx'.
+    `order` names any number of axes, such as 'zyx'; `angles` has an array for each.
     """
     q: list[Array] = []
     for angle, axis in zip(angles, order.lower(), strict=True):
@@ -42,10 +40,9 @@ def compose(angles: Iterable[Array], order: str) -> list[Array]:
 
 
 class HalfAngles(NamedTuple):
-    """Half the sum and half the difference of the outer two angles, and two lengths (...) that give
-    the middle one.
+    """Half sum and half difference of the outer angles, and two lengths (...) for the middle one.
 
-    At a gimbal lock one length vanishes and leaves one half undefined: `low` the difference, `high`
+    At a gimbal lock one length vanishes and leaves a half undefined: `low` the difference, `high`
     the sum.
     """
 
@@ -58,35 +55,26 @@ class HalfAngles(NamedTuple):
     def compute_angles(self) -> Array:
         """Return angles (3, ...) with the middle one within a quarter turn."""
         middle = 2 * np.arctan2(self.high, self.low) - np.pi / 2
-        outer = (
-            self.half_sum + self.half_difference,
-            self.handed * (self.half_sum - self.half_difference),
-        )
-        return np.stack([outer[0], middle, outer[1]])
+        first = self.half_sum + self.half_difference
+        third = self.handed * (self.half_sum - self.half_difference)
+        return np.stack([first, middle, third])
 
     def find_locked(self, tolerance: float) -> Array:
-        """Return where (...) the gimbal is locked: one length is less than a part `tolerance` of
-        the other.
-        """
+        """Return where (...) the gimbal is locked: one length is below `tolerance` of the other."""
         return np.minimum(self.low, self.high) < tolerance * np.maximum(self.low, self.high)
 
     def compute_first(self, third: Array) -> Array:
-        """Return the first angle (...) that goes with a chosen third one where the gimbal is
-        locked.
-        """
+        """Return the first angle (...) for a chosen third one where the gimbal is locked."""
         third = self.handed * third
-        return np.where(
-            self.low > self.high, 2.0 * self.half_difference + third, 2.0 * self.half_sum - third
-        )
+        by_low, by_high = 2.0 * self.half_difference + third, 2.0 * self.half_sum - third
+        return np.where(self.low > self.high, by_low, by_high)
 
 
 def split(w: Array, vector: Array, order: str) -> HalfAngles:
-    """Split quaternions with real parts (...) and vectors (3, ...) into half angles of an order
-    such as 'zxy'.
+    """Split quaternions, real parts (...) and vectors (3, ...), into half angles of an order.
 
-    The product of three half angles, written out, gives the sum and the difference of the outer two
-    as the arguments of two complex numbers, and the middle one as the ratio of their lengths.
-    Quaternions may have any length but zero.
+    Sum and difference of the outer two angles are the arguments of two complex numbers; the ratio
+    of their lengths gives the middle one. Quaternions may have any length but zero.
     """
     first, second, third = ("xyz".index(axis) for axis in order.lower())
     handed = 1 if (second - first) % 3 == 1 else -1

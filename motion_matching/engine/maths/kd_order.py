@@ -1,5 +1,4 @@
-"""Order points so that neighbours in space are neighbours in memory: a balanced kd split without
-its tree.
+"""Order points so that neighbours in space are neighbours in memory: a kd split without a tree.
 
 Source: kd-trees (Bentley 1975; Friedman, Bentley and Finkel 1977), stopped at blocks of equal size.
 """
@@ -14,16 +13,13 @@ _SAMPLE = 500  # points that choose the axis of a large split
 
 
 def kd_order(points: Array, group: int, block: int) -> Array:
-    """Return indices (M,) that sort points (N, D) into compact groups, and these into compact
-    blocks.
+    """Return indices (M,) that sort points (N, D) into compact groups, and these into blocks.
 
-    `group` is `block` times a power of two. M is N rounded up to whole groups: the last index is
-    repeated to fill the last group before it is split, so that the copies stay with the point they
-    repeat.
+    `group` is `block` times a power of two. M is N rounded up to whole groups: copies of the last
+    index fill the last group before it is split, so they stay with the point they repeat.
     """
     order = _split_into_groups(points, group)
-    missing = -len(order) % group
-    order = np.concatenate([order, np.full(missing, order[-1:], order.dtype)]) if missing else order
+    order = np.pad(order, (0, -len(order) % group), mode="edge")
     size = group
     while size > block:
         order = _halve(points, order, size)
@@ -32,9 +28,7 @@ def kd_order(points: Array, group: int, block: int) -> Array:
 
 
 def _split_into_groups(points: Array, group: int) -> Array:
-    """Order (N,) by medians along the widest axis, down to parts of `group`; all groups but the
-    last are full.
-    """
+    """Order (N,) by medians along the widest axis into groups, all full but the last."""
     columns = np.ascontiguousarray(points.T)
     order = np.arange(len(points))
     parts = [(0, len(order))]
@@ -53,9 +47,7 @@ def _split_into_groups(points: Array, group: int) -> Array:
 
 
 def _halve(points: Array, order: Array, size: int) -> Array:
-    """Split every run of `size` indices at the median of the axis along which its points spread
-    most.
-    """
+    """Split every run of `size` indices at the median of its widest axis."""
     runs = points[order].reshape(-1, size, points.shape[1])
     axis = (runs.max(axis=1) - runs.min(axis=1)).argmax(axis=1)
     along = np.take_along_axis(runs, axis[:, None, None], axis=2)[:, :, 0]

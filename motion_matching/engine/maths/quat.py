@@ -1,10 +1,8 @@
-"""Unit quaternions as arrays `(..., 4)`, components w x y z, vectorised over all leading
-dimensions.
+"""Unit quaternions as arrays `(..., 4)`, components w x y z.
 
 Products follow the matrix convention: `mul(a, b)` rotates by `b` first, then by `a`. An angular
 velocity is a scaled angle-axis per second in the parent's frame, `to_scaled_angle_axis(mul_inv(q[t
-+ 1], q[t])) / dt`. See `component_quat` for a few dozen bones with the component first, and
-`scalar_quat` for single ones.
++ 1], q[t])) / dt`. `component_quat` is for a few dozen bones, `scalar_quat` for single ones.
 """
 
 from __future__ import annotations
@@ -94,16 +92,12 @@ def exp(v: Array) -> Array:
 
 
 def log(q: Array) -> Array:
-    """Return half the angle-axis `(..., 3)` of unit quaternions; the inverse of `exp` for angles
-    below 2 pi.
-    """
-    length = np.sqrt(np.sum(q[..., 1:] ** 2, axis=-1, keepdims=True))
-    angle = np.arctan2(length, q[..., :1])
-    # near the identity angle / length tends to 1 / w
-    scale = np.where(
-        length > 1e-8, angle / np.maximum(length, 1e-8), np.sign(q[..., :1]) + (q[..., :1] == 0)
-    )
-    return scale * q[..., 1:]
+    """Return half the angle-axis `(..., 3)`: the inverse of `exp` for angles below 2 pi."""
+    w, vector = q[..., :1], q[..., 1:]
+    length = np.sqrt(np.sum(vector**2, axis=-1, keepdims=True))
+    ratio = np.arctan2(length, w) / np.maximum(length, 1e-8)
+    # near the identity, the ratio of angle and length tends to 1 / w
+    return np.where(length > 1e-8, ratio, np.sign(w) + (w == 0)) * vector
 
 
 def from_scaled_angle_axis(v: Array) -> Array:
@@ -112,9 +106,7 @@ def from_scaled_angle_axis(v: Array) -> Array:
 
 
 def to_scaled_angle_axis(q: Array) -> Array:
-    """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way
-    round.
-    """
+    """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way."""
     return 2.0 * log(q)
 
 
@@ -132,58 +124,25 @@ def from_yaw(angle: Array) -> Array:
 
 
 def from_euler(angles: Array, order: str) -> Array:
-    """Return quaternions of intrinsic rotations `(..., 3)` in radians, in an order such as
-    'zyx'.
-    """
+    """Return quaternions of intrinsic rotations `(..., 3)` in radians in an order ('zyx')."""
     return np.stack(euler.compose(np.moveaxis(angles, -1, 0), order), axis=-1)
 
 
 def from_matrix(m: Array) -> Array:
     """Return quaternions `(..., 4)` of rotation matrices `(..., 3, 3)`, accurate at every angle."""
     m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    # the four rows are the quaternion scaled by each of its components in turn; the longest is the
-    # most accurate
-    candidates = np.stack(
-        [
-            np.stack(
-                [
-                    1 + m00 + m11 + m22,
-                    m[..., 2, 1] - m[..., 1, 2],
-                    m[..., 0, 2] - m[..., 2, 0],
-                    m[..., 1, 0] - m[..., 0, 1],
-                ],
-                -1,
-            ),
-            np.stack(
-                [
-                    m[..., 2, 1] - m[..., 1, 2],
-                    1 + m00 - m11 - m22,
-                    m[..., 1, 0] + m[..., 0, 1],
-                    m[..., 0, 2] + m[..., 2, 0],
-                ],
-                -1,
-            ),
-            np.stack(
-                [
-                    m[..., 0, 2] - m[..., 2, 0],
-                    m[..., 1, 0] + m[..., 0, 1],
-                    1 - m00 + m11 - m22,
-                    m[..., 2, 1] + m[..., 1, 2],
-                ],
-                -1,
-            ),
-            np.stack(
-                [
-                    m[..., 1, 0] - m[..., 0, 1],
-                    m[..., 0, 2] + m[..., 2, 0],
-                    m[..., 2, 1] + m[..., 1, 2],
-                    1 - m00 - m11 + m22,
-                ],
-                -1,
-            ),
-        ],
-        axis=-2,
-    )
+    transposed = np.swapaxes(m, -1, -2)
+    difference, total = m - transposed, m + transposed
+    wx, wy, wz = difference[..., 2, 1], difference[..., 0, 2], difference[..., 1, 0]
+    xy, xz, yz = total[..., 1, 0], total[..., 0, 2], total[..., 2, 1]
+    # each row is the quaternion scaled by one of its components; the longest is the most accurate
+    rows = [
+        [1 + m00 + m11 + m22, wx, wy, wz],
+        [wx, 1 + m00 - m11 - m22, xy, xz],
+        [wy, xy, 1 - m00 + m11 - m22, yz],
+        [wz, xz, yz, 1 - m00 - m11 + m22],
+    ]
+    candidates = np.stack([np.stack(row, -1) for row in rows], axis=-2)
     best = np.argmax(np.sum(candidates**2, axis=-1), axis=-1)
     return normalize(np.take_along_axis(candidates, best[..., None, None], axis=-2)[..., 0, :])
 
@@ -191,20 +150,16 @@ def from_matrix(m: Array) -> Array:
 def to_matrix(q: Array) -> Array:
     """Return rotation matrices `(..., 3, 3)`."""
     w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    return np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
-            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
-            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        axis=-2,
-    )
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, -1) for row in rows], axis=-2)
 
 
 def between(a: Array, b: Array) -> Array:
-    """Return the shortest rotation `(..., 4)` from direction `a` to `b`, `(..., 3)`; opposite
-    vectors turn by pi.
-    """
+    """Return the shortest rotation `(..., 4)` from direction `a` to `b`, `(..., 3)`."""
     a, b = normalize_vectors(a), normalize_vectors(b)
     w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
     helper = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
@@ -224,8 +179,9 @@ def yaw(q: Array, forward: Array) -> Array:
 
 
 def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
-    """Return world rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones; parents come
-    before children.
+    """Return world rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones.
+
+    Parents come before children.
     """
     world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)
     for bone, parent in enumerate(parents):
@@ -235,10 +191,15 @@ def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array
             continue
         above = world_rotations[..., parent, :]
         world_rotations[..., bone, :] = mul(above, rotations[..., bone, :])
-        world_positions[..., bone, :] = (
-            mul_vec(above, positions[..., bone, :]) + world_positions[..., parent, :]
-        )
+        offset = mul_vec(above, positions[..., bone, :])
+        world_positions[..., bone, :] = offset + world_positions[..., parent, :]
     return world_rotations, world_positions
+
+
+def compute_world(poses: Array, parents: Array) -> tuple[Array, Array]:
+    """Return world rotations `(F, B, 4)` and positions `(F, B, 3)` of poses `(F, 7, B)`."""
+    local = poses.transpose(0, 2, 1).astype(np.float64)
+    return fk(local[..., 3:], local[..., :3], parents)
 
 
 def ik(world_rotations: Array, world_positions: Array, parents: Array) -> tuple[Array, Array]:

@@ -1,5 +1,4 @@
-"""Quaternions and vectors as tuples of floats, for the handful of single joints that foot locking
-turns at each tick.
+"""Quaternions and vectors as tuples of floats, for the few joints that a tick turns singly.
 
 A product takes 0.35 us here, and 17 us with `quat.mul` on an array of one. Components are w x y z;
 products are ordered as in `quat`.
@@ -48,11 +47,7 @@ def mul_vec(q: Quaternion, v: Vector) -> Vector:
 def between(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> Quaternion:
     """Return the shortest rotation from the direction (ax, ay, az) to (bx, by, bz)."""
     x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    w = (
-        math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz))
-        + ax * bx
-        + ay * by
-        + az * bz
-    )
+    squares = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)
+    w = math.sqrt(squares) + ax * bx + ay * by + az * bz
     n = 1.0 / (math.sqrt(w * w + x * x + y * y + z * z) + 1e-12)
     return w * n, x * n, y * n, z * n

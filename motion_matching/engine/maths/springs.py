@@ -1,9 +1,9 @@
 """Critically damped springs.
 
 A spring of halflife h (seconds) has the damping 4 ln 2 / h. At rest 59.7 % of a position offset
-remains after one halflife. A halflife of zero arrives at once. Source: Holden, Spring-It-On: The
-Game Developer's Spring-Roll-Call, as used by the notebook "Motion Matching For Character
-Animation".
+remains after one halflife. A halflife of zero arrives at once.
+
+Source: Holden, Spring-It-On: The Game Developer's Spring-Roll-Call.
 """
 
 from __future__ import annotations
@@ -23,25 +23,29 @@ def halflife_to_damping(halflife: float) -> float:
     return 4.0 * LN2 / (halflife + _SHORTEST)
 
 
-def compute_decay_matrix(
-    halflife: float, dt: float, velocity_halflife: float | None = None
-) -> np.ndarray:
-    """Return the exact 2x2 matrix that advances (offset, velocity) of a spring at goal zero by `dt`
-    seconds.
+def halflife_to_rate(halflife: float) -> float:
+    """Return half the damping, 2 ln 2 / halflife: the exponent's rate (per second)."""
+    return halflife_to_damping(halflife) / 2.0
 
-    What the velocity adds may fade with a halflife of its own.
+
+def compute_remainder(halflife: float, dt: float) -> float:
+    """Return the share of a difference that plain exponential damping leaves after `dt` seconds."""
+    return math.exp(-LN2 * dt / (halflife + _SHORTEST))
+
+
+def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -> np.ndarray:
+    """Return the exact 2x2 matrix that advances (offset, velocity) of a spring at goal zero.
+
+    What the velocity adds fades with a halflife of its own.
     """
-    y = halflife_to_damping(halflife) / 2.0
-    z = y if velocity_halflife is None else halflife_to_damping(velocity_halflife) / 2.0
+    y, z = halflife_to_rate(halflife), halflife_to_rate(velocity_halflife)
     e, f = math.exp(-y * dt), math.exp(-z * dt)
     return np.array([[e * (1 + y * dt), f * dt], [-e * y * y * dt, f * (1 - z * dt)]])
 
 
 def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value) -> tuple[Any, Any]:
-    """Return position and velocity (per second) of a spring toward a resting `goal`, `dt` seconds
-    later.
-    """
-    y = halflife_to_damping(halflife) / 2.0
+    """Return position and velocity of a spring toward a resting `goal`, `dt` seconds later."""
+    y = halflife_to_rate(halflife)
     j0 = x - goal
     j1 = v + j0 * y
     e = np.exp(-y * dt) if isinstance(dt, np.ndarray) else math.exp(-y * dt)
