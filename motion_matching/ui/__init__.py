@@ -1,6 +1,4 @@
-"""What Blender shows: settings, operators, lists and panels. Nothing here computes; it asks the
-scene and the engine.
-"""
+"""What Blender shows: settings, operators, lists and panels. Nothing here computes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,4 @@
-"""What drawings share: overlays that come and go, lines with a width, plots in a view's corner, and
-texts.
+"""What drawings share: overlays, lines with a width, plots in a view's corner, and texts.
 
 Widths, sizes and edges are in pixels at the interface's scale. `gpu` is only there where something
 is drawn.
@@ -15,15 +14,14 @@ import bpy
 import numpy as np
 
 MARGIN = 20.0  # from the corner of the view
+_BOX = np.array([[0, 1, 2], [0, 2, 3]], np.int32)  # two triangles
 
 Color = tuple[float, ...]
 Batch = Any
 
 
 class Overlay:
-    """Callbacks that draw into all editors of a kind, each at a stage such as POST_VIEW. May be
-    started or stopped twice.
-    """
+    """Callbacks that draw into editors of a kind, each at a stage. May be started twice."""
 
     def __init__(
         self, *callbacks: tuple[Callable[[], None], str], space: Any = bpy.types.SpaceView3D
@@ -65,27 +63,19 @@ def as_segments(path: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
 
 
 def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch | None:
-    """Return a batch of lines, pairs of points (2 L, 3), in one colour or one for each point (2 L,
-    4); None if empty.
-    """
+    """Return a batch of lines (2 L, 3) in one colour or one a point (2 L, 4); None if empty."""
     if not len(points):
         return None
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    content: Any = {
-        "pos": points,
-        "color": np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4)),
-    }
+    colours = np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4))
+    content: Any = {"pos": points, "color": colours}
     return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
 
 
-def draw_lines(
-    batches: Iterable[tuple[Batch | None, float]], *, stand_behind: bool = False
-) -> None:
-    """Draw batches of lines with their widths, over everything or, with `stand_behind`, hidden by
-    what is in front.
-    """
+def draw_lines(batches: Iterable[tuple[Batch | None, float]], stand_behind: bool = False) -> None:
+    """Draw batches of lines with widths; with `stand_behind`, what is in front hides them."""
     import gpu
 
     context = bpy.context
@@ -130,16 +120,11 @@ def build_box_batch(corners: np.ndarray, colours: np.ndarray) -> Batch:
     from gpu_extras.batch import batch_for_shader
 
     positions = np.asarray(corners, np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    faces = (
-        (4 * np.arange(len(corners))[:, None, None] + [[0, 1, 2], [0, 2, 3]])
-        .reshape(-1, 3)
-        .astype(np.int32)
-    )
-    content: Any = {
-        "pos": np.pad(positions, ((0, 0), (0, 1))),
-        "color": np.repeat(np.asarray(colours, np.float32), 4, axis=0),
-    }
-    return batch_for_shader(gpu.shader.from_builtin("FLAT_COLOR"), "TRIS", content, indices=faces)
+    faces = 4 * np.arange(len(corners), dtype=np.int32)[:, None, None] + _BOX
+    colours = np.repeat(np.asarray(colours, np.float32), 4, axis=0)
+    content: Any = {"pos": np.pad(positions, ((0, 0), (0, 1))), "color": colours}
+    shader, faces = gpu.shader.from_builtin("FLAT_COLOR"), faces.reshape(-1, 3)
+    return batch_for_shader(shader, "TRIS", content, indices=faces)
 
 
 def draw_boxes(*batches: Batch) -> None:
@@ -157,9 +142,7 @@ def draw_boxes(*batches: Batch) -> None:
 
 
 class Corner(NamedTuple):
-    """The lower left corner of a plot in its region, in pixels of the screen, and the scale of the
-    interface.
-    """
+    """The lower left corner of a plot in its region in pixels, and the interface's scale."""
 
     x: float
     y: float
@@ -167,11 +150,7 @@ class Corner(NamedTuple):
 
 
 def measure_overlap() -> tuple[int, int]:
-    """Return how much tools and sidebar cover of the drawn region, on its left and on its right, in
-    pixels of the screen.
-
-    Zero if regions do not overlap.
-    """
+    """Return how many pixels tools and sidebar cover on the left and the right of the region."""
     context = bpy.context
     first, last = context.region.x, context.region.x + context.region.width
     left = right = 0
@@ -186,19 +165,15 @@ def measure_overlap() -> tuple[int, int]:
 
 @contextmanager
 def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
-    """Draw the block into the lower right or left corner of the view, at a distance above
-    its edge.
-    """
+    """Draw the block into the lower right or left corner of the view, `above` its edge."""
     from mathutils import Matrix
 
     context = bpy.context
     scale = context.preferences.system.ui_scale
     tools, sidebar = measure_overlap()
-    x = (
-        tools + MARGIN * scale
-        if left
-        else context.region.width - sidebar - (width + MARGIN) * scale
-    )
+    x = tools + MARGIN * scale
+    if not left:
+        x = context.region.width - sidebar - (width + MARGIN) * scale
     corner = Corner(x, (MARGIN + above) * scale, scale)
     with push_matrix(Matrix.Translation((corner.x, corner.y, 0.0)) @ Matrix.Scale(scale, 4)):
         yield corner
@@ -208,7 +183,7 @@ def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> I
 
 
 def draw_text(text: str, x: float, y: float, color: Color) -> None:
-    """Draw a text in the size that was set, at a position in the region in pixels of the screen."""
+    """Draw a text in the current size, at a position in the region in pixels of the screen."""
     import blf
 
     blf.position(0, x, y, 0.0)

@@ -1,6 +1,4 @@
-"""Motion matching in Blender's own menus: Pose, Add > Armature, File > Import, and those of the
-Dope Sheet.
-"""
+"""Entries in Blender's menus Pose, Add > Armature, File > Import, and those of the Dope Sheet."""
 
 from __future__ import annotations
 
@@ -8,21 +6,8 @@ from typing import Any
 
 import bpy
 
-from .character.operators import MOTION_MATCHING_OT_add_demo_performer as AddDemoPerformer
-from .database.operators import MOTION_MATCHING_OT_build as Build
-from .database.operators_import import MOTION_MATCHING_OT_add_assets as AddAssets
-from .database.operators_import import MOTION_MATCHING_OT_add_blend_actions as AddBlendActions
-from .database.operators_import import MOTION_MATCHING_OT_add_files as AddFiles
-from .database.operators_import import MOTION_MATCHING_OT_add_folder as AddFolder
-from .database.operators_import import MOTION_MATCHING_OT_import_motion as ImportMotion
 from .database.operators_sources import EDITS
-from .database.operators_sources import MOTION_MATCHING_OT_add_actions as AddActions
-from .database.operators_sources import MOTION_MATCHING_OT_edit_sources as EditSources
-from .database.operators_sources import MOTION_MATCHING_OT_remove_sources as RemoveSources
 from .panel_base import set_options
-from .play.operators import MOTION_MATCHING_OT_start as Start
-from .tags.panel import MOTION_MATCHING_MT_tags as TagsMenu
-from .takes.operators import MOTION_MATCHING_OT_bake_script as BakeScript
 
 
 class VIEW3D_MT_motion_matching(bpy.types.Menu):
@@ -33,12 +18,12 @@ class VIEW3D_MT_motion_matching(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.operator_context = "INVOKE_DEFAULT"
-        layout.operator(AddActions.bl_idname, icon="ACTION")
-        layout.operator(AddFiles.bl_idname, icon="FILE_FOLDER")
+        layout.operator("motion_matching.add_actions", icon="ACTION")
+        layout.operator("motion_matching.add_files", icon="FILE_FOLDER")
         layout.separator()
-        layout.operator(Build.bl_idname, icon="MODIFIER")
-        layout.operator(Start.bl_idname, icon="PLAY")
-        layout.operator(BakeScript.bl_idname, icon="ACTION_TWEAK")
+        layout.operator("motion_matching.build", icon="MODIFIER")
+        layout.operator("motion_matching.start", icon="PLAY")
+        layout.operator("motion_matching.bake_script", icon="ACTION_TWEAK")
 
 
 class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
@@ -49,20 +34,15 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.operator_context = "INVOKE_DEFAULT"
-        set_options(
-            layout.operator(AddActions.bl_idname, text="Add All Actions", icon="ACTION"),
-            which="ALL",
-        )
-        set_options(
-            layout.operator(AddActions.bl_idname, text="Add Active Action", icon="PLAY"),
-            which="ACTIVE",
-        )
-        layout.operator(AddAssets.bl_idname, icon="ASSET_MANAGER")
-        layout.operator(AddBlendActions.bl_idname, icon="FILE_BLEND")
+        name = "motion_matching.add_actions"
+        set_options(layout.operator(name, text="Add All Actions", icon="ACTION"), which="ALL")
+        set_options(layout.operator(name, text="Add Active Action", icon="PLAY"), which="ACTIVE")
+        layout.operator("motion_matching.add_assets", icon="ASSET_MANAGER")
+        layout.operator("motion_matching.add_blend_actions", icon="FILE_BLEND")
         layout.separator()
-        layout.operator(AddFiles.bl_idname, icon="FILE")
-        layout.operator(AddFolder.bl_idname, icon="FILE_FOLDER")
-        layout.operator(ImportMotion.bl_idname, icon="IMPORT")
+        layout.operator("motion_matching.add_files", icon="FILE")
+        layout.operator("motion_matching.add_folder", icon="FILE_FOLDER")
+        layout.operator("motion_matching.import_motion", icon="IMPORT")
 
 
 class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):
@@ -75,30 +55,30 @@ class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):
         for key, (name, _, icon, _) in EDITS.items():
             if key in ("mirror", "loop", "whole", "speed"):
                 layout.separator()
-            set_options(layout.operator(EditSources.bl_idname, text=name, icon=icon), edit=key)
+            button = layout.operator("motion_matching.edit_sources", text=name, icon=icon)
+            set_options(button, edit=key)
         layout.separator()
-        layout.operator(RemoveSources.bl_idname, icon="TRASH")
+        layout.operator("motion_matching.remove_sources", icon="TRASH")
 
 
 def _draw_in_pose_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.separator()
-    self.layout.menu(VIEW3D_MT_motion_matching.__name__, icon="ARMATURE_DATA")
+    self.layout.menu("VIEW3D_MT_motion_matching", icon="ARMATURE_DATA")
 
 
 def _draw_in_add_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.operator_context = "INVOKE_DEFAULT"
-    self.layout.operator(
-        AddDemoPerformer.bl_idname, text="Demo Performer", icon="OUTLINER_OB_ARMATURE"
-    )
+    name = "motion_matching.add_demo_performer"
+    self.layout.operator(name, text="Demo Performer", icon="OUTLINER_OB_ARMATURE")
 
 
 def _draw_in_import_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.operator(AddFiles.bl_idname, text="Motion Capture to Match (.bvh)")
+    self.layout.operator("motion_matching.add_files", text="Motion Capture to Match (.bvh)")
 
 
 def _draw_in_dope_sheet_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.separator()
-    self.layout.menu(TagsMenu.__name__, icon="BOOKMARKS")
+    self.layout.menu("MOTION_MATCHING_MT_tags", icon="BOOKMARKS")
 
 
 _MENU_ENTRIES: Any = (

@@ -1,6 +1,4 @@
-"""What operators share: what they require, errors as reports, and work in slices between
-redraws.
-"""
+"""What operators share: requirements, errors as reports, and work in slices between redraws."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ from ..app.characters import get_active_armature, get_active_settings
 from ..app.items import get_active
 from ..app.runtime import runtime
 from ..engine.errors import MotionMatchingError
+from .database.properties import MotionMatchingSource
 from .takes.properties import MotionMatchingTake
 from .typed_properties import annotate
 
 # What an operator requires: given the context, what to do first, or an empty string.
 Requirement = Callable[[bpy.types.Context], str]
 
-# Blender finds no texts to translate below a class that is not registered: what operators share has
-# to be a mixin
+# A mixin: Blender finds no texts to translate below a class that is not registered
 if TYPE_CHECKING:
     _Base = bpy.types.Operator
 else:
@@ -42,9 +40,8 @@ def n_(message: str) -> str:
 
 
 def not_busy(context: bpy.types.Context) -> str:
-    return (
-        n_("Wait for the running task to finish, or cancel it with Esc") if runtime.progress else ""
-    )
+    message = n_("Wait for the running task to finish, or cancel it with Esc")
+    return message if runtime.progress else ""
 
 
 def not_live(context: bpy.types.Context) -> str:
@@ -78,26 +75,19 @@ def has_sources(context: bpy.types.Context) -> str:
     sources = get_active_settings(context).sources
     if not sources:
         return n_("Add actions or files to build from first")
-    return (
-        ""
-        if any(source.enabled for source in sources)
-        else n_("Switch on at least one source first")
-    )
+    is_any_on = any(source.enabled for source in sources)
+    return "" if is_any_on else n_("Switch on at least one source first")
 
 
 def can_assign_action(context: bpy.types.Context) -> str:
     data = get_active_armature(context).animation_data
-    return (
-        n_("Leave the tweak mode of the NLA first (Tab in the NLA editor)")
-        if data and data.use_tweak_mode
-        else ""
-    )
+    message = n_("Leave the tweak mode of the NLA first (Tab in the NLA editor)")
+    return message if data and data.use_tweak_mode else ""
 
 
 def has_active_source(context: bpy.types.Context) -> str:
-    settings = get_active_settings(context)
-    source = get_active(settings.sources, settings.source_index)
-    return "" if source else n_("Add actions or files, and choose one in the list")
+    message = n_("Add actions or files, and choose one in the list")
+    return "" if get_active_source(context) else message
 
 
 def has_take(context: bpy.types.Context) -> str:
@@ -106,17 +96,19 @@ def has_take(context: bpy.types.Context) -> str:
 
 def has_action(context: bpy.types.Context) -> str:
     """Require that the active take still has its action."""
-    return (
-        ""
-        if get_active_take(context).action
-        else n_("The action of this take was deleted: discard the take")
-    )
+    message = n_("The action of this take was deleted: discard the take")
+    return "" if get_active_take(context).action else message
 
 
 def has_performance(context: bpy.types.Context) -> str:
     """Require that the active take holds what was performed."""
     known = scene.writing.recording.has_performance(get_active_take(context).action)
     return "" if known else n_("This take does not hold what was performed: bake or record another")
+
+
+def get_active_source(context: bpy.types.Context) -> MotionMatchingSource | None:
+    settings = get_active_settings(context)
+    return get_active(settings.sources, settings.source_index)
 
 
 def get_active_take(context: bpy.types.Context) -> MotionMatchingTake | None:
@@ -136,9 +128,7 @@ TAKE = (*CHARACTER, has_take)
 
 
 class NothingToDoError(Exception):
-    """Ends an operator without an undo step; its message, if any, is reported, but not as
-    an error.
-    """
+    """Ends an operator without an undo step; a message is reported, but not as an error."""
 
 
 class Operator(_Base):
@@ -153,10 +143,11 @@ class Operator(_Base):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        message = next(filter(None, (requirement(context) for requirement in cls.requires)), "")
-        if message:
-            cls.poll_message_set(message)
-        return not message
+        for requirement in cls.requires:
+            if message := requirement(context):
+                cls.poll_message_set(message)
+                return False
+        return True
 
     def run(self, context: bpy.types.Context) -> str | None:
         """Do it, and return what to report. The project's own errors become reports."""
@@ -190,11 +181,10 @@ class ConfirmedOperator(Operator):
 
 
 class SteppedOperator(Operator):
-    """A mixin of operators that take their time: `steps(context)` returns what to report. Esc
-    cancels them.
-    """
+    """A mixin of operators that take their time, until Esc cancels them."""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        """Do it in steps, and return what to report."""
         raise NotImplementedError
 
     def get_cancel_message(self) -> str:
@@ -220,11 +210,8 @@ class SteppedOperator(Operator):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         app.steps.stop()
-        self._steps, self._last_progress, self._time_left = (
-            self.steps(context),
-            0.0,
-            app.steps.TimeLeft(),
-        )
+        self._steps, self._time_left = self.steps(context), app.steps.TimeLeft()
+        self._last_progress = 0.0
         app.steps.start(self._steps, context.window, self.bl_label, _TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -269,9 +256,8 @@ class SteppedOperator(Operator):
     def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:
         context.window_manager.progress_update(part)
         left = self._time_left.estimate(part, time.perf_counter())
-        context.workspace.status_text_set(
-            "    ".join(filter(None, (f"{text} {part:.0%}", left, "Esc: Cancel")))
-        )
+        words = (f"{text} {part:.0%}", left, "Esc: Cancel")
+        context.workspace.status_text_set("    ".join(filter(None, words)))
         runtime.progress = f"{text}, {left}" if left else text, part
         app.callbacks.redraw()
         self._last_progress = time.perf_counter()

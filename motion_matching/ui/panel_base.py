@@ -1,5 +1,4 @@
-"""What panels share: the sidebar's tab "Motion", and rows that several panels draw. Panels read,
-and compute nothing.
+"""What panels share: the sidebar's tab "Motion", and rows that several panels draw.
 
 `bl_order` leaves room: 0 Character, 1 Database, 2 Controller, 3 Play, 4 Takes, 5 Insight.
 """
@@ -16,8 +15,6 @@ from ..app.characters import get_active_armature, get_active_settings
 from ..app.items import has_active
 from ..app.runtime import runtime
 from ..app.typed import settings_of
-from .presets import MOTION_MATCHING_OT_remove_preset as RemovePreset
-from .presets import MOTION_MATCHING_OT_save_preset as SavePreset
 
 if TYPE_CHECKING:
     from .properties import MotionMatchingSettings
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 else:
     _Base = _Lists = object  # as of operators
 
-State = tuple[str, str]  # icon and words
+State = tuple[Any, str]  # icon and words
 
 
 class Panel(_Base):
@@ -39,9 +36,7 @@ class Panel(_Base):
 
 
 class ArmaturePanel(Panel):
-    """A mixin of panels about the active armature. Their headers show a state, so that closed
-    panels show it as well.
-    """
+    """A mixin of panels about the active armature. Also closed ones show a state, in the header."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -52,8 +47,7 @@ class ArmaturePanel(Panel):
         if state := self.get_state(obj, settings_of(obj)):
             row = self.layout.row(align=True)
             row.active = False
-            icon: Any = state[0]
-            row.label(text=state[1], icon=icon)
+            row.label(text=state[1], icon=state[0])
 
     def draw(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
@@ -185,10 +179,9 @@ def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
     """Draw a preset menu, with a button to add and one to remove, as Blender does."""
     row = layout.row(align=True)
     row.menu(f"MOTION_MATCHING_MT_{kind}", text=_get_title(preset) if preset else "Presets")
-    set_options(row.operator(SavePreset.bl_idname, text="", icon="ADD"), kind=kind)
-    set_options(
-        row.operator(RemovePreset.bl_idname, text="", icon="REMOVE"), kind=kind, name=preset
-    )
+    set_options(row.operator("motion_matching.save_preset", text="", icon="ADD"), kind=kind)
+    remove = row.operator("motion_matching.remove_preset", text="", icon="REMOVE")
+    set_options(remove, kind=kind, name=preset)
 
 
 @cache

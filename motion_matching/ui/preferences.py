@@ -1,9 +1,8 @@
-"""Preferences of the extension: the size of the library of databases, and the devices that
-steer.
-"""
+"""Preferences of the extension: the size of the library of databases, and devices that steer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -47,34 +46,19 @@ BUTTONS = [
 ]
 _HERE = "in the preferences of the extension"
 # events that are not keys, or that move the view
-_NO_KEYS = (
-    "NONE",
-    "TIMER",
-    "MOUSE",
-    "LEFTMOUSE",
-    "MIDDLEMOUSE",
-    "RIGHTMOUSE",
-    "PEN",
-    "ERASER",
-    "INBETWEEN",
-    "EVT_",
-    "WHEEL",
-    "TRACKPAD",
-    "WINDOW_",
-    "ACTIONZONE",
-    "XR_",
-    "TEXTINPUT",
-    "NDOF_MOTION",
+_NO_KEY = re.compile(
+    "NONE|TIMER|MOUSE|LEFTMOUSE|MIDDLEMOUSE|RIGHTMOUSE|PEN|ERASER|INBETWEEN|EVT_|WHEEL|TRACKPAD|"
+    "WINDOW_|ACTIONZONE|XR_|TEXTINPUT|NDOF_MOTION"
+)
+_HOLD = "while the key or button is held, instead of until it is pressed again"
+_KEY_HELP = (
+    "Keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or LEFT_SHIFT"
 )
 
 
 def _key(action: str) -> str:
     name, default, _ = ACTIONS[action]
-    help = (
-        "Keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or "
-        "LEFT_SHIFT"
-    )
-    return text(default, name, help)
+    return text(default, name, _KEY_HELP)
 
 
 def _button(action: str) -> str:
@@ -132,16 +116,8 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         soft_max=3.0,
         subtype="FACTOR",
     )
-    hold_run: bool = switch(
-        False,
-        "Hold to Run",
-        "Run while the key or button is held, instead of until it is pressed again",
-    )
-    hold_strafe: bool = switch(
-        False,
-        "Hold to Keep Facing",
-        "Keep facing while the key or button is held, instead of until it is pressed again",
-    )
+    hold_run: bool = switch(False, "Hold to Run", f"Run {_HOLD}")
+    hold_strafe: bool = switch(False, "Hold to Keep Facing", f"Keep facing {_HOLD}")
     key_ahead: str = _key("ahead")
     key_back: str = _key("back")
     key_left: str = _key("left")
@@ -211,13 +187,10 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
 
 
 def create_devices() -> tuple[live.inputs.keyboard.Keyboard, live.inputs.gamepad.Gamepad | None]:
-    """Create the devices that steer. SettingsError for an unknown key in the preferences, or one
-    with two tasks.
-    """
-    settings = get_preferences()
-    hold = tuple(
-        action for action in ("run", "strafe") if settings and getattr(settings, f"hold_{action}")
-    )
+    """Create the devices that steer. SettingsError for an unknown key, or one with two tasks."""
+    settings, hold = get_preferences(), tuple[str, ...]()
+    if settings:
+        hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
     keyboard = live.inputs.keyboard.Keyboard(_read_keys(), hold)
     if settings and not settings.use_gamepad:
         return keyboard, None
@@ -240,25 +213,20 @@ def find_problem() -> str:
 
 
 def _read_keys() -> dict[str, list[str]]:
-    """Return the keys of each action. SettingsError for one that is unknown, reserved, or has two
-    tasks.
-    """
+    """Return the keys of each action. SettingsError if unknown, reserved, or with two tasks."""
     event_type: Any = bpy.types.Event.bl_rna.properties["type"]
     known = event_type.enum_items
-    keys = {action: _get_key_names(action) for action in ACTIONS}
+    keys = {action: _parse_key_names(text) for action, text in _get_keys().items()}
     for action, names in keys.items():
         label = ACTIONS[action][0]
         for name in names:
-            if name not in known or name.startswith(_NO_KEYS):
-                raise SettingsError(
-                    f"There is no key '{name}' for '{label}'; write one such as W, UP_ARROW or "
-                    f"LEFT_SHIFT {_HERE}."
-                )
+            if name not in known or _NO_KEY.match(name):
+                problem = f"There is no key '{name}' for '{label}'"
+                example = "write one such as W, UP_ARROW or LEFT_SHIFT"
+                raise SettingsError(f"{problem}; {example} {_HERE}.")
             if name == "ESC":
-                raise SettingsError(
-                    f"The key ESC cannot do '{label}': it stops the session; choose another "
-                    f"{_HERE}."
-                )
+                problem = f"The key ESC cannot do '{label}': it stops the session"
+                raise SettingsError(f"{problem}; choose another {_HERE}.")
     _check_tasks("key", keys)
     return keys
 
@@ -278,23 +246,23 @@ def _read_buttons() -> dict[str, str]:
 def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
     tasks: dict[str, str] = {}
     for action, names in given.items():
+        label = ACTIONS[action][0]
         for name in names:
-            label = ACTIONS[action][0]
             if tasks.get(name) == label:
-                raise SettingsError(
-                    f"The {what} {name} is assigned twice to '{label}'; remove one {_HERE}."
-                )
+                problem = f"is assigned twice to '{label}'; remove one"
+                raise SettingsError(f"The {what} {name} {problem} {_HERE}.")
             if name in tasks:
-                raise SettingsError(
-                    f"The {what} {name} is assigned to both '{tasks[name]}' and '{label}'; choose "
-                    f"another for one of them {_HERE}."
-                )
+                problem = f"is assigned to both '{tasks[name]}' and '{label}'; choose another for"
+                raise SettingsError(f"The {what} {name} {problem} one of them {_HERE}.")
             tasks[name] = label
 
 
-def _get_key_names(action: str) -> list[str]:
+def _get_keys() -> dict[str, str]:
+    """Return the text of the keys of each action."""
     settings = get_preferences()
-    return _parse_key_names(getattr(settings, f"key_{action}") if settings else ACTIONS[action][1])
+    if not settings:
+        return {action: keys for action, (_, keys, _) in ACTIONS.items()}
+    return {action: getattr(settings, f"key_{action}") for action in ACTIONS}
 
 
 def _parse_key_names(text: str) -> list[str]:
@@ -303,13 +271,7 @@ def _parse_key_names(text: str) -> list[str]:
 
 def describe_keys() -> str:
     """Describe in a line which keys do what."""
-    settings = get_preferences()
-    return _format_keys(
-        *(
-            getattr(settings, f"key_{action}") if settings else keys
-            for action, (_, keys, _) in ACTIONS.items()
-        )
-    )
+    return _format_keys(*_get_keys().values())
 
 
 @cache

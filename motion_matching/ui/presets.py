@@ -1,6 +1,4 @@
-"""Presets: JSON files that Blender's preset menus list, shipped ones and the user's own, and the
-operators on them.
-"""
+"""Presets: JSON files, shipped ones and the user's own, with Blender's menus and operators."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ import bpy
 
 from .. import app, engine
 from ..app.characters import get_active_armature, get_active_settings
+from ..app.typed import settings_of
 from ..engine import presets
 from ..engine.errors import SettingsError
 from ..engine.motion.bone_names import ROLES
@@ -37,21 +36,17 @@ def remove_shipped() -> None:
 
 
 def _get_shipped_folder() -> str:
-    """Return the folder in which Blender looks for `presets/`."""
+    """Return the folder that holds `presets/`."""
     return str(presets.find_folder("features").parents[2])
 
 
 def get_user_folder(kind: str, create: bool = False) -> Path:
-    """Return the folder of the user's own presets of a kind. SettingsError if it cannot be
-    created.
-    """
-    folder = bpy.utils.user_resource(
-        "SCRIPTS", path=f"presets/motion_matching/{kind}", create=create
-    )
+    """Return the folder of the user's own presets. SettingsError if it cannot be created."""
+    path = f"presets/motion_matching/{kind}"
+    folder = bpy.utils.user_resource("SCRIPTS", path=path, create=create)
     if create and not folder:
         raise SettingsError(
-            "Blender has no folder for your own presets; make sure that it may write to its user "
-            "folder."
+            "Blender has no folder for your presets; make sure that it may write to its own."
         )
     return Path(folder)
 
@@ -100,44 +95,32 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
         self.layout.prop(self, "name")
 
     def run(self, context: bpy.types.Context) -> None:
-        settings = get_active_settings(context)
-        owner: Any
         name = re.sub(r"\W+", "_", self.name).strip("_").lower()
         if not name:
-            raise SettingsError(
-                f"'{self.name}' cannot be the name of a file; use letters and digits."
-            )
-        if self.kind == "features":
-            if not settings.features.items:
-                raise SettingsError(
-                    "There are no features to save; apply a preset and change it first."
-                )
-            app.features.build_schema(settings.features)
-            data, owner = app.features.get_features_data(settings.features), settings.features
-        elif self.kind == "rigs":
-            # if none are chosen, those that were found are worth saving
-            bones = (
-                app.settings.get_roles(settings)
-                or app.rig_status.refresh(get_active_armature(context)).roles
-            )
-            if not bones:
-                raise SettingsError(
-                    "There are no roles to save; choose bones for hips, spine and legs first."
-                )
-            data, owner = (
-                {"roles": {role: bone for role, bone in bones.items() if role in ROLES}},
-                settings.roles,
-            )
-        else:
-            data, owner = (
-                {"settings": app.settings.get_controller_data(settings.controller)},
-                settings.controller,
-            )
-        with engine.files.replacing(
-            get_user_folder(self.kind, create=True) / f"{name}.json", SettingsError
-        ) as temporary:
+            raise SettingsError(f"'{self.name}' cannot name a file; use letters and digits.")
+        data, owner = _collect_data(self.kind, get_active_armature(context))
+        path = get_user_folder(self.kind, create=True) / f"{name}.json"
+        with engine.files.replacing(path, SettingsError) as temporary:
             temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
         owner.preset = name
+
+
+def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any]:
+    """Return what a preset holds of a character, and the group that it is from."""
+    settings = settings_of(obj)
+    if kind == "controllers":
+        data = app.settings.get_controller_data(settings.controller)
+        return {"settings": data}, settings.controller
+    if kind == "features":
+        if not settings.features.items:
+            raise SettingsError("There are no features to save; apply a preset and change it.")
+        app.features.build_schema(settings.features)
+        return app.features.get_features_data(settings.features), settings.features
+    # if no roles are chosen, those that were found are worth saving
+    bones = app.settings.get_roles(settings) or app.rig_status.refresh(obj).roles
+    if not bones:
+        raise SettingsError("There are no roles to save; choose bones for hips, spine and legs.")
+    return {"roles": {role: bones[role] for role in bones if role in ROLES}}, settings.roles
 
 
 class MOTION_MATCHING_OT_remove_preset(_PresetOperator, bpy.types.Operator):
@@ -152,9 +135,8 @@ class MOTION_MATCHING_OT_remove_preset(_PresetOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context) -> None:
         path = get_user_folder(self.kind) / f"{self.name}.json"
         if not self.name or not path.is_file():
-            raise SettingsError(
-                f"You have no preset '{self.name}' of your own; shipped ones cannot be deleted."
-            )
+            message = f"You have no preset '{self.name}' of your own"
+            raise SettingsError(f"{message}; shipped ones cannot be deleted.")
         try:
             path.unlink()
         except OSError as cause:

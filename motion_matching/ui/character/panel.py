@@ -135,4 +135,8 @@ def draw_role_row(
         draw_right(row, known[role])
 
 
-CLASSES = (MOTION_MATCHING_PT_start, MOTION_MATCHING_PT_character, MOTION_MATCHING_PT_roles)
+CLASSES: tuple[type, ...] = (
+    MOTION_MATCHING_PT_start,
+    MOTION_MATCHING_PT_character,
+    MOTION_MATCHING_PT_roles,
+)

@@ -266,7 +266,7 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
         column.operator(ComputedPath.bl_idname, icon="LOOP_BACK")
 
 
-CLASSES = (
+CLASSES: tuple[type, ...] = (
     MOTION_MATCHING_UL_sources,
     MOTION_MATCHING_UL_databases,
     MOTION_MATCHING_PT_database,

@@ -312,7 +312,7 @@ replaced"""
         )
 
 
-CLASSES = (
+CLASSES: tuple[type, ...] = (
     MOTION_MATCHING_OT_add_tag,
     MOTION_MATCHING_OT_tag_at_playhead,
     MOTION_MATCHING_OT_remove_tag,

@@ -123,7 +123,7 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
         layout.operator(MarkersToTags.bl_idname, text="Ranges from Pose Markers", icon="PMARKER")
 
 
-CLASSES = (
+CLASSES: tuple[type, ...] = (
     MOTION_MATCHING_MT_tags,
     MOTION_MATCHING_UL_tags,
     MOTION_MATCHING_PT_tags,
