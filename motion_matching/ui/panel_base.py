@@ -80,11 +80,15 @@ class List(_Lists):
         raise NotImplementedError
 
 
-class SourcePanel(ArmaturePanel):
-    """A mixin of closed panels about the active source."""
+class DatabasePanel(ArmaturePanel):
+    """A mixin of closed panels below that of the database."""
 
     bl_parent_id = "MOTION_MATCHING_PT_database"
     bl_options = {"DEFAULT_CLOSED"}
+
+
+class SourcePanel(DatabasePanel):
+    """A mixin of panels about the active source."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

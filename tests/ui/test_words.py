@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import bpy
 
 from motion_matching.app.runtime import runtime
@@ -10,6 +13,7 @@ from motion_matching.ui import classes
 from motion_matching.ui.takes import properties as takes_properties
 from tests.ui.characters import character, refused
 
+UI = Path(classes.__file__).parent
 UNITLESS = {
     "speed",
     "weight",
@@ -74,6 +78,15 @@ def test_everything_is_explained():
     assert checked > 80
     assert [name for name, _, _ in takes_properties.SCRIPTS] == list(scripts.NAMES)
     assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
+
+
+def test_buttons_menus_and_lists_name_what_there_is():
+    code = "".join(file.read_text(encoding="utf-8") for file in UI.rglob("*.py"))
+    operators = {cls.bl_idname for cls in classes.ALL if issubclass(cls, bpy.types.Operator)}
+    assert set(re.findall(r'"(motion_matching\.\w+)"', code)) == operators
+    types = set(re.findall(r'"([A-Z]\w*_(?:MT|PT|UL)_\w+)"', code))
+    assert len(types) > 10
+    assert not {name for name in types if not hasattr(bpy.types, name)}
 
 
 def test_every_operator_says_why_it_cannot_run(monkeypatch):

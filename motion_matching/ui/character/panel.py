@@ -1,16 +1,15 @@
-"""The panel of the character: what performs, what carries it over the ground, and its bones by
-role.
-"""
+"""The panel of the character: what performs, what carries it, and its bones by role."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import bpy
 
 from ... import app
 from ...app.characters import get_active_armature
-from ...app.typed import armature_of
+from ...app.typed import armature_of, settings_of
 from ...engine.motion.bone_names import ROLES
-from ..database.properties import MotionMatchingRoles
 from ..panel_base import (
     ArmaturePanel,
     Panel,
@@ -25,8 +24,6 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 from .operators import FIXES
-from .operators import MOTION_MATCHING_OT_add_demo_performer as AddDemoPerformer
-from .operators import MOTION_MATCHING_OT_fix_rig as FixRig
 
 
 class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
@@ -42,11 +39,11 @@ class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         column = self.layout.column()
         if any(obj.type == "ARMATURE" for obj in context.view_layer.objects):
-            draw_wrapped_text(
-                column, "Select an armature to work with, or add another performer", "INFO"
-            )
+            hint = "Select an armature to work with, or add another performer"
+            draw_wrapped_text(column, hint, "INFO")
         column.operator_context = "INVOKE_DEFAULT"
-        add_tall_row(column).operator(AddDemoPerformer.bl_idname, icon="OUTLINER_OB_ARMATURE")
+        row = add_tall_row(column)
+        row.operator("motion_matching.add_demo_performer", icon="OUTLINER_OB_ARMATURE")
         draw_progress(column)
 
 
@@ -57,14 +54,11 @@ class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
     bl_order = 0
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        is_broken, rig = (
-            app.status.get_status(obj).kind == "broken",
-            app.rig_status.get_rig_state(obj),
-        )
+        rig = app.rig_status.get_rig_state(obj)
         problem = rig.problems[0] if rig and rig.problems else None
         if problem and problem.serious:
             return "ERROR", problem.label
-        if is_broken:
+        if app.status.get_status(obj).kind == "broken":
             return "ERROR", "Needs Help"
         return ("INFO", problem.label) if problem else ("CHECKMARK", "Ready")
 
@@ -76,10 +70,9 @@ class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
             box = self.layout.box()
             draw_wrapped_text(box, fault.sentence, "ERROR" if fault.serious else "INFO")
             if fault.fix:
-                set_options(
-                    box.operator(FixRig.bl_idname, text=FIXES[fault.fix][0], icon="TOOL_SETTINGS"),
-                    fix=fault.fix,
-                )
+                name = FIXES[fault.fix][0]
+                fix = box.operator("motion_matching.fix_rig", text=name, icon="TOOL_SETTINGS")
+                set_options(fix, fix=fault.fix)
         column = split_layout(self.layout)
         column.prop(settings, "root")
         if settings.root == "BONE":
@@ -95,44 +88,29 @@ class MOTION_MATCHING_PT_roles(ArmaturePanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        given, rig = (
-            sum(bool(getattr(settings.roles, role)) for role in ROLES),
-            app.rig_status.get_rig_state(obj),
-        )
+        given = sum(bool(getattr(settings.roles, role)) for role in ROLES)
+        rig = app.rig_status.get_rig_state(obj)
         if rig and any(problem.label == "Roles Missing" for problem in rig.problems):
             return "ERROR", "Missing"
         return "BONE_DATA", f"{given} Given" if given else "Found"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        known = get_known_roles(obj)
         draw_preset_row(self.layout, "rigs", settings.roles.preset)
-        column = split_layout(self.layout)
-        for role in ROLES:
-            draw_role_row(column, obj, settings.roles, role, known)
+        draw_roles(split_layout(self.layout), obj, ROLES)
 
 
-def get_known_roles(obj: bpy.types.Object) -> dict[str, str]:
-    """Return bones by role: those of a fresh database, otherwise those that names and rest pose
-    suggest.
-    """
-    rig = app.rig_status.get_rig_state(obj)
-    return app.status.get_status(obj).roles or (rig.roles if rig else {})
-
-
-def draw_role_row(
-    column: bpy.types.UILayout,
-    obj: bpy.types.Object,
-    roles: MotionMatchingRoles,
-    role: str,
-    known: dict[str, str],
-) -> None:
-    """Draw a picker of a role's bone, and below it the bone that was found if none is given."""
-    column.prop_search(roles, role, armature_of(obj), "bones")
-    if role in known and not getattr(roles, role):
-        row = column.row()
-        row.active = False
-        row.scale_y = 0.6
-        draw_right(row, known[role])
+def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterable[str]) -> None:
+    """Draw a picker of a bone for each role, and the bone that was found below an empty one."""
+    rig, given = app.rig_status.get_rig_state(obj), settings_of(obj).roles
+    # in a fresh database, otherwise by names and rest pose
+    found = app.status.get_status(obj).roles or (rig.roles if rig else {})
+    for role in roles:
+        layout.prop_search(given, role, armature_of(obj), "bones")
+        if role in found and not getattr(given, role):
+            row = layout.row()
+            row.active = False
+            row.scale_y = 0.6
+            draw_right(row, found[role])
 
 
 CLASSES: tuple[type, ...] = (

@@ -1,6 +1,4 @@
-"""The panel of the database: sources, named databases, how sources are read, and the simulation
-bone.
-"""
+"""The panel of the database: sources, named databases, reading, and the simulation bone."""
 
 from __future__ import annotations
 
@@ -10,9 +8,10 @@ import bpy
 
 from ... import app
 from ...app.items import get_active
-from ..character.panel import draw_role_row, get_known_roles
+from ..character.panel import draw_roles
 from ..panel_base import (
     ArmaturePanel,
+    DatabasePanel,
     List,
     SourcePanel,
     State,
@@ -25,35 +24,20 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 from . import ground_paths
-from .operators import MOTION_MATCHING_OT_add_database as AddDatabase
-from .operators import MOTION_MATCHING_OT_build as Build
-from .operators import MOTION_MATCHING_OT_clear_cache as ClearCache
-from .operators import MOTION_MATCHING_OT_computed_path as ComputedPath
-from .operators import MOTION_MATCHING_OT_edit_path as EditPath
-from .operators import MOTION_MATCHING_OT_remove_database as RemoveDatabase
-from .operators import MOTION_MATCHING_OT_select_path as SelectPath
-from .operators import MOTION_MATCHING_OT_smooth_path as SmoothPath
-from .operators_import import MOTION_MATCHING_OT_add_files as AddFiles
-from .operators_sources import MOTION_MATCHING_OT_add_actions as AddActions
-from .operators_sources import MOTION_MATCHING_OT_remove_source as RemoveSource
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
+_ELSEWHERE = "Built on another machine, or cleared since: build it again"
 # by the kind of a status: icon, two words, and what to do
 _STATES = {
     "unknown": ("SORTTIME", "Looking", ""),
     "empty": ("LAYER_USED", "No Sources", "Add actions of this armature, or files"),
     "broken": ("ERROR", "Needs Help", ""),
     "none": ("LAYER_USED", "Not Built", "Build the database"),
-    "elsewhere": (
-        "FILE_REFRESH",
-        "Not Built Here",
-        "Built on another machine, or cleared since: build it again",
-    ),
+    "elsewhere": ("FILE_REFRESH", "Not Built Here", _ELSEWHERE),
     "stale": ("FILE_REFRESH", "Stale", "Sources or settings have changed: build again"),
     "fresh": ("CHECKMARK", "Fresh", ""),
 }
-_KIND_ICONS: Any = {"ACTION": "ACTION", "FILE": "FILE"}
 
 
 class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
@@ -63,12 +47,10 @@ class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
         is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
+        icon: Any = "ERROR" if is_lost else item.kind  # whose icons have the same names
         rest = row.row(align=True)
         rest.active = item.enabled
-        rest.label(
-            text=item.action.name if item.action else item.name,
-            icon="ERROR" if is_lost else _KIND_ICONS[item.kind],
-        )
+        rest.label(text=item.action.name if item.action else item.name, icon=icon)
         rest.prop(item, "loop", text="", icon="FILE_REFRESH")
         rest.prop(item, "mirror", text="", icon="MOD_MIRROR")
 
@@ -108,18 +90,15 @@ class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
         side = draw_list(layout, "MOTION_MATCHING_UL_sources", settings, "sources", "source_index")
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
-        side.operator(RemoveSource.bl_idname, text="", icon="REMOVE")
+        side.operator("motion_matching.remove_source", text="", icon="REMOVE")
         side.separator()
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
         if not settings.sources:
             row = layout.row(align=True)
-            row.operator(AddActions.bl_idname, icon="ACTION")
-            row.operator(AddFiles.bl_idname, icon="FILE_FOLDER")
-        add_tall_row(layout).operator(
-            Build.bl_idname,
-            text="Build Again" if status.kind == "fresh" else "Build",
-            icon="MODIFIER",
-        )
+            row.operator("motion_matching.add_actions", icon="ACTION")
+            row.operator("motion_matching.add_files", icon="FILE_FOLDER")
+        name = "Build Again" if status.kind == "fresh" else "Build"
+        add_tall_row(layout).operator("motion_matching.build", text=name, icon="MODIFIER")
         draw_progress(layout)
         _draw_summary(layout, status, settings.built_notes)
 
@@ -131,41 +110,28 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: 
     if status.kind != "fresh":
         return
     minutes, seconds = divmod(round(status.seconds), 60)
-    draw_small_lines(
-        layout,
-        (
-            f"{status.frames} frames, {minutes} min {seconds} s at {status.fps:g} fps",
-            f"{status.clips} clips, {status.bones} bones, {status.megabytes:.0f} MB",
-        ),
-        "CHECKMARK",
-    )
+    length = f"{status.frames} frames, {minutes} min {seconds} s at {status.fps:g} fps"
+    size = f"{status.clips} clips, {status.bones} bones, {status.megabytes:.0f} MB"
+    draw_small_lines(layout, (length, size), "CHECKMARK")
     draw_wrapped_text(layout, status.coverage, "BLANK1")
     for note in notes.splitlines():
         draw_wrapped_text(layout, note, "ERROR")
 
 
-class MOTION_MATCHING_PT_databases(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_databases(DatabasePanel, bpy.types.Panel):
     """Databases with a name, each built from some of the sources"""
 
     bl_label = "Databases"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         shown = get_active(settings.databases, settings.database_index)
         return ("NONE", shown.label) if shown else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        side = draw_list(
-            self.layout,
-            "MOTION_MATCHING_UL_databases",
-            settings,
-            "databases",
-            "database_index",
-            rows=3,
-        )
-        side.operator(AddDatabase.bl_idname, text="", icon="ADD")
-        side.operator(RemoveDatabase.bl_idname, text="", icon="REMOVE")
+        names = "MOTION_MATCHING_UL_databases", settings, "databases", "database_index"
+        side = draw_list(self.layout, *names, rows=3)
+        side.operator("motion_matching.add_database", text="", icon="ADD")
+        side.operator("motion_matching.remove_database", text="", icon="REMOVE")
 
 
 class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
@@ -190,12 +156,10 @@ class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
         limits.prop(source, "frame_end", text="")
 
 
-class MOTION_MATCHING_PT_reading(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
     """How sources are read"""
 
     bl_label = "Reading"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
@@ -205,38 +169,31 @@ class MOTION_MATCHING_PT_reading(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "up", text="Files Up")
         column.prop(settings, "forward", text="Files Forward")
         column.prop(settings, "file_scale", text="Files Scale")
-        self.layout.operator(ClearCache.bl_idname, icon="TRASH")
+        self.layout.operator("motion_matching.clear_cache", icon="TRASH")
 
 
-class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_simulation_bone(DatabasePanel, bpy.types.Panel):
     """How the path of the character over the ground is found"""
 
     bl_label = "Simulation Bone"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         source = get_active(settings.sources, settings.source_index)
         if not (source and source.use_path):
             return None
-        return (
-            ("EMPTY_ARROWS", "By Hand")
-            if app.sources.has_path_object(source)
-            else ("ERROR", "Path Lost")
-        )
+        is_found = app.sources.has_path_object(source)
+        return ("EMPTY_ARROWS", "By Hand") if is_found else ("ERROR", "Path Lost")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, bone, known = self.layout, settings.simulation_bone, get_known_roles(obj)
-        layout.prop(
-            settings, "show_path", toggle=True, icon="HIDE_OFF" if settings.show_path else "HIDE_ON"
-        )
+        layout, bone = self.layout, settings.simulation_bone
+        icon: Any = "HIDE_OFF" if settings.show_path else "HIDE_ON"
+        layout.prop(settings, "show_path", toggle=True, icon=icon)
         if settings.show_path and (note := ground_paths.get_cache().note):
             draw_wrapped_text(layout, note, "ERROR")
         column = split_layout(layout)
         column.prop(bone, "source")
-        for role in ("spine", "hips") if bone.source == "spine" else ("root",):
-            draw_role_row(column, obj, settings.roles, role, known)
-        layout.operator_menu_enum(SmoothPath.bl_idname, "preset", icon="PRESET")
+        draw_roles(column, obj, ("spine", "hips") if bone.source == "spine" else ("root",))
+        layout.operator_menu_enum("motion_matching.smooth_path", "preset", icon="PRESET")
         smoothing = split_layout(layout)
         smoothing.active = bone.source == "spine"
         smoothing.prop(bone, "position_window")
@@ -249,21 +206,16 @@ class MOTION_MATCHING_PT_simulation_bone(ArmaturePanel, bpy.types.Panel):
 
     def _draw_by_hand(self, source: MotionMatchingSource | None) -> None:
         if source is None or not source.use_path:
-            self.layout.operator(EditPath.bl_idname, icon="EMPTY_ARROWS")
+            self.layout.operator("motion_matching.edit_path", icon="EMPTY_ARROWS")
             return
-        is_found = app.sources.has_path_object(source)
-        if not is_found:
-            draw_wrapped_text(
-                self.layout,
-                "The empty with the path was deleted: undo that, or go back",
-                "ERROR",
-            )
         column = self.layout.column(align=True)
-        if is_found:
-            column.operator(
-                SelectPath.bl_idname, text=f"Select '{source.path.name}'", icon="EMPTY_ARROWS"
-            )
-        column.operator(ComputedPath.bl_idname, icon="LOOP_BACK")
+        if app.sources.has_path_object(source):
+            name = f"Select '{source.path.name}'"
+            column.operator("motion_matching.select_path", text=name, icon="EMPTY_ARROWS")
+        else:
+            hint = "The empty with the path was deleted: undo that, or go back"
+            draw_wrapped_text(column, hint, "ERROR")
+        column.operator("motion_matching.computed_path", icon="LOOP_BACK")
 
 
 CLASSES: tuple[type, ...] = (

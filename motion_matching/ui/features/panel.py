@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ... import app
 from ...app.items import get_active
 from ...app.runtime import runtime
 from ..panel_base import (
-    ArmaturePanel,
+    DatabasePanel,
     List,
     State,
     draw_list,
@@ -17,11 +19,7 @@ from ..panel_base import (
     set_options,
     split_layout,
 )
-from ..presets import MOTION_MATCHING_OT_apply_preset as ApplyPreset
 from ..properties import MotionMatchingSettings
-from .operators import MOTION_MATCHING_MT_add_feature as AddMenu
-from .operators import MOTION_MATCHING_OT_move_feature as MoveFeature
-from .operators import MOTION_MATCHING_OT_remove_feature as RemoveFeature
 from .properties import (
     ICONS,
     MotionMatchingFeature,
@@ -39,12 +37,10 @@ class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
         split.prop(item, "weight", text="", slider=True)
 
 
-class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_features(DatabasePanel, bpy.types.Panel):
     """What frames are compared by, and the weight of each"""
 
     bl_label = "Features"
-    bl_parent_id = "MOTION_MATCHING_PT_database"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         dimensions = app.status.get_status(obj).dimensions
@@ -57,28 +53,21 @@ class MOTION_MATCHING_PT_features(ArmaturePanel, bpy.types.Panel):
         column.prop(features, "responsiveness", slider=True)
         column.prop(features, "continuity", slider=True)
         if not features.items:
-            set_options(
-                layout.operator(
-                    ApplyPreset.bl_idname, text="Adjust Default Features", icon="OPTIONS"
-                ),
-                kind="features",
-                filepath="default",
-            )
+            name = "motion_matching.apply_preset"
+            adjust = layout.operator(name, text="Adjust Default Features", icon="OPTIONS")
+            set_options(adjust, kind="features", filepath="default")
             return
         if runtime.live and not runtime.live.plays_features:
-            draw_wrapped_text(
-                layout,
-                "The live session uses other features: start it again to use these",
-                "INFO",
-            )
+            hint = "The live session uses other features: start it again to use these"
+            draw_wrapped_text(layout, hint, "INFO")
         side = draw_list(layout, "MOTION_MATCHING_UL_features", features, "items", "index")
-        side.menu(AddMenu.__name__, text="", icon="ADD")
-        side.operator(RemoveFeature.bl_idname, text="", icon="REMOVE")
+        side.menu("MOTION_MATCHING_MT_add_feature", text="", icon="ADD")
+        side.operator("motion_matching.remove_feature", text="", icon="REMOVE")
         side.separator()
-        set_options(side.operator(MoveFeature.bl_idname, text="", icon="TRIA_UP"), direction="UP")
-        set_options(
-            side.operator(MoveFeature.bl_idname, text="", icon="TRIA_DOWN"), direction="DOWN"
-        )
+        for direction in ("UP", "DOWN"):
+            icon: Any = f"TRIA_{direction}"
+            button = side.operator("motion_matching.move_feature", text="", icon=icon)
+            set_options(button, direction=direction)
         column = split_layout(layout)
         item = get_active(features.items, features.index)
         if item is not None:

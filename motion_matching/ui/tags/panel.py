@@ -17,12 +17,6 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .operators import MOTION_MATCHING_OT_add_tag as AddTag
-from .operators import MOTION_MATCHING_OT_markers_to_tags as MarkersToTags
-from .operators import MOTION_MATCHING_OT_propose_tags as ProposeTags
-from .operators import MOTION_MATCHING_OT_remove_tag as RemoveTag
-from .operators import MOTION_MATCHING_OT_tag_at_playhead as TagAtPlayhead
-from .operators import MOTION_MATCHING_OT_tags_to_markers as TagsToMarkers
 from .properties import KINDS, MotionMatchingTag, MotionMatchingThresholds
 
 _LABELS: Any = {identifier: (name, icon) for identifier, name, _, icon, _ in KINDS}
@@ -61,12 +55,11 @@ class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source, layout = settings.sources[settings.source_index], self.layout
-        side = draw_list(
-            layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", rows=3
-        )
-        set_options(side.operator(AddTag.bl_idname, text="", icon="ADD"), frames="PLAYHEAD")
-        set_options(side.operator(AddTag.bl_idname, text="", icon="KEYFRAME_HLT"), frames="KEYS")
-        side.operator(RemoveTag.bl_idname, text="", icon="REMOVE")
+        side = draw_list(layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", 3)
+        add = "motion_matching.add_tag"
+        set_options(side.operator(add, text="", icon="ADD"), frames="PLAYHEAD")
+        set_options(side.operator(add, text="", icon="KEYFRAME_HLT"), frames="KEYS")
+        side.operator("motion_matching.remove_tag", text="", icon="REMOVE")
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is not None:
             column = split_layout(layout)
@@ -78,14 +71,13 @@ class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
             for name, is_end in (("frame_start", False), ("frame_end", True)):
                 line = column.row(align=True)
                 line.prop(tag, name)
-                set_options(
-                    line.operator(TagAtPlayhead.bl_idname, text="", icon="TIME"), end=is_end
-                )
+                button = line.operator("motion_matching.tag_at_playhead", text="", icon="TIME")
+                set_options(button, end=is_end)
         split_layout(layout).prop(settings, "show_tags")
         row = layout.row(align=True)
-        row.operator(TagsToMarkers.bl_idname, icon="PMARKER_ACT")
-        row.operator(MarkersToTags.bl_idname, icon="PMARKER")
-        layout.operator(ProposeTags.bl_idname, icon="VIEWZOOM")
+        row.operator("motion_matching.tags_to_markers", icon="PMARKER_ACT")
+        row.operator("motion_matching.markers_to_tags", icon="PMARKER")
+        layout.operator("motion_matching.propose_tags", icon="VIEWZOOM")
 
 
 class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
@@ -108,19 +100,17 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         for text, icon, frames in _ADD_ENTRIES:
-            entries: Any = layout.operator_menu_enum(AddTag.bl_idname, "kind", text=text, icon=icon)
+            add = "motion_matching.add_tag"
+            entries: Any = layout.operator_menu_enum(add, "kind", text=text, icon=icon)
             entries.frames = frames
-        set_options(
-            layout.operator(TagAtPlayhead.bl_idname, text="Start Range at Playhead", icon="TIME"),
-            end=False,
-        )
-        set_options(
-            layout.operator(TagAtPlayhead.bl_idname, text="End Range at Playhead", icon="TIME"),
-            end=True,
-        )
+        name = "motion_matching.tag_at_playhead"
+        set_options(layout.operator(name, text="Start Range at Playhead", icon="TIME"), end=False)
+        set_options(layout.operator(name, text="End Range at Playhead", icon="TIME"), end=True)
         layout.separator()
-        layout.operator(TagsToMarkers.bl_idname, text="Ranges to Pose Markers", icon="PMARKER_ACT")
-        layout.operator(MarkersToTags.bl_idname, text="Ranges from Pose Markers", icon="PMARKER")
+        name = "motion_matching.tags_to_markers"
+        layout.operator(name, text="Ranges to Pose Markers", icon="PMARKER_ACT")
+        name = "motion_matching.markers_to_tags"
+        layout.operator(name, text="Ranges from Pose Markers", icon="PMARKER")
 
 
 CLASSES: tuple[type, ...] = (
