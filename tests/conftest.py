@@ -224,8 +224,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "blender: needs Blender (set by folder and by fixture)")
-    config.addinivalue_line("markers", "slow: takes long, so `build.py test --fast` leaves it out")
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
             SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
