@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         preview,
         render,
         stage,
+        take_file,
     )
 else:
     __getattr__ = load_on_use(__name__)
