@@ -1,5 +1,4 @@
-"""Motion matching for scripts: load motion, build a database, perform takes, measure and write
-them.
+"""Motion matching for scripts: load motion, build databases, perform, measure and write takes.
 
 Everything named here is stable: names, parameters and shapes change only with a new major version.
 In a checkout, `from motion_matching import api`; inside Blender, see `examples/find_api.py`.

@@ -34,19 +34,17 @@ def write_action(
     Parameters
     ----------
     motion : Take or Clip
-        The motion. Its bones are those of the armature with the same names.
+        Moves the bones of the armature that have the same names.
     armature : bpy.types.Object
-        The armature object.
     database : Database, optional
-        The database of a take: it tells which bone the hips are, and when feet stand, which becomes
-        markers.
+        The database of a take: it knows the hips, and when feet stand, which becomes markers.
     name : str
         Name of the action; by default that of the motion.
     frame_start : int
         The frame of the scene on which the motion starts.
     root : str, optional
-        What carries the character over the ground: ``"object"``, ``"bone"``, ``"hips"`` or
-        ``"in-place"``. By default what the armature has for it.
+        What carries the character: ``"object"``, ``"bone"``, ``"hips"`` or ``"in-place"``; by
+        default what the armature has for it.
     root_bone : str
         The bone for ``root="bone"``, if it cannot be found.
     fewer_keys : float
@@ -57,7 +55,6 @@ def write_action(
     Returns
     -------
     bpy.types.Action
-        Other actions stay as they are.
 
     Raises
     ------
@@ -85,9 +82,8 @@ def write_action(
     )
     if database and isinstance(motion, Take):
         ranges, legs = baking.find_contact_ranges(motion, database), database.roles.leg_names
-        scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)(
-            action, frame_start
-        )
+        write = scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)
+        write(action, frame_start)
     return action
 
 
@@ -109,9 +105,7 @@ def write_blend(
     Parameters
     ----------
     take : Take
-        The take.
     path : path
-        The .blend file to write.
     database : Database
         The database of the take.
     onto : path, optional

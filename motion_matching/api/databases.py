@@ -30,8 +30,6 @@ def build(
     sources : path, Clip, Source, or iterable of them
         Paths as for `load`; a `Source` says which part of a clip or file is used, and how.
     settings : BuildSettings, optional
-        How it is built: mirrored or not, its frame rate, features, simulation bone, contacts and
-        tags.
     skip_broken : bool
         Whether to leave out sources that cannot be read or have another skeleton than most.
     progress : callable, optional
@@ -60,14 +58,10 @@ def build(
     >>> database.poses.shape[1:]
     (7, 23)
     """
-    listed = list_sources(sources)
-    database, report = building.build(
-        listed, settings or BuildSettings(), progress, skip_broken=skip_broken
-    )
-    for sentence in (
-        *(f"Left out {name}: {reason}." for name, reason in report.skipped),
-        *report.warnings,
-    ):
+    listed, settings = list_sources(sources), settings or BuildSettings()
+    database, report = building.build(listed, settings, progress, skip_broken=skip_broken)
+    skipped = [f"Left out {name}: {reason}." for name, reason in report.skipped]
+    for sentence in (*skipped, *report.warnings):
         warnings.warn(sentence, stacklevel=2)
     return database
 
@@ -96,9 +90,8 @@ def open(path: str | Path) -> Database:
     '30 frames per second'
     """
     if Path(path).is_dir() or Path(path).suffix.lower() == ".bvh":
-        raise DatabaseError(
-            f"{path} is not a database; make one with api.build('{path}') and api.save."
-        )
+        text = f"{path} is not a database; make one with api.build('{path}') and api.save."
+        raise DatabaseError(text)
     return databases.load(path)
 
 
@@ -108,9 +101,7 @@ def save(database: Database, path: str | Path) -> None:
     Parameters
     ----------
     database : Database
-        The database.
     path : path
-        The file to write.
 
     Raises
     ------

@@ -34,7 +34,6 @@ def train(
     Parameters
     ----------
     database : Database
-        The motion.
     tasks : sequence of str
         What can be requested: ``("direction",)`` or ``("direction", "speed")``.
     tags : sequence of str
@@ -116,7 +115,6 @@ def save_field(field: FieldController, path: str | Path) -> None:
     field : FieldController
         What `train` returned.
     path : path
-        The file to write.
 
     Raises
     ------
@@ -128,17 +126,14 @@ def save_field(field: FieldController, path: str | Path) -> None:
     >>> api.save_field(field, "field.npz")
     """
     if field.function is None:
-        raise SettingsError(
-            "The motion field is not trained, so there is nothing to save; train it first."
-        )
+        text = "The motion field is not trained, so there is nothing to save; train it first."
+        raise SettingsError(text)
     value_functions.save(field.function, path)
 
 
 def _change(settings: TrainingSettings, changes: Mapping[str, Any]) -> TrainingSettings:
     """Return settings with changes. SettingsError for unknown names."""
     if unknown := sorted(set(changes) - set(vars(settings))):
-        raise SettingsError(
-            f"There is no setting '{unknown[0]}' of a training; use one of "
-            f"{', '.join(vars(settings))}."
-        )
+        text = f"There is no setting '{unknown[0]}' of a training"
+        raise SettingsError(f"{text}; use one of {', '.join(vars(settings))}.")
     return replace(settings, **changes)

@@ -27,7 +27,6 @@ def inspect(
     Parameters
     ----------
     database : Database
-        The database.
     settings : mapping, optional
         Settings of the controller to change, as for `perform`.
     performance : str, path or Performance, optional
@@ -63,13 +62,11 @@ def inspect_frame(
     settings: Mapping[str, Any] | None = None,
     count: int = 8,
 ) -> FrameInspection:
-    """Inspect a frame as the search sees it: its features, what playing on costs, and the best
-    other frames.
+    """Inspect a frame as the search sees it: its features, its costs and the best other frames.
 
     Parameters
     ----------
     database : Database
-        The database.
     frame : int or str
         A frame of the database, or ``"CLIP:FRAME"`` or ``"CLIP:FRAME:mirrored"``.
     velocity : tuple of float, optional
@@ -105,15 +102,12 @@ def inspect_frame(
     chosen = takes.make_default_settings(database).with_changes(settings or {})
     index = frame_inspector.find_frame(database, frame) if isinstance(frame, str) else int(frame)
     if not 0 <= index < database.frame_count:
-        raise SettingsError(
-            f"The database has no frame {index}; give one from 0 to {database.frame_count - 1}."
-        )
-    ahead = None
+        last = database.frame_count - 1
+        raise SettingsError(f"The database has no frame {index}; give one from 0 to {last}.")
+    ahead, required = None, frozenset(tags)
     if velocity is not None:
         ahead = frame_inspector.predict_trajectory(database, chosen, index, velocity)
-    return frame_inspector.inspect_frame(
-        database, chosen, index, ahead, tags=frozenset(tags), count=count
-    )
+    return frame_inspector.inspect_frame(database, chosen, index, ahead, tags=required, count=count)
 
 
 def describe_frame(inspection: FrameInspection, database: Database) -> str:
@@ -124,12 +118,10 @@ def describe_frame(inspection: FrameInspection, database: Database) -> str:
     inspection : FrameInspection
         What `inspect_frame` returned.
     database : Database
-        The database.
 
     Returns
     -------
     str
-        Several lines.
 
     Examples
     --------

@@ -64,9 +64,9 @@ def load(
         If a path does not exist, or a file needs Blender and there is none.
 
     Notes
-    ----- A .blend file takes the place of the file that is open, so it can be read in the
-    background only. Its loops and tags are not part of a clip: give the path itself to `build` to
-    use them.
+    -----
+    A .blend file takes the place of the file that is open, so it can be read in the background
+    only. Its loops and tags are not part of a clip: give the path itself to `build` to use them.
 
     Examples
     --------
@@ -87,7 +87,6 @@ def read_actions(
     Parameters
     ----------
     armature : bpy.types.Object
-        The armature object.
     actions : sequence of bpy.types.Action, optional
         By default all actions that move its bones.
 
@@ -143,7 +142,6 @@ def write_bvh(motion: Take | Clip, path: str | Path) -> None:
         A take is written with the bones of its sources, without the simulation bone. A file has
         bones depth first.
     path : path
-        The file to write.
 
     Raises
     ------

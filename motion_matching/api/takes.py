@@ -44,10 +44,8 @@ def make_performance(
         From 0 (walk) to 1 (run).
     fps : float
         Ticks per second. A database with another rate resamples them.
-    position : tuple of float
-        Where the character starts, in metres.
-    facing : float
-        The heading in which it starts.
+    position, facing : tuple of float, float
+        Where the character starts, in metres, and its heading there.
     name : str
         The name of the take.
 
@@ -137,7 +135,7 @@ def perform(
     trained = field.settings if field else {}
     default = takes.make_default_settings(database).with_changes(trained)
     changes = {
-        name: np.asarray(value).tolist() if isinstance(value, np.ndarray) else value
+        name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in (settings or {}).items()
     }
     chosen = default.with_changes(changes)
@@ -160,7 +158,6 @@ def measure(take: Take, database: Database, *, live: Take | None = None) -> dict
     Parameters
     ----------
     take : Take
-        The take.
     database : Database
         The database that it plays.
     live : Take, optional
@@ -205,8 +202,6 @@ def _find_field(database: Database, controller: str | FieldController) -> FieldC
     if isinstance(controller, FieldController):
         return controller
     if controller not in ("matching", "field"):
-        raise SettingsError(
-            f"There is no controller '{controller}'; use matching, field, or what api.train "
-            "returns."
-        )
+        text = f"There is no controller '{controller}'"
+        raise SettingsError(f"{text}; use matching, field, or what api.train returns.")
     return FieldController(METRICS["default"](database)) if controller == "field" else None

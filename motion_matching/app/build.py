@@ -32,8 +32,7 @@ _MAX_NOTES = 4
 
 
 def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
-    """Return the database of an armature's settings: the stored one, or a new one if there is none
-    or `again` is set.
+    """Return the database of an armature's settings, built if it is not stored or if `again`.
 
     Errors are those of sampling, building and saving, and of files that change meanwhile. Nothing
     is changed before the end.
@@ -47,11 +46,8 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
         status.set_built(obj, key, database)
         return database
     settings = get_build_settings(obj)
-    problems = [
-        (source.name, find_source_problem(source))
-        for source in settings_of(obj).sources
-        if source.enabled
-    ]
+    enabled = [source for source in settings_of(obj).sources if source.enabled]
+    problems = [(source.name, find_source_problem(source)) for source in enabled]
     broken = [(name, problem) for name, problem in problems if problem]
     sources = [source for source, _ in (yield from read_sources_steps(uid, broken))]
     digests = get_file_digests()
@@ -80,17 +76,15 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     database = yield from run_in_background_steps(save, "Saving")
     obj = get_armature(uid)
     _store_content(obj, content)
-    settings_of(obj).built_notes = _format_notes(
-        [*broken, *build_report.skipped], build_report.warnings
-    )
-    yield from status.refresh_steps(
-        uid
-    )  # it may be stale already: what changed after the reading is not in it
+    skipped = [*broken, *build_report.skipped]
+    settings_of(obj).built_notes = _format_notes(skipped, build_report.warnings)
+    # it may be stale already: what changed after the reading is not in it
+    yield from status.refresh_steps(uid)
     return database
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:
-    """Note on an armature what its database is made of."""
+    """Store on an armature what its database is made of."""
     settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
 
 
@@ -100,28 +94,21 @@ def read_sources_steps(
     """Read the actions among the sources of an armature as clips, one between two yields.
 
     Returns each source with the frame of the timeline where its clip counts zero. What cannot be
-    read is added to `broken` by name, with the reason. Its error is raised instead where there is
-    no such list, where nothing else is left, and where the armature changed meanwhile;
-    RigChangedError also where something that it follows was moved.
+    read is added to `broken` by name, with the reason; without that list, or if nothing else is
+    left, its error is raised. Raises RigChangedError if the armature, or what it follows, changed.
     """
-    indices, before = (
-        get_enabled_indices(get_armature(uid)),
-        evaluation.read_followed_transforms(get_armature(uid)),
-    )
+    obj = get_armature(uid)
+    indices, before = get_enabled_indices(obj), evaluation.read_followed_transforms(obj)
     result: list[tuple[Source, int]] = []
     for number, index in enumerate(indices):
         name = get_source(uid, index)[1].name
         yield f"Reading {name}", number / len(indices)
+        steps = _sample_steps(uid, index, f"Reading {name}")
         try:
-            sampled = yield from scale_progress_steps(
-                _sample_steps(uid, index, f"Reading {name}"), number, len(indices)
-            )
+            sampled = yield from scale_progress_steps(steps, number, len(indices))
         except MotionMatchingError as error:
-            if (
-                broken is None
-                or isinstance(error, RigChangedError)
-                or (index == indices[-1] and not result)
-            ):
+            is_only_one = index == indices[-1] and not result
+            if broken is None or is_only_one or isinstance(error, RigChangedError):
                 raise
             broken.append((name, str(error)))
         else:
@@ -130,10 +117,8 @@ def read_sources_steps(
     after = evaluation.read_followed_transforms(obj)
     moved = [name for name in before | after if before.get(name) != after.get(name)]
     if moved:
-        raise RigChangedError(
-            f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources were "
-            "read; start again."
-        )
+        text = f"'{moved[0]}', which armature '{obj.name}' follows, was moved while the sources"
+        raise RigChangedError(f"{text} were read; start again.")
     return result
 
 
@@ -157,23 +142,20 @@ def _get_limits(source: Any) -> tuple[int, int] | None:
 def read_source(
     obj: bpy.types.Object, source: Any, by_hand: bool = True, sampled: SampledClip | None = None
 ) -> tuple[Source, int]:
-    """Return a source of an armature as the engine takes it, and the frame of the timeline where
-    its clip counts zero.
+    """Return a source for the engine, and the frame of the timeline where its clip counts zero.
 
     It has the path that was edited by hand, unless `by_hand` is False. An action may have been
     `sampled` before.
     """
-    result = Source(
-        file=find_file(source), speed=round(source.speed, 6), mirror=source.mirror, loop=source.loop
-    )
+    speed, loop = round(source.speed, 6), source.loop
+    result = Source(file=find_file(source), speed=speed, mirror=source.mirror, loop=loop)
     first, limits = 0, _get_limits(source)
     if source.kind == "ACTION":
-        sampled = (
-            sampled
-            or sampling.sample(obj, [source.action], bones=get_bone_choice(obj), frames=limits)[0]
-        )
+        if sampled is None:
+            bones = get_bone_choice(obj)
+            sampled = sampling.sample(obj, [source.action], bones=bones, frames=limits)[0]
         result, first = (
-            replace(result, clip=sampled.clip, loop=source.loop or sampled.cyclic),
+            replace(result, clip=sampled.clip, loop=loop or sampled.cyclic),
             sampled.first,
         )
     elif limits:
@@ -184,26 +166,18 @@ def read_source(
 
 
 def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: int) -> Source:
-    """Return a source with the path that was edited by hand; a file is read to know how many frames
-    it has.
-    """
+    """Return a source with the path that was edited by hand; a file is read for its length."""
     axes = get_build_settings(obj).get_axes()
     if result.clip is None:
         result = replace(result, file=None, clip=bvh.load(result.file or "", **axes))
-    start = result.start or 0
-    return replace(
-        result,
-        track=hand_path.read_path(source.path, obj, first + start, result.load(axes).frame_count),
-    )
+    start, count = result.start or 0, result.load(axes).frame_count
+    return replace(result, track=hand_path.read_path(source.path, obj, first + start, count))
 
 
 def _format_notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -> str:
     """Return what a user should know about a build, a sentence on each line."""
     notes = [f"Left out '{name}': {reason.rstrip('.')}." for name, reason in skipped]
     notes += [f"{warning.rstrip('.')}." for warning in warnings]
-    more = (
-        [f"There are {len(notes) - _MAX_NOTES} more notes like these."]
-        if len(notes) > _MAX_NOTES
-        else []
-    )
-    return "\n".join(notes[:_MAX_NOTES] + more)
+    if len(notes) > _MAX_NOTES:
+        notes[_MAX_NOTES:] = [f"There are {len(notes) - _MAX_NOTES} more notes like these."]
+    return "\n".join(notes)

@@ -1,6 +1,4 @@
-"""What Blender calls back, added once and taken back: timers that run once, timers of windows,
-handlers, and redraws.
-"""
+"""What Blender calls back: timers that run once, timers of windows, handlers, and redraws."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ Handlers = Iterable[tuple[Any, Callable[..., None]]]  # Blender's lists, and wha
 
 
 def schedule(call: Callable[[], Any], seconds: float = 0.0) -> None:
-    """Call something between two redraws, unless it is scheduled already. Without windows, do
-    nothing.
-    """
+    """Call something once between two redraws, if it is not scheduled and Blender has windows."""
     if not bpy.app.background and not bpy.app.timers.is_registered(call):
         bpy.app.timers.register(call, first_interval=seconds)
         runtime.scheduled.add(call)
@@ -37,9 +33,7 @@ def unschedule_all() -> None:
 
 
 def start_timer(window: bpy.types.Window, seconds: float) -> Callable[[], None]:
-    """Send timer events to a window's operators. Return what ends that, also once the window is
-    closed.
-    """
+    """Send timer events to a window's operators; return what ends that, also without the window."""
     timer = bpy.context.window_manager.event_timer_add(seconds, window=window)
     timers = runtime.window_timers
     timers.append(timer)

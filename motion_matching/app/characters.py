@@ -21,14 +21,12 @@ def get_active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
 
 
 def get_active_settings(context: bpy.types.Context) -> MotionMatchingSettings:
-    """Return the settings of the active armature, of which there has to be one."""
+    """Return the settings of the active armature; there must be one."""
     return settings_of(get_active_armature(context))
 
 
 def resolve_armature(obj: bpy.types.Object | None) -> bpy.types.Object | None:
-    """Return an armature object itself, the one that deforms a mesh, or the one whose path an empty
-    is.
-    """
+    """Return an armature itself, the one that deforms a mesh, or the one whose path an empty is."""
     if obj is None or obj.type == "ARMATURE":
         return obj
     performer = settings_of(obj).performer if obj.type == "EMPTY" else None
@@ -53,15 +51,12 @@ def get_placement(obj: bpy.types.Object) -> engine.control.performer.Placement:
     """Return where an armature stands and what it faces: its turn about Z, however it is tilted."""
     matrix = obj.matrix_world
     turn = matrix.to_quaternion()
-    return engine.control.performer.Placement(
-        matrix[0][3], matrix[1][3], 2.0 * math.atan2(turn.z, turn.w)
-    )
+    yaw = 2.0 * math.atan2(turn.z, turn.w)
+    return engine.control.performer.Placement(matrix[0][3], matrix[1][3], yaw)
 
 
 def get_root_target(obj: bpy.types.Object) -> tuple[scene.rig.root_target.RootTarget | None, str]:
-    """Return what carries a character over the ground, None to have it found, and the bone that
-    does where it is one.
-    """
+    """Return what carries a character (None: to be found), and its bone if it is one."""
     targets, settings = scene.rig.root_target.RootTarget, settings_of(obj)
     root = None if settings.root == "AUTO" else targets[settings.root]
     return root, settings.root_bone if root is targets.BONE else ""

@@ -1,5 +1,4 @@
-"""Two takes side by side: measures of both as they are played now, and of the clips that both are
-made of.
+"""Two takes side by side: measures of both as they are played now, and of their clips.
 
 The body is measured from the action, with all edits. The goals come from the performance that the
 take stores, which is performed again with the settings that it had.
@@ -7,7 +6,6 @@ take stores, which is performed again with the settings that it had.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -20,9 +18,9 @@ from ..scene.reading.sampling import sample
 from ..scene.rig.armature import to_blender_names
 from .build import load_or_build_steps
 from .characters import get_armature, get_bone_choice
-from .settings import add_obstacles, get_performer_settings
+from .settings import get_performer_settings
 from .steps import ReportProgress, Steps, run_in_background_steps
-from .takes import join_takes, perform_steps, read_parts
+from .takes import join_takes, perform_steps, read_parts_on_ground
 
 if TYPE_CHECKING:
     from ..engine.control.take import Take
@@ -57,18 +55,11 @@ def compare_steps(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Compar
     measured = []
     for name in names:
         measured.append((yield from _measure_steps(uid, name, database)))
-    clips, *columns = [
-        _format_measures(measures)
-        for measures in (measured[0].clips, *(each.take for each in measured))
-    ]
-    notes = (
-        f"'{name}' {words}"
-        for name, each in zip(names, measured, strict=True)
-        for words in each.notes
-    )
-    labels = (measure.label for measure in _MEASURES)
-    rows = (Row(*row) for row in zip(labels, *columns, clips, strict=True))
-    return Comparison(names, tuple(row for row in rows if row.first or row.second), tuple(notes))
+    columns = (measured[0].take, measured[1].take, measured[0].clips)
+    rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
+    of_names = zip(names, measured, strict=True)
+    notes = tuple(f"'{name}' {words}" for name, each in of_names for words in each.notes)
+    return Comparison(names, tuple(row for row in rows if row.first or row.second), notes)
 
 
 class _TakeMeasures(NamedTuple):
@@ -79,40 +70,31 @@ class _TakeMeasures(NamedTuple):
 
 def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasures]:
     """Measure a take, and the clips."""
-    obj, parts = get_armature(uid), read_parts(bpy.data.actions[name])
-    parts = tuple(part._replace(performance=add_obstacles(obj, part.performance)) for part in parts)
+    obj = get_armature(uid)
+    parts = read_parts_on_ground(obj, bpy.data.actions[name])
     made = yield from perform_steps(database, get_performer_settings(obj, database), parts)
     yield f"Reading {name}", 1.0
     sampled = _sample_action(get_armature(uid), name, min(part.frame for part in parts))
     take, clip = _match_lengths(join_takes(parts, made), sampled)
     names = _get_bone_names(database)
     if missing := set(names.values()) - set(clip.skeleton.names):
-        raise RigError(
-            f"The take '{name}' cannot be measured, as the armature has lost the bone "
-            f"'{min(missing)}' of its database; build that again."
-        )
+        text = f"The take '{name}' cannot be measured, as the armature has lost the bone"
+        raise RigError(f"{text} '{min(missing)}' of its database; build that again.")
+    methods = [part.performance.method for part in parts]
 
     def measure(_: ReportProgress) -> _TakeMeasures:
         report = takes.report_clip(clip, names, take, database)
-        is_greedy = any(
-            each.performance.method != part.performance.method
-            for each, part in zip(made, parts, strict=True)
-        )
-        is_elsewhere = _has_diverged(
-            take, clip, names[database.role_names["hips"]], database.roles.hips
-        )
-        of_frames = {measure.name for measure in _MEASURES if measure.is_per_frame}
-        own = {
-            key: value
-            for key, value in report["take"].items()
-            if not ((is_greedy or is_elsewhere) and key in of_frames)
-        }
-        notes = ["was planned ahead by values that are not stored any more"] if is_greedy else []
-        if is_elsewhere:
+        measures, notes = report["take"], []
+        if [each.performance.method for each in made] != methods:
+            notes.append("was planned ahead by values that are not stored any more")
+        if _has_diverged(take, clip, names[database.role_names["hips"]], database.roles.hips):
             notes.append(
                 "goes elsewhere when it is performed again, as its database was changed since"
             )
-        return _TakeMeasures(own, report["sources"], tuple(notes))
+        if notes:
+            per_frame = {measure.name for measure in _MEASURES if measure.is_per_frame}
+            measures = {key: value for key, value in measures.items() if key not in per_frame}
+        return _TakeMeasures(measures, report["sources"], tuple(notes))
 
     return (yield from run_in_background_steps(measure, "Measuring"))
 
@@ -133,14 +115,9 @@ def _match_lengths(take: Take, clip: Clip) -> tuple[Take, Clip]:
 
 def _has_diverged(take: Take, clip: Clip, hips: str, bone: int) -> bool:
     """Return whether the hips of the take are mostly elsewhere than those of the clip."""
-
-    def get_positions(of: Clip, number: int) -> np.ndarray:
-        return of.compute_world()[1][:, number, :2]
-
-    away = get_positions(take.to_clip(), bone) - get_positions(
-        clip, clip.skeleton.names.index(hips)
-    )
-    return bool(np.median(np.linalg.norm(away, axis=1)) > _DIVERGENCE)
+    performed = take.to_clip().compute_world()[1][:, bone, :2]
+    played = clip.compute_world()[1][:, clip.skeleton.names.index(hips), :2]
+    return bool(np.median(np.linalg.norm(performed - played, axis=1)) > _DIVERGENCE)
 
 
 def _get_bone_names(database: Database) -> dict[str, str]:
@@ -149,36 +126,27 @@ def _get_bone_names(database: Database) -> dict[str, str]:
 
 
 class _Measure(NamedTuple):
-    """A row: its label with the unit, its name in a report, how it is written, and whether it is
-    measured per frame.
-    """
+    """A row: its label with the unit, its name in a report, and how it is written."""
 
     label: str
     name: str
-    format_value: Callable[[float], str]
-    is_per_frame: bool = False
+    decimals: int
+    factor: float = 1.0
+    is_per_frame: bool = False  # whether it is known only if the take still goes the same way
+
+    def format_in(self, measures: dict[str, Any]) -> str:
+        """Return its value among measures as text; empty if it is not known."""
+        value = measures.get(self.name)
+        return "" if value is None else f"{self.factor * value:.{self.decimals}f}"
 
 
 _MEASURES = (
-    _Measure("Length  s", "seconds", lambda value: f"{value:.1f}"),
-    _Measure("Foot Slide  cm/s", "foot_slide_mann", lambda value: f"{100 * value:.1f}"),
-    _Measure(
-        "In Contact  cm/s",
-        "foot_slide_contacts",
-        lambda value: f"{100 * value:.1f}",
-        is_per_frame=True,
-    ),
-    _Measure("Wanted  m/s", "desired_speed", lambda value: f"{value:.2f}"),
-    _Measure("Reached  m/s", "achieved_along_wish", lambda value: f"{value:.2f}"),
-    _Measure("Turned After  s", "response_time_median", lambda value: f"{value:.2f}"),
-    _Measure(
-        "Strays  m", "simulation_distance_mean", lambda value: f"{value:.2f}", is_per_frame=True
-    ),
-    _Measure("Jumps  /s", "jumps_per_second", lambda value: f"{value:.1f}", is_per_frame=True),
+    _Measure("Length  s", "seconds", 1),
+    _Measure("Foot Slide  cm/s", "foot_slide_mann", 1, 100),
+    _Measure("In Contact  cm/s", "foot_slide_contacts", 1, 100, is_per_frame=True),
+    _Measure("Wanted  m/s", "desired_speed", 2),
+    _Measure("Reached  m/s", "achieved_along_wish", 2),
+    _Measure("Turned After  s", "response_time_median", 2),
+    _Measure("Strays  m", "simulation_distance_mean", 2, is_per_frame=True),
+    _Measure("Jumps  /s", "jumps_per_second", 1, is_per_frame=True),
 )
-
-
-def _format_measures(measures: dict[str, Any]) -> list[str]:
-    """Return the measures as text; empty where one is not known."""
-    values = [(measure, measures.get(measure.name)) for measure in _MEASURES]
-    return ["" if value is None else measure.format_value(value) for measure, value in values]

@@ -1,12 +1,10 @@
-"""What the database of a character is made of: its key, and what has changed since another one was
-built.
-"""
+"""What the database of a character is made of: its key, and what changed since a build."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -27,9 +25,7 @@ _OTHER_LABELS = {"schema": "Features", "fps": "the scene's frame rate", "rig": "
 
 
 class Content(NamedTuple):
-    """What a database is made of: its key, its settings (JSON data), and digests of its rig and, by
-    name, its sources.
-    """
+    """The key of a database, its settings as JSON data, and digests of sources by name and rig."""
 
     key: str
     settings: Mapping[str, Any]
@@ -44,16 +40,12 @@ class Content(NamedTuple):
 
 
 def compute_key(obj: bpy.types.Object) -> str:
-    """Return the key of the database that an armature object's settings describe. Errors are those
-    of building.
-    """
+    """Return the key of the database of an armature's settings. Errors are those of building."""
     return run_to_end(content_steps(obj.session_uid)).key
 
 
 def content_steps(uid: int) -> Steps[Content]:
-    """Find what that database is made of; between two yields, one source or a part of it is looked
-    at.
-    """
+    """Find what the database is made of, one source or a part of it between two yields."""
     obj = get_armature(uid)
     settings, sources = settings_of(obj), settings_of(obj).sources
     with_files = any(source.kind == "FILE" for source in sources)
@@ -65,81 +57,70 @@ def content_steps(uid: int) -> Steps[Content]:
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)
         action = source.action if source.kind == "ACTION" else None
-        part = library.SourceContent(
-            action, find_file(source), _collect_source_settings(source, obj)
-        )
+        use = _collect_source_settings(source, obj)
+        part = library.SourceContent(action, find_file(source), use)
         for _ in builder.add_steps(part, obj):
             yield "Looking at sources", (number - 1) / len(indices)
         yield "Looking at sources", number / len(indices)
     if has_actions:
         builder.add_rig(get_armature(uid))
-    return Content(
-        builder.key,
-        content,
-        dict(zip(names, builder.source_digests, strict=True)),
-        builder.rig_digest,
-    )
+    digests = dict(zip(names, builder.source_digests, strict=True))
+    return Content(builder.key, content, digests, builder.rig_digest)
 
 
 def _collect_source_settings(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
-    """Return what of a source's settings makes a difference to the database."""
+    """Return the settings of a source that the database depends on."""
     use = {name: getattr(source, name) for name in ("kind", "mirror", "loop", "gait", "tags")}
     limits = [source.frame_start, source.frame_end] if source.use_range else None
     if source.tag_ranges:
-        use["tag_ranges"] = [
-            [
-                tag.kind,
-                tag.label if tag.kind == "FREE" else "",
-                tag.frame_start,
-                tag.frame_end,
-                to_plain_value(tag.bias),
-            ]
-            for tag in source.tag_ranges
-        ]
+        use["tag_ranges"] = [_describe_tag_range(tag) for tag in source.tag_ranges]
     if source.use_path:
         use["path"] = compute_fingerprint(source.path, obj)
     return use | {"range": limits, "speed": round(source.speed, 6)}
 
 
+def _describe_tag_range(tag: Any) -> list[Any]:
+    label = tag.label if tag.kind == "FREE" else ""
+    return [tag.kind, label, tag.frame_start, tag.frame_end, to_plain_value(tag.bias)]
+
+
 def _digest(value: Any) -> str:
-    return hashlib.blake2b(
-        json.dumps(value, sort_keys=True, default=str).encode(), digest_size=4
-    ).hexdigest()
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
-    """Describe what has changed about an armature's database between two texts of contents.
-
-    Return nothing where one of them is no such text.
-    """
+    """Describe what has changed between two texts of contents; nothing if one is no such text."""
     try:
-        old, new = (
-            {kind: dict(json.loads(text)[kind]) for kind in ("settings", "sources")}
-            for text in (before, now)
-        )
+        old_settings, old_sources = _parse_content(before)
+        new_settings, new_sources = _parse_content(now)
     except (ValueError, TypeError, KeyError):  # from a file before this was stored
         return ""
     settings = settings_of(obj)
-    shown = {
-        source.name: source.action.name if source.action else source.name
-        for source in settings.sources
-    }
+    actions = {source.name: source.action.name for source in settings.sources if source.action}
     labels = {prop.identifier: prop.name for prop in settings.bl_rna.properties} | _OTHER_LABELS
-    quoted = {name: f"'{shown.get(name, name)}'" for name in old["sources"] | new["sources"]}
-    changed = [quoted[name] for name in _find_differences(old["sources"], new["sources"])]
+    quoted = {name: f"'{actions.get(name, name)}'" for name in old_sources | new_sources}
+    changed = [quoted[name] for name in _find_differences(old_sources, new_sources)]
     changed += sorted(
-        labels.get(name, name) for name in _find_differences(old["settings"], new["settings"])
+        labels.get(name, name) for name in _find_differences(old_settings, new_settings)
     )
-    lists = (
-        ("changed", changed),
-        ("new", [quoted[name] for name in new["sources"] if name not in old["sources"]]),
-        ("left out", [quoted[name] for name in old["sources"] if name not in new["sources"]]),
-    )
-    (first, names), *others = [(word, _format_names(names)) for word, names in lists if names] or [
-        ("", "")
-    ]
+    lists = {
+        "changed": changed,
+        "new": [quoted[name] for name in new_sources if name not in old_sources],
+        "left out": [quoted[name] for name in old_sources if name not in new_sources],
+    }
+    listed = [(word, _format_names(names)) for word, names in lists.items() if names]
+    if not listed:
+        return ""
+    (first, names), *others = listed
     rest = "".join(f"; {word}: {more}" for word, more in others)
-    return f"{first.capitalize()} since the build: {names}{rest}" if names else ""
+    return f"{first.capitalize()} since the build: {names}{rest}"
+
+
+def _parse_content(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the digests of settings and of sources in a text of `Content.to_text`."""
+    content = json.loads(text)
+    return dict(content["settings"]), dict(content["sources"])
 
 
 def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
@@ -147,7 +128,6 @@ def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[st
     return [name for name in new if name in old and old[name] != new[name]]
 
 
-def _format_names(names: Iterable[str]) -> str:
-    every = list(names)
-    more = len(every) - _MAX_NAMES
-    return ", ".join(every[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+def _format_names(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

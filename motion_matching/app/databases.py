@@ -1,7 +1,6 @@
-"""The databases of a character that have names: each lists the sources that it is built from, and
-one of them is shown.
+"""The named databases of a character, one of which is shown.
 
-The others store which sources are switched on for them, with what is known of their last build.
+The others store which sources are switched on for them, and what is known of their last build.
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ def add(settings: Any, label: str) -> None:
 
 
 def remove(settings: Any) -> None:
-    """Remove the database that is shown, and show the one after it; sources stay, and so does what
-    was built.
+    """Remove the database that is shown, and show the one after it; sources and builds stay.
 
-    SettingsError where it comes with a linked file.
+    Raises SettingsError if it comes with a linked file.
     """
     index = settings.database_index
     items.remove(settings.databases, index, f"The database '{settings.databases[index].label}'")
@@ -38,12 +36,10 @@ def remove(settings: Any) -> None:
 
 def switch_database(settings: Any, context: Any) -> None:
     """Switch on the sources that a newly chosen database lists, and all others off."""
-    if settings.database_index == settings.database_shown or not 0 <= settings.database_index < len(
-        settings.databases
-    ):
+    database = items.get_active(settings.databases, settings.database_index)
+    if database is None or settings.database_index == settings.database_shown:
         return
     _save_shown(settings)
-    database = settings.databases[settings.database_index]
     names = set(json.loads(database.sources or "[]"))
     for source in settings.sources:
         if source.enabled != (source.name in names):
@@ -56,12 +52,11 @@ def switch_database(settings: Any, context: Any) -> None:
 
 
 def _save_shown(settings: Any) -> None:
-    """Note in the database that is shown what it is built from, if there is one."""
-    if 0 <= settings.database_shown < len(settings.databases):
-        database = settings.databases[settings.database_shown]
-        database.sources = json.dumps(
-            [source.name for source in settings.sources if source.enabled]
-        )
+    """Store what the database that is shown is built from, if there is one."""
+    database = items.get_active(settings.databases, settings.database_shown)
+    if database is not None:
+        enabled = [source.name for source in settings.sources if source.enabled]
+        database.sources = json.dumps(enabled)
         for name in _BUILD_PROPERTIES:
             setattr(database, name, getattr(settings, name))
         database.trained_key = settings.training.trained_key

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def build_schema(features: Any) -> Schema:
-    """Return the features as they are set, or the shipped default where there are none.
-
-    SettingsError for times that are no numbers.
-    """
+    """Return the features, or the shipped default if none are listed. SettingsError for times."""
     if not features.items:
         return load_schema("default")
     return schema_from_dict(get_features_data(features), "The list of features")
@@ -30,36 +27,25 @@ def get_features_data(features: Any) -> dict[str, Any]:
     entries = []
     for item in features.items:
         entry: dict[str, Any] = {"kind": item.kind, "weight": to_plain_value(item.weight)}
-        entry |= (
-            {"times": _parse_times(item.times)}
-            if item.kind.startswith("trajectory")
-            else {"bone": item.bone}
-        )
+        if item.kind.startswith("trajectory"):
+            entry["times"] = _parse_times(item.times)
+        else:
+            entry["bone"] = item.bone
         entries.append(entry | {"axes": item.axes})
-    return {
-        "normalization": features.normalization,
-        "beyond_range": features.beyond_range,
-        "features": entries,
-    }
+    general = {name: getattr(features, name) for name in ("normalization", "beyond_range")}
+    return {**general, "features": entries}
 
 
 def set_features(features: Any, data: Any, preset: str) -> None:
-    """Apply a preset's JSON data. SettingsError, with nothing changed, where it is wrong."""
+    """Apply a preset's JSON data. SettingsError if it is wrong; nothing is changed then."""
     schema = schema_from_dict(data, f"The preset '{preset}'")
     features.items.clear()
-    inherited = len(
-        features.items
-    )  # a library override keeps the items of the linked file: they get other values
+    inherited = len(features.items)  # a library override keeps linked items: they get new values
     for index, feature in enumerate(schema.features):
-        item = (
-            features.items[index] if index < inherited else items.add(features.items, feature.label)
-        )
-        item.kind, item.bone, item.weight, item.axes = (
-            feature.kind,
-            feature.bone,
-            feature.weight,
-            feature.axes,
-        )
+        is_new = index >= inherited
+        item = items.add(features.items, feature.label) if is_new else features.items[index]
+        item.kind, item.bone = feature.kind, feature.bone
+        item.weight, item.axes = feature.weight, feature.axes
         item.times = ", ".join(f"{time:.10g}" for time in feature.times)
     for index in range(len(schema.features), inherited):
         features.items[index].weight = 0.0
@@ -76,9 +62,8 @@ def _parse_times(text: str) -> list[float]:
     try:
         return [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
     except ValueError:
-        raise SettingsError(
-            f"The times '{text}' of a feature are no numbers; write seconds as in 0.33, 0.67, 1."
-        ) from None
+        message = f"The times '{text}' of a feature are no numbers"
+        raise SettingsError(f"{message}; write seconds as in 0.33, 0.67, 1.") from None
 
 
 def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
@@ -89,19 +74,15 @@ def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
     listed: dict[Feature, list[float]] = {}
     for f in reversed(build_schema(features).features):
         listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
-    weights = [
-        left.pop() if (left := listed.get(replace(f, weight=1.0))) else f.weight
-        for f in schema.features
-    ]
-    factors = [
-        features.responsiveness if f.kind.startswith("trajectory") else features.continuity
-        for f in schema.features
-    ]
-    return tuple(weight * factor for weight, factor in zip(weights, factors, strict=True))
+    weights = []
+    for f in schema.features:
+        left = listed.get(replace(f, weight=1.0))
+        is_ahead = f.kind.startswith("trajectory")
+        factor = features.responsiveness if is_ahead else features.continuity
+        weights.append((left.pop() if left else f.weight) * factor)
+    return tuple(weights)
 
 
 def is_built_with(features: Any, schema: Schema) -> bool:
-    """Return whether a database compares frames by the features as they are set, whatever their
-    weights and order.
-    """
+    """Return whether a database has these features, whatever their weights and order."""
     return build_schema(features).to_comparison_data() == schema.to_comparison_data()

@@ -21,8 +21,7 @@ _STARTUP_DELAY = 1.0  # seconds after which recordings that were cut off are loo
 
 @persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    # to Blender, every pose that a session shows is a change of the armature; the one that it
-    # restores counts
+    # to Blender, every pose that a session shows changes the armature: only the restored one counts
     if runtime.live is None and runtime.statuses.by_uid:
         app.status.check_update(depsgraph)
 
@@ -53,9 +52,8 @@ def _before_load(*_: Any) -> None:
     if runtime.inspector:
         app.inspector.close()
     if runtime.live:
-        app.live.host.end(
-            "Another file was opened, and the live session has ended.", leaves_recording=True
-        )
+        reason = "Another file was opened, and the live session has ended."
+        app.live.host.end(reason, leaves_recording=True)
 
 
 @persistent

@@ -1,7 +1,7 @@
-"""What is known about a character's data: its coverage and its map of poses, until Blender loads
-another file.
+"""What is known about a character's data: its coverage and its map of poses.
 
-Work computes it, panels and views show it. It is of one database, whose key it stores.
+Work computes it, panels and views show it until Blender loads another file. Each stores the key of
+the database that it describes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .build import load_or_build_steps
 from .characters import get_armature
 from .items import get_active
 from .runtime import runtime
-from .settings import add_obstacles, get_controller_state, get_performer_settings
+from .settings import get_controller_state, get_performer_settings
 from .steps import ReportProgress, Steps, run_in_background_steps
-from .takes import read_parts
+from .takes import read_parts_on_ground
 from .typed import settings_of
 
 if TYPE_CHECKING:
@@ -38,11 +38,9 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class CoverageReport(NamedTuple):
-    """How the data with a `key`, in its `edition`, covers its `reference`: as text for the panel,
-    and as strands.
+    """How the data with a `key`, in its `edition`, covers its `reference`: as text and strands.
 
-    Strands of the simulation object are drawn `simulation_offset` metres to the left of those of
-    the data.
+    Strands of the simulation object are drawn `simulation_offset` metres to the left of the data.
     """
 
     key: str
@@ -57,9 +55,7 @@ class CoverageReport(NamedTuple):
 
 
 class MappedPoses(NamedTuple):
-    """The map of poses of the data with a `key`, in its `edition`, and the colours (N, 3) of its
-    frames.
-    """
+    """The map of poses of the data with a `key`, in its `edition`, and colours (N, 3) of frames."""
 
     key: str
     edition: int
@@ -82,9 +78,8 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
         of = key, status.get_edition(key), reference
         return _measure_coverage(database, settings, of, _collect_tracks(tracks, report))
 
-    result = runtime.coverage_reports[uid] = yield from run_in_background_steps(
-        measure, "Measuring"
-    )
+    result = yield from run_in_background_steps(measure, "Measuring")
+    runtime.coverage_reports[uid] = result
     callbacks.redraw("WINDOW")
     return result
 
@@ -92,24 +87,14 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
 def _get_reference_tracks(
     obj: bpy.types.Object, database: Database
 ) -> tuple[Iterator[np.ndarray], PerformerSettings]:
-    """Return the tracks of the simulation object that the data is measured against, made one by
-    one, and its settings.
-    """
-    settings = get_performer_settings(obj, database)
+    """Return tracks of the simulation object to compare with, made one by one, and its settings."""
+    settings, fps = get_performer_settings(obj, database), database.fps
     action = _get_reference_recording(obj)
     if action is None:
-        return coverage.simulate_tracks(settings, database.fps), settings
-    parts = read_parts(action)
-    performances = [
-        (
-            add_obstacles(obj, part.performance),
-            round(part.lead_in * database.fps / part.performance.fps),
-        )
-        for part in parts
-    ]
+        return coverage.simulate_tracks(settings, fps), settings
+    parts = read_parts_on_ground(obj, action)
     tracks = (
-        simulate(performance, settings, database.fps)[lead_in:]
-        for performance, lead_in in performances
+        simulate(part.performance, settings, fps)[part.count_lead_in(fps) :] for part in parts
     )
     return tracks, settings.with_changes(parts[0].performance.settings)
 
@@ -129,29 +114,20 @@ def _measure_coverage(
     of: tuple[str, int, tuple[Any, ...]],
     tracks: list[np.ndarray],
 ) -> CoverageReport:
-    found = inspection.inspect_tracks(database, settings, tracks)
-    holes, overlap = (
-        int(found.covered.holes.sum()),
-        {name: table["overlap"] for name, table in found.histograms.items()},
-    )
-    summary = (
+    result = inspection.inspect_tracks(database, settings, tracks)
+    holes = int(result.covered.holes.sum())
+    word = "No hole" if holes == 0 else "1 hole" if holes == 1 else f"{holes} holes"
+    summary = [
         f"{database.frame_count} frames, {database.seconds:.0f} s",
-        f"{holes} hole{'' if holes == 1 else 's'} in the map of speeds and turns"
-        if holes
-        else "No hole in the map of speeds and turns",
-        *(
-            f"{name.replace('_', ' ').capitalize()}s overlap by {part:.0%}"
-            for name, part in overlap.items()
-        ),
-    )
-    data, simulation = (
-        strands.from_database(database, MAX_STRANDS),
-        strands.from_tracks(tracks, database.fps, MAX_STRANDS),
-    )
-    apart = data.width + simulation.width + _GAP
-    return CoverageReport(
-        *of, summary, tuple(found.data["to_capture"]), data, simulation, found, apart
-    )
+        f"{word} in the map of speeds and turns",
+    ]
+    for name, table in result.histograms.items():
+        label = name.replace("_", " ").capitalize()
+        summary.append(f"{label}s overlap by {table['overlap']:.0%}")
+    data = strands.from_database(database, MAX_STRANDS)
+    simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
+    offset, to_capture = data.width + simulation.width + _GAP, tuple(result.data["to_capture"])
+    return CoverageReport(*of, tuple(summary), to_capture, data, simulation, result, offset)
 
 
 def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
@@ -180,56 +156,42 @@ def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPo
 
 
 def get_reference(obj: bpy.types.Object) -> tuple[Any, ...]:
-    """Return what identifies the reference of an armature's data: a recording, or the settings of
-    its controller.
-    """
+    """Return what identifies the reference of the data: a recording, or the controller's state."""
     if settings_of(obj).insight.beside == "controller":
         return "controller", get_controller_state(settings_of(obj).controller)
     action = _get_reference_recording(obj)
-    return (
-        ("recording", action.session_uid, recording.count_parts(action))
-        if action
-        else ("recording",)
-    )
+    if action is None:
+        return ("recording",)
+    return "recording", action.session_uid, recording.count_parts(action)
 
 
 def _get_reference_recording(obj: bpy.types.Object) -> bpy.types.Action | None:
     """Return the recording that an armature's data is compared with, if it is one."""
     settings = settings_of(obj)
-    take = (
-        get_active(settings.takes, settings.take_index)
-        if settings.insight.beside == "take"
-        else None
-    )
-    return (
-        take.action
-        if take
-        else settings.insight.recording
-        if settings.insight.beside == "recording"
-        else None
-    )
+    if settings.insight.beside == "take":
+        take = get_active(settings.takes, settings.take_index)
+        return take.action if take else None
+    return settings.insight.recording if settings.insight.beside == "recording" else None
 
 
 def explain_staleness(
-    obj: bpy.types.Object, found: CoverageReport | MappedPoses | Inspector
+    obj: bpy.types.Object, result: CoverageReport | MappedPoses | Inspector
 ) -> str:
-    """Return why something that was computed for an armature is stale, as a sentence; nothing where
-    it is current.
-    """
+    """Return why a result is not current, as the start of a sentence; nothing if it is."""
     current = status.get_status(obj)
     if current.kind == "unknown":
         return ""
-    if current.key != found.key:
+    if current.key != result.key:
         return "The database has changed since"
-    if status.get_edition(current.key) != found.edition:
+    if status.get_edition(current.key) != result.edition:
         return "The database was built again since"
-    if isinstance(found, CoverageReport) and found.reference != (reference := get_reference(obj)):
-        if found.reference[0] == reference[0] == "controller":
-            return "The controller has changed since"
-        is_same_recording = found.reference[:2] == reference[:2]
-        return (
-            "The recording was recorded into since"
-            if is_same_recording
-            else "The data lies beside something else"
-        )
-    return ""
+    if not isinstance(result, CoverageReport):
+        return ""
+    before, now = result.reference, get_reference(obj)
+    if before == now:
+        return ""
+    if before[0] == now[0] == "controller":
+        return "The controller has changed since"
+    if before[:2] == now[:2]:
+        return "The recording was recorded into since"
+    return "The data lies beside something else"

@@ -7,7 +7,8 @@ frame of the database.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -24,11 +25,11 @@ from .build import load_or_build_steps
 from .characters import get_armature
 from .items import get_active
 from .runtime import runtime
-from .settings import add_obstacles, get_performer_settings
+from .settings import get_performer_settings
 from .source_files import find_file
 from .sources import check_source, find_source_problem, get_active_source
-from .steps import ReportProgress, Steps, run_in_background_steps
-from .takes import TakePart, read_parts
+from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
+from .takes import TakePart, read_parts_on_ground
 from .training import ChosenMethod
 from .typed import settings_of
 
@@ -58,8 +59,7 @@ class InspectedFrame(NamedTuple):
 
 @dataclass
 class Inspector:
-    """What is inspected: the data of an armature with a `key`, in its `edition`, and the parts of a
-    take performed again.
+    """The data of an armature with a `key`, in its `edition`, and parts of a take performed again.
 
     `inspected` and `strokes` are of the current frame; `goal_strokes`, `inspection` and `lines` of
     the one that rested last. `problem` says why there is nothing to see.
@@ -76,12 +76,10 @@ class Inspector:
     strokes: tuple[Stroke, ...] = ()
     goal_strokes: tuple[Stroke, ...] = ()
     inspection: FrameInspection | None = None
-    lines: tuple[str, ...] = field(default=())
+    lines: tuple[str, ...] = ()
     problem: str = ""
-    namesakes: tuple[tuple[Any, ...], list[int]] = (
-        (),
-        [],
-    )  # indices of the sources with one clip, and what they depend on
+    # what the indices of sources with the same clip depend on, and these
+    namesakes: tuple[tuple[Any, ...], tuple[int, ...]] = ((), ())
 
 
 # ---------------------------------------------------------------- beginning and end
@@ -101,22 +99,16 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     if kind == "take":
         action = get_active(settings_of(obj).takes, settings_of(obj).take_index).action
         take = Handle.from_block(action, "actions")
-        recorded = [
-            part._replace(performance=add_obstacles(obj, part.performance))
-            for part in read_parts(action)
-        ]
+        recorded = read_parts_on_ground(obj, action)
         methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
-        parts = yield from run_in_background_steps(
-            lambda report: _watch_parts(database, settings, recorded, methods, report),
-            "Performing Again",
-        )
+        watch_parts = partial(_watch_parts, database, settings, recorded, methods)
+        parts = yield from run_in_background_steps(watch_parts, "Performing Again")
     method = yield from run_in_background_steps(
         lambda _: MotionMatching(database, settings), "Preparing"
     )
-    armature = Handle.from_block(get_armature(uid), "objects")
-    inspector = runtime.inspector = Inspector(
-        armature, key, status.get_edition(key), database, method, take, parts
-    )
+    armature, edition = Handle.from_block(get_armature(uid), "objects"), status.get_edition(key)
+    inspector = Inspector(armature, key, edition, database, method, take, parts)
+    runtime.inspector = inspector
     refresh()
     return inspector
 
@@ -129,19 +121,13 @@ def _watch_parts(
     report: ReportProgress,
 ) -> tuple[tuple[TakePart, WatchedTake], ...]:
     result = []
-    for number, part in enumerate(parts):
-
-        def report_part(done: float, before: int = number) -> None:
-            report("Performing Again", (before + done) / len(parts))
-
-        field = methods[number].load_field(database, or_greedy=True)
+    for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
+        report_part = scale_report(report, "Performing Again", number, len(parts))
+        field = method.load_field(database, or_greedy=True)
         performance = field.adapt_performance(part.performance) if field else part.performance
-        watched = watch(
-            database, settings, performance, report_part, controller=field or MotionMatching
-        )
-        result.append(
-            (part, watched.crop(round(part.lead_in * database.fps / part.performance.fps)))
-        )
+        controller = field or MotionMatching
+        watched = watch(database, settings, performance, report_part, controller=controller)
+        result.append((part, watched.crop(part.count_lead_in(database.fps))))
     return tuple(result)
 
 
@@ -175,30 +161,17 @@ def _update_frame(seen: Inspector) -> None:
     try:
         inspected = _locate(seen)
     except MotionMatchingError as error:
-        seen.inspected, seen.strokes, seen.goal_strokes, seen.inspection, seen.lines = (
-            None,
-            (),
-            (),
-            None,
-            (),
-        )
-        seen.problem = str(error)
+        seen.inspected, seen.inspection, seen.problem = None, None, str(error)
+        seen.strokes, seen.goal_strokes, seen.lines = (), (), ()
         return
-    seen.inspected, seen.problem = inspected, ""
-    seen.strokes, seen.goal_strokes = (
-        feature_strokes.make_strokes(seen.database, inspected.frame),
-        (),
-    )
+    seen.inspected, seen.problem, seen.goal_strokes = inspected, "", ()
+    seen.strokes = feature_strokes.make_strokes(seen.database, inspected.frame)
 
 
 def _locate(seen: Inspector) -> InspectedFrame:
-    """Return what is inspected at the current frame. SettingsError where that is nothing."""
-    obj, frame = seen.armature.find(), bpy.context.scene.frame_current
-    return (
-        _locate_in_source(seen, obj, frame)
-        if seen.take is None
-        else _locate_in_take(seen, obj, frame)
-    )
+    """Return what is inspected at the current frame. SettingsError if that is nothing."""
+    locate = _locate_in_source if seen.take is None else _locate_in_take
+    return locate(seen, seen.armature.find(), bpy.context.scene.frame_current)
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
@@ -209,15 +182,13 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
     if source is None:
         raise SettingsError("No source is chosen; choose one in the panel Database.")
     if not source.enabled:
-        raise SettingsError(
-            f"The source '{source.name}' is switched off; switch it on, build, and inspect again."
-        )
+        text = f"The source '{source.name}' is switched off"
+        raise SettingsError(f"{text}; switch it on, build, and inspect again.")
     check_source(obj, source)
     clip = _get_clip_name(source)
     number = max(scene_frame - _get_first_frame(obj, source), 0)
-    frame = frame_inspector.find_frame(
-        database, f"{clip}:{number}", _find_namesake_index(seen, settings, clip)
-    )
+    index = _find_namesake_index(seen, settings, clip)
+    frame = frame_inspector.find_frame(database, f"{clip}:{number}", index)
     x, y, yaw = database.track[frame].tolist()
     return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
@@ -225,33 +196,31 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
 def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     """Return the index of the chosen source among those of the database whose clips have its name.
 
-    SettingsError where the list has another number of them than the database.
+    Raises SettingsError if the list has another number of them than the database.
     """
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
-    # at every frame this would go through all sources, and see whether their files are there
+    # stored, as every frame would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
         seen.namesakes = (
             state,
-            [
+            tuple(
                 index
                 for index, source in enumerate(settings.sources)
                 if source.enabled
                 and _get_clip_name(source) == clip
                 and not find_source_problem(source)
-            ],
+            ),
         )
     of_clip = seen.namesakes[1]
     count = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
     if count and count != len(of_clip):
-        raise SettingsError(
-            f"The database has {count} clips '{clip}' and the list of sources {len(of_clip)}; "
-            "inspect again, or remove those that the build left out."
-        )
+        text = f"The database has {count} clips '{clip}' and the list of sources {len(of_clip)}"
+        raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
     return of_clip.index(settings.source_index)
 
 
 def _get_clip_name(source: Any) -> str:
-    """Return the name of a source's clip; nothing where it has lost its action."""
+    """Return the name of a source's clip; nothing if it has lost its action."""
     if source.kind == "FILE":
         return find_file(source).stem
     return source.action.name if source.action else ""
@@ -270,12 +239,8 @@ def _get_first_frame(obj: bpy.types.Object, source: Any) -> int:
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
     settings, action = settings_of(obj), seen.take.find() if seen.take else None
     chosen = get_active(settings.takes, settings.take_index)
-    if (
-        action is None
-        or settings.insight.inspect != "take"
-        or chosen is None
-        or chosen.action != action
-    ):
+    is_chosen = chosen is not None and chosen.action == action
+    if action is None or settings.insight.inspect != "take" or not is_chosen:
         raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
     rate = get_scene_fps(bpy.context.scene)
     for part, watched in reversed(seen.parts):
@@ -286,9 +251,8 @@ def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) ->
             position = x, y, float(take.poses[tick, 2, 0]), yaw
             goal, choice = watched.get_goal_after(tick), watched.get_choice_after(tick)
             return InspectedFrame(int(take.frames[tick]), position, goal, choice)
-    raise SettingsError(
-        f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
-    )
+    text = f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
+    raise SettingsError(text)
 
 
 def _show_costs(seen: Inspector) -> None:
@@ -300,44 +264,33 @@ def _show_costs(seen: Inspector) -> None:
 
 
 def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
-    speed, turn = frame_inspector.measure_motion(seen.database, inspected.frame)
+    database, frame = seen.database, inspected.frame
+    speed, turn = frame_inspector.measure_motion(database, frame)
+    motion = f"{speed:.2f} m/s, turning at {turn:+.0f}°/s"
     if inspected.choice is not None:
-        seen.inspection, seen.lines = None, (f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",)
+        seen.inspection, seen.lines = None, (motion,)
         return
     try:
         trajectory, tags, settings = _get_goal(seen, inspected)
-        seen.inspection = frame_inspector.inspect_frame(
-            seen.database,
-            settings,
-            inspected.frame,
-            trajectory,
-            tags=tags,
-            count=5,
-            method=seen.method,
+        inspection = frame_inspector.inspect_frame(
+            database, settings, frame, trajectory, tags=tags, count=5, method=seen.method
         )
     except MotionMatchingError as error:
         seen.inspection, seen.problem = None, str(error)
         return
-    seen.goal_strokes = (
-        feature_strokes.make_goal_strokes(trajectory) if trajectory is not None else ()
-    )
-    entered = (
-        f"Barred: {seen.inspection.exclusion}" if seen.inspection.exclusion else "May be entered"
-    )
-    bias = f", bias {seen.inspection.bias:+g}" if seen.inspection.bias else ""
-    seen.lines = (
-        f"{speed:.2f} m/s, turning at {turn:+.0f}°/s",
-        f"Tags: {', '.join(seen.inspection.tags) or 'none'}{bias}",
-        entered,
-    )
+    seen.inspection, seen.goal_strokes = inspection, ()
+    if trajectory is not None:
+        seen.goal_strokes = feature_strokes.make_goal_strokes(trajectory)
+    bias = f", bias {inspection.bias:+g}" if inspection.bias else ""
+    tagged = f"Tags: {', '.join(inspection.tags) or 'none'}{bias}"
+    entry = f"Excluded: {inspection.exclusion}" if inspection.exclusion else "May be entered"
+    seen.lines = motion, tagged, entry
 
 
 def _get_goal(
     seen: Inspector, inspected: InspectedFrame
 ) -> tuple[Sequence[TrajectoryPoint] | None, frozenset[str], PerformerSettings]:
-    """Return what is searched for at a frame: the goal of the take, or for a source that of the
-    panel, if it has one.
-    """
+    """Return what is searched for: the goal of the take, or of the panel if it has one."""
     if inspected.goal is not None:
         goal, settings = inspected.goal
         return goal.trajectory, goal.tags, settings
@@ -346,11 +299,10 @@ def _get_goal(
     if not shown.use_wish:
         return None, frozenset(), settings
     ahead, left = shown.wish
-    return (
-        frame_inspector.predict_trajectory(seen.database, settings, inspected.frame, (ahead, left)),
-        frozenset(),
-        settings,
+    trajectory = frame_inspector.predict_trajectory(
+        seen.database, settings, inspected.frame, (ahead, left)
     )
+    return trajectory, frozenset(), settings
 
 
 # ---------------------------------------------------------------- when

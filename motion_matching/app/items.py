@@ -1,7 +1,6 @@
-"""Items of lists that a library override may hold some of.
+"""Items of lists, some of which may come from a linked file.
 
-Blender finds those of the linked file again by their names: a name is given once, to one item of a
-list, and stays.
+In a library override, Blender finds those again by their names: each name is given once, and stays.
 """
 
 from __future__ import annotations
@@ -31,27 +30,21 @@ def add(items: Items[Item], name: str) -> Item:
 
 
 def move(items: Items[Any], index: int, to: int, what: str) -> None:
-    """Move an item of a list. SettingsError if it comes with a linked file: Blender keeps those in
-    their order.
-    """
+    """Move an item of a list. SettingsError if it comes from a linked file."""
     try:
         items.move(index, to)
     except TypeError:
-        raise SettingsError(
-            f"{what} comes from the linked file, and can be moved only there."
-        ) from None
+        text = f"{what} comes from the linked file, and can be moved only there."
+        raise SettingsError(text) from None
 
 
 def remove(items: Items[Any], index: int, what: str) -> None:
-    """Remove an item of a list. SettingsError if it comes with a linked file: Blender does not
-    remove those.
-    """
+    """Remove an item of a list. SettingsError if it comes from a linked file."""
     try:
         items.remove(index)
     except TypeError:
-        raise SettingsError(
-            f"{what} comes from the linked file, and can be removed only there."
-        ) from None
+        text = f"{what} comes from the linked file, and can be removed only there."
+        raise SettingsError(text) from None
 
 
 def get_active(items: Items[Item], index: int) -> Item | None:
@@ -60,5 +53,5 @@ def get_active(items: Items[Item], index: int) -> Item | None:
 
 
 def has_active(items: Items[Item], index: int) -> bool:
-    """Tell whether there is one: to get it, Blender goes through all those before it."""
+    """Return whether a list has an active item, without Blender going through those before it."""
     return 0 <= index < len(items)

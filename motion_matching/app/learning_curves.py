@@ -1,4 +1,4 @@
-"""Learning curves of trainings: of one that is under way, or from the file that one has left."""
+"""Learning curves of trainings: of one that goes on, or from the file of one that ended."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ from .steps import Result, Steps, map_steps
 from .typed import settings_of
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from ..engine.field.training import Training
     from ..engine.insight.residual_plot import Curves
 
 _REDRAW_INTERVAL = 0.25  # seconds between redraws of what is under way
 
 
-def record_progress(key: str, residuals: np.ndarray, discount: float, sweeps: int) -> None:
-    """Store the curves of a training that is under way, which may be in another thread."""
-    runtime.curves[key] = residual_plot.compute_curves(residuals, discount, sweeps)
+def record_progress(key: str, training: Training) -> None:
+    """Store the curves of a training that goes on, perhaps in another thread."""
+    runtime.curves[key] = residual_plot.compute_curves(
+        training.residuals, training.discount, training.sweeps
+    )
 
 
 def get_curves(key: str) -> Curves | None:
-    """Return the curves of the training with a key, under way, stopped or done; None where there is
-    none.
-    """
+    """Return the curves of the training with a key, or None if there is none."""
     if key not in runtime.curves:
         runtime.curves[key] = _read_curves(key)
     return runtime.curves[key]
@@ -50,9 +49,7 @@ def _read_curves(key: str) -> Curves | None:
 
 
 def follow_steps(uid: int, steps: Steps[Result]) -> Steps[Result]:
-    """Run the steps of an armature's training, and redraw the views now and then where its curve is
-    shown.
-    """
+    """Run the steps of an armature's training, and redraw views now and then if they show it."""
     drawn = 0.0
 
     def redraw(progress: tuple[str, float]) -> tuple[str, float]:

@@ -1,6 +1,4 @@
-"""The library of databases on the disk, with the limit of the preferences, and digests of the files
-of sources.
-"""
+"""The library of databases on the disk, and digests of the files of sources."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ _GIGABYTE = 1024**3
 
 
 def get_library() -> library.Library:
-    """Return the library of databases. DatabaseError where it has no folder."""
+    """Return the library, limited by the preferences. DatabaseError if it has no folder."""
     folder, chosen = library.get_folder(), preferences.get_preferences()
     if runtime.library is None or runtime.library.folder != folder:
         runtime.library = library.Library(folder)

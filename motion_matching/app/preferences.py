@@ -1,6 +1,4 @@
-"""The preferences of the extension as the application reads them; `ui.preferences` describes and
-draws them.
-"""
+"""The preferences as the application reads them; `ui.preferences` describes and draws them."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ TICK_BUDGET = 0.01  # seconds
 
 
 def get_preferences() -> Any:
-    """Return the preferences, or None where the package is no extension that is enabled."""
+    """Return the preferences, or None if the package is no enabled extension."""
     addon: Any = bpy.context.preferences.addons.get(ROOT)
     return addon.preferences if addon else None
 
@@ -25,9 +23,7 @@ def get_tick_budget() -> float:
 
 
 def apply_layer_defaults(play: Any) -> None:
-    """Show the layers that the preferences choose for new characters, except where the character
-    has its own choice.
-    """
+    """Show the layers of the preferences, except those that the character chooses itself."""
     preferences = get_preferences()
     for name in play.bl_rna.properties.keys() if preferences else ():
         if name.startswith("show_") and not play.is_property_set(name):

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from .. import (
-    app,
-    scene,
-)  # whose modules load on use: recordings are looked for soon after Blender has started
+from .. import app, scene  # whose modules load on use: Blender starts with `refresh`
 from ..engine.errors import MotionMatchingError
 from ..live import recovery
 from .runtime import runtime
@@ -20,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def get_folder() -> Path:
-    """Return where recordings are stored while they are made. DatabaseError where Blender has no
-    folder for it.
-    """
+    """Return where recordings are stored while they are made. DatabaseError if there is none."""
     return scene.reading.library.get_folder().with_name("recordings")
 
 
@@ -35,10 +30,9 @@ def refresh() -> None:
 
 
 def find_foremost() -> Path:
-    """Return the newest recording that was cut off of an armature that is here, of this file if
-    there is one.
+    """Return the newest cut-off recording of an armature that is here, if possible of this file.
 
-    A steered path counts as here in its file. Where there is none for this file, return the oldest.
+    A steered path counts as here in its file. If nothing is here, return the oldest.
     """
     origins = [(path, recovery.read_origin(path)) for path in reversed(runtime.interrupted)]
     here = [(path, origin) for path, origin in origins if origin and _is_here(origin)]
@@ -47,10 +41,9 @@ def find_foremost() -> Path:
 
 
 def recover(path: Path) -> bpy.types.Action:
-    """Write a recording that was cut off as a take of its armature, found by its name, or as the
-    path of a new empty.
+    """Write a cut-off recording as a take of its armature, by name, or as path of a new empty.
 
-    MotionMatchingError where the armature is not there, or the recording cannot be read; the file
+    Raises MotionMatchingError if the armature is missing or the recording cannot be read; the file
     stays then.
     """
     origin, ticks = recovery.read(path)
@@ -65,10 +58,8 @@ def recover(path: Path) -> bpy.types.Action:
         obj = _find_armature(origin.armature)
         if obj is None:
             file = f"the file '{origin.file}'" if origin.file else "its file"
-            raise MotionMatchingError(
-                f"The recording was made with armature '{origin.armature}', which is not in this "
-                f"file; open {file} first."
-            )
+            text = f"The recording was made with armature '{origin.armature}'"
+            raise MotionMatchingError(f"{text}, which is not in this file; open {file} first.")
         action = scene.writing.recording.write_take(obj, ticks)
         app.takes.list_take(obj, action)
     path.unlink(missing_ok=True)
@@ -78,14 +69,12 @@ def recover(path: Path) -> bpy.types.Action:
 
 def _is_here(origin: Origin) -> bool:
     """Return whether what a recording was made with is in this file."""
-    return (
-        origin.file == bpy.data.filepath
-        if origin.alone
-        else _find_armature(origin.armature) is not None
-    )
+    if origin.alone:
+        return origin.file == bpy.data.filepath
+    return _find_armature(origin.armature) is not None
 
 
 def _find_armature(name: str) -> bpy.types.Object | None:
     """Return the armature object of a name in this file."""
     obj: bpy.types.Object | None = bpy.data.objects.get(name)
-    return obj if obj is not None and obj.type == "ARMATURE" else None
+    return obj if obj and obj.type == "ARMATURE" else None

@@ -1,6 +1,4 @@
-"""What the panel Character shows of a rig: computed outside drawing, after something that it
-depends on has changed.
-"""
+"""What the panel Character shows of a rig: computed outside drawing, after changes."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from .typed import armature_of, settings_of
 
 
 def get_rig_state(obj: bpy.types.Object) -> RigState | None:
-    """Return the last known state of an armature object; have it computed again between redraws
-    where it has changed.
-    """
+    """Return the last known state of an armature object; schedule a refresh if it has changed."""
     runtime.pending_rigs.add(obj.session_uid)
     callbacks.schedule(_refresh_pending)
     known = runtime.rigs.get(obj.session_uid)
@@ -37,10 +33,8 @@ def refresh(obj: bpy.types.Object) -> RigState:
 def _get_dependencies(obj: bpy.types.Object) -> tuple[Any, ...]:
     """Return what the state of a rig depends on, as far as it can be read cheaply."""
     settings = settings_of(obj)
-    sizes: Any = (
-        obj.scale,
-        obj.matrix_basis[2][:3],
-    )  # a turn about Z is where a character faces, not what it is
+    # a turn about Z is where a character faces, not what it is
+    sizes: Any = (obj.scale, obj.matrix_basis[2][:3])
     shape = tuple(round(value, 4) for row in sizes for value in row)
     bones = tuple(
         (bone.name, bone.parent and bone.parent.name, bone.use_deform)
@@ -58,19 +52,17 @@ def _get_dependencies(obj: bpy.types.Object) -> tuple[Any, ...]:
 
 
 def _refresh_pending() -> None:
-    # in Edit Mode nothing is computed
-    pending = [
-        obj
-        for obj in bpy.data.objects
-        if obj.session_uid in runtime.pending_rigs and obj.type == "ARMATURE" and obj.mode != "EDIT"
-    ]
-    runtime.pending_rigs.clear()
-    changed = [
-        obj
-        for obj in pending
-        if runtime.rigs.get(obj.session_uid, (None,))[0] != _get_dependencies(obj)
-    ]
+    pending, runtime.pending_rigs = runtime.pending_rigs, set()
+    changed = [obj for obj in bpy.data.objects if obj.session_uid in pending and _has_changed(obj)]
     for obj in changed:
         refresh(obj)
     if changed:  # else the panels, which ask at every redraw, would be drawn again and again
         callbacks.redraw()
+
+
+def _has_changed(obj: bpy.types.Object) -> bool:
+    """Return whether the state of a rig has to be computed; in Edit Mode it never is."""
+    if obj.type != "ARMATURE" or obj.mode == "EDIT":
+        return False
+    known = runtime.rigs.get(obj.session_uid)
+    return known is None or known[0] != _get_dependencies(obj)

@@ -36,38 +36,28 @@ Cache = TypeVar("Cache")
 
 @dataclass
 class Statuses:
-    """What is known of databases. The module `status` fills it; session_uids stand for armatures
-    and other data.
-    """
+    """What `status` knows of databases; session_uids stand for armatures and other data."""
 
     by_uid: dict[int, Status] = field(default_factory=dict)
     by_key: dict[str, Status] = field(default_factory=dict)
     editions: dict[str, int] = field(default_factory=dict)  # by key, how often it was built
     stale: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)  # what the databases of known status are made of
-    refresh: tuple[int, Generator[tuple[str, float], None, Status]] | None = (
-        None  # that is under way
-    )
+    refresh: tuple[int, Generator[tuple[str, float], None, Status]] | None = None  # that goes on
     change_count: int = 0  # changes and jumps such as undo
 
 
 @dataclass(eq=False)
 class Runtime:
-    """What is alive while Blender runs: the live session, work, what was computed for panels and
-    views, and listeners.
-    """
+    """What is alive while Blender runs: live session, work, results for panels, and listeners."""
 
     live: LiveSession | None = None
     end_message: str = ""  # why the last session ended, unless the user ended it
     trail: Trail | None = None  # of the live session
-    recovery_paths: list[Path] = field(
-        default_factory=list
-    )  # takes and recordings of a session that an undo has ended
+    recovery_paths: list[Path] = field(default_factory=list)  # of a session that an undo has ended
     interrupted: tuple[Path, ...] = ()  # recordings that were cut off
     work: Work | None = None  # that goes on between redraws
-    progress: tuple[str, float] | None = (
-        None  # of that work: what it does, and the part that is done
-    )
+    progress: tuple[str, float] | None = None  # what that work does, and the part that is done
     stop_message: str = ""  # what is left of the training that was stopped last
     library: Library | None = None
     file_digests: FileDigests | None = None  # of files that sources read
@@ -77,53 +67,44 @@ class Runtime:
     )  # by session_uid
     pending_rigs: set[int] = field(default_factory=set)
     inspector: Inspector | None = None
-    coverage_reports: dict[int, CoverageReport] = field(
-        default_factory=dict
-    )  # by session_uid, as the next two
+    # by session_uid, as the next two
+    coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)
     pose_maps: dict[int, MappedPoses] = field(default_factory=dict)
     comparisons: dict[int, Comparison] = field(default_factory=dict)
     curves: dict[str, Curves | None] = field(default_factory=dict)  # by the key of a training
-    scheduled: set[Callable[[], Any]] = field(
-        default_factory=set
-    )  # calls by timers that were started
+    scheduled: set[Callable[[], Any]] = field(default_factory=set)  # what timers call
     window_timers: list[bpy.types.Timer] = field(default_factory=list)  # Blender does not list them
     caches: dict[type, Any] = field(default_factory=dict)
     listeners: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
     registered: ExitStack = field(default_factory=ExitStack)  # takes back what is registered
 
     def get_cache(self, kind: type[Cache]) -> Cache:
-        """Return the one object of a class that keeps what drawing has made; it is made on first
-        use.
-        """
+        """Return the one object of a class that caches what drawing makes."""
         if kind not in self.caches:
             self.caches[kind] = kind()
-        found: Cache = self.caches[kind]
-        return found
+        cache: Cache = self.caches[kind]
+        return cache
 
     def subscribe(self, kind: Kind | Literal["tick"], listener: Callable[..., Any]) -> None:
         """Have a listener called after every change of a kind, or every tick."""
         self.listeners.setdefault(kind, []).append(listener)
 
     def changed(self, kind: Kind) -> None:
-        """Tell the listeners that something has changed."""
+        """Notify the listeners of a kind of change."""
         for listener in self.listeners.get(kind, ()):
             listener()
 
     def tick(self, live: LiveSession, frame: Frame) -> None:
-        """Tell the listeners that a live session shows another frame."""
+        """Notify the listeners that a live session shows another frame."""
         for listener in self.listeners.get("tick", ()):
             listener(live, frame)
 
     def close(self) -> None:
-        """Take back what is registered, in reverse order, and forget all but why a session ended;
-        may be called twice.
-        """
+        """Remove what is registered, in reverse order, and reset all; may be called twice."""
         try:
             self.registered.close()
-        finally:
-            vars(self).update(
-                vars(Runtime(end_message=self.end_message))
-            )  # a panel of the next registration says it
+        finally:  # a panel of the next registration says why the session ended
+            vars(self).update(vars(Runtime(end_message=self.end_message)))
 
 
 runtime = Runtime()

@@ -27,21 +27,15 @@ if TYPE_CHECKING:
     from ..engine.database.database import Database
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
-# settings of a performer that are taken over one by one
-_COPIED_SETTINGS = tuple(
-    f.name
-    for f in fields(PerformerSettings)
-    if f.name not in ("walk", "run", "turn_limit", "weights")
-)
+_SPECIAL = ("walk", "run", "turn_limit", "weights")  # settings that are not copied one by one
+_COPIED_SETTINGS = tuple(f.name for f in fields(PerformerSettings) if f.name not in _SPECIAL)
 
 
 # ---------------------------------------------------------------- building
 
 
 def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
-    """Return how the database of an armature object is built. SettingsError for settings that make
-    no sense.
-    """
+    """Return how the database of an armature is built. SettingsError for wrong settings."""
     settings = settings_of(obj)
     return BuildSettings(
         fps=get_scene_fps(bpy.context.scene),
@@ -58,17 +52,14 @@ def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
 
 
 def get_thresholds(thresholds: Any) -> AutoTagSettings:
-    """Return from when on motion is tagged as what. SettingsError for thresholds that make no
-    sense.
-    """
+    """Return the thresholds of automatic tags. SettingsError for wrong ones."""
     return AutoTagSettings(**_read_fields(AutoTagSettings, thresholds))
 
 
 def get_simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSettings:
     """Return how the simulation bone of an armature object is found."""
-    return SimulationBoneSettings(
-        **_read_fields(SimulationBoneSettings, settings_of(obj).simulation_bone)
-    )
+    group = settings_of(obj).simulation_bone
+    return SimulationBoneSettings(**_read_fields(SimulationBoneSettings, group))
 
 
 def _read_fields(kind: Any, group: Any) -> dict[str, Any]:
@@ -85,7 +76,7 @@ def get_roles(settings: Any) -> dict[str, str]:
 
 
 def set_roles(roles: Any, bones: Mapping[str, str], preset: str = "") -> None:
-    """Give bones by role; those of other roles are found automatically."""
+    """Set bones by role; those of other roles are found automatically."""
     for role in ROLES:
         setattr(roles, role, bones.get(role, ""))
     roles.preset = preset
@@ -96,59 +87,47 @@ def resolve_preset_roles(
 ) -> dict[str, str]:
     """Return the bones of an armature that a preset names by role, whatever their namespace.
 
-    SettingsError where the preset names none, or one that the armature lacks, head, toes and root
-    excepted.
+    Raises SettingsError if the preset names none, or one that the armature lacks; head, toes and
+    root may be missing.
     """
     names = data.get("roles")
-    if (
-        not isinstance(names, dict)
-        or not names
-        or not all(isinstance(name, str) for name in names.values())
-    ):
-        raise SettingsError(
-            f"The preset '{preset}' has no 'roles'; give an object of bones by role."
-        )
+    is_object = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
+    if not is_object or not names:
+        text = f"The preset '{preset}' has no 'roles'; give an object of bones by role."
+        raise SettingsError(text)
     bones = armature_of(obj).bones
     prefix = _find_prefix(set(bones.keys()), {name.rpartition(":")[2] for name in names.values()})
     result = {}
     for role, name in names.items():
         if role not in ROLES:
-            raise SettingsError(
-                f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}."
-            )
+            text = f"The preset '{preset}' names a role '{role}'; use {', '.join(ROLES)}."
+            raise SettingsError(text)
         bone = name if name in bones else prefix + name.rpartition(":")[2]
         if bone in bones:
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
-            raise SettingsError(
-                f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names "
-                "for "
-                f"{role.replace('_', ' ')}; choose another preset, or leave the roles to be found."
-            )
+            text = f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names"
+            advice = "choose another preset, or leave the roles to be found"
+            raise SettingsError(f"{text} for {role.replace('_', ' ')}; {advice}.")
     return result
 
 
 def _find_prefix(bones: Set[str], names: Set[str]) -> str:
-    """Return what most of these names follow in names of bones, such as a namespace; the shortest
-    of several.
-    """
-    prefixes = {
-        bone[: -len(name)] for bone in bones for name in names if name and bone.endswith(name)
-    }
-    return max(
-        sorted(prefixes, key=len),
-        key=lambda prefix: sum(prefix + name in bones for name in names),
-        default="",
-    )
+    """Return the shortest prefix, such as a namespace, that most of these names have in `bones`."""
+    ends = [(bone, name) for bone in bones for name in names if name and bone.endswith(name)]
+    prefixes = sorted({bone[: -len(name)] for bone, name in ends}, key=len)
+
+    def count_bones(prefix: str) -> int:
+        return sum(prefix + name in bones for name in names)
+
+    return max(prefixes, key=count_bones, default="")
 
 
 # ---------------------------------------------------------------- performing
 
 
 def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> PerformerSettings:
-    """Return how the character responds, with the weights of a database, and with its speeds where
-    they are chosen.
-    """
+    """Return how the character responds, with weights and, if chosen, speeds of a database."""
     settings = settings_of(obj)
     controller = settings.controller
     changes = {name: to_plain_value(getattr(controller, name)) for name in _COPIED_SETTINGS}
@@ -156,34 +135,25 @@ def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> 
         changes |= {"weights": features.compute_weights(settings.features, database.schema)}
     if database and controller.speeds_from_data:
         return takes.make_default_settings(database).with_changes(changes)
-    walk, run = (
-        Speeds(*(to_plain_value(v) for v in getattr(controller, gait))) for gait in ("walk", "run")
-    )
-    return PerformerSettings(
-        walk=walk, run=run, turn_limit=to_plain_value(controller.turn_limit)
-    ).with_changes(changes)
+    walk, run = (Speeds(*map(to_plain_value, gait)) for gait in (controller.walk, controller.run))
+    turn_limit = to_plain_value(controller.turn_limit)
+    return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit).with_changes(changes)
 
 
 def get_controller_data(controller: Any) -> dict[str, Any]:
-    """Return what a preset keeps of the controller, by the engine's names: all but speeds and
-    momentary settings.
-    """
-    return {
-        name: to_plain_value(getattr(controller, name))
-        for name in _COPIED_SETTINGS
-        if name not in _MOMENTARY
-    }
+    """Return what a preset stores of the controller: all but speeds and momentary settings."""
+    names = [name for name in _COPIED_SETTINGS if name not in _MOMENTARY]
+    return {name: to_plain_value(getattr(controller, name)) for name in names}
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:
     """Apply a preset's settings. What it does not name gets its default; speeds stay.
 
-    SettingsError, with nothing changed, where one is wrong.
+    Raises SettingsError if one is wrong; nothing is changed then.
     """
     if not isinstance(changes, dict):
-        raise SettingsError(
-            f"The preset '{preset}' has no 'settings'; give an object of settings by name."
-        )
+        text = f"The preset '{preset}' has no 'settings'; give an object of settings by name."
+        raise SettingsError(text)
     values = PerformerSettings().with_changes(changes).to_dict()
     for name in get_controller_data(controller):
         setattr(controller, name, values[name])

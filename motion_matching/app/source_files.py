@@ -22,27 +22,22 @@ def find_file(source: Any) -> Path | None:
         return None
     path = _resolve_path(source, source.filepath)
     if source.beside and not path.is_file():
-        moved = _resolve_path(
-            source, bpy.path.native_pathsep(source.beside)
-        )  # other systems write it in their own way
+        # other systems write it in their own way
+        moved = _resolve_path(source, bpy.path.native_pathsep(source.beside))
         if moved.is_file():
             return moved
     return path
 
 
 def _resolve_path(source: Any, path: str) -> Path:
-    """Return a path of a source; it may be relative to the Blender file that the source is saved
-    in.
-    """
+    """Return a path of a source, which may be relative to the Blender file of the source."""
     owner = source.id_data
     reference = owner.override_library.reference if owner.override_library else owner
     return Path(os.path.normpath(bpy.path.abspath(path, library=reference.library)))
 
 
 def store_relative_paths(path: str) -> None:
-    """Note how files are reached from where the Blender file is saved; linked sources are reached
-    from their own.
-    """
+    """Store how files are reached from where the Blender file is saved; not for linked sources."""
     if not path:
         return
     for obj in bpy.data.objects:

@@ -26,18 +26,12 @@ def get_active_source(obj: bpy.types.Object) -> MotionMatchingSource | None:
 
 
 def get_enabled_indices(obj: bpy.types.Object) -> list[int]:
-    """Return the indices of the sources to build from: those that are on and have something to
-    read.
-
-    SettingsError where there are none.
-    """
-    enabled = [
-        (index, source) for index, source in enumerate(settings_of(obj).sources) if source.enabled
-    ]
+    """Return the indices of sources that are on and can be read. SettingsError if none can."""
+    sources = settings_of(obj).sources
+    enabled = [(index, source) for index, source in enumerate(sources) if source.enabled]
     if not enabled:
-        raise SettingsError(
-            f"Armature '{obj.name}' has no source to build from; add actions or files."
-        )
+        text = f"Armature '{obj.name}' has no source to build from; add actions or files."
+        raise SettingsError(text)
     whole = [index for index, source in enabled if not find_source_problem(source)]
     if not whole:
         check_source(obj, enabled[0][1])
@@ -45,9 +39,7 @@ def get_enabled_indices(obj: bpy.types.Object) -> list[int]:
 
 
 def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSource]:
-    """Return the armature of a session_uid, and one of its sources. SettingsError where one of them
-    is gone.
-    """
+    """Return the armature of a session_uid, and one of its sources. SettingsError if it is gone."""
     obj = get_armature(uid)
     if index >= len(settings_of(obj).sources):
         raise SettingsError("The sources changed meanwhile; start again.")
@@ -55,24 +47,20 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
 
 
 def find_source_problem(source: MotionMatchingSource) -> str:
-    """Return why a source cannot be built from and what to do, as the end of a sentence; nothing
-    where it can.
-    """
+    """Return why a source cannot be built from and what to do, or nothing: a sentence's end."""
     if source.kind == "ACTION" and source.action is None:
         return "has lost its action; choose another, or remove the source"
     if source.kind == "FILE" and not source.filepath:
         return "has no file; choose one, or remove the source"
     file = find_file(source)
     if file and not file.is_file():
-        return (
-            f"is to be read from {file}, which is not there; correct its path, or remove the source"
-        )
+        problem = f"is to be read from {file}, which is not there"
+        return f"{problem}; correct its path, or remove the source"
     if source.use_range and source.frame_end <= source.frame_start:
         return "ends before it starts; correct its range"
     if source.use_path and not has_path_object(source):
-        return (
-            "has lost the path that was edited by hand; undo that, or go back to the computed path"
-        )
+        problem = "has lost the path that was edited by hand"
+        return f"{problem}; undo that, or go back to the computed path"
     return ""
 
 
@@ -83,38 +71,29 @@ def check_source(obj: bpy.types.Object, source: MotionMatchingSource) -> None:
 
 
 def has_path_object(source: MotionMatchingSource) -> bool:
-    """Return whether the empty that holds a source's path is in a scene: deleted objects may still
-    be in the file.
-    """
+    """Return whether the empty with a source's path is in a scene, not just left in the file."""
     return source.path is not None and bool(source.path.users_scene)
 
 
 def build_tag_ranges(source: MotionMatchingSource, first: int = 0) -> tuple[TagRange, ...]:
-    """Return the tags of a source whose clip starts at frame `first`: its gait, its list of tags,
-    and its ranges.
+    """Return the tags of a source whose clip starts at frame `first`: gait, tags and ranges.
 
-    SettingsError for a range without a name, or one that ends before it starts.
+    Raises SettingsError for a range without a name, or one that ends before it starts.
     """
     tags = engine.database.tags
     gait = [] if source.gait == "none" else [source.gait]
-    ranges = [
-        tags.TagRange(name) for name in dict.fromkeys((*gait, *tags.parse_names(source.tags)))
-    ]
+    names = dict.fromkeys((*gait, *tags.parse_names(source.tags)))
+    ranges = [tags.TagRange(name) for name in names]
     for tag in source.tag_ranges:
         name = tag.label.strip() if tag.kind == "FREE" else tag.kind
-        what = (
-            f"The source '{source.name}' has a range of tags, {tag.frame_start} to "
-            f"{tag.frame_end}, that"
-        )
+        frames = f"{tag.frame_start} to {tag.frame_end}"
+        what = f"The source '{source.name}' has a range of tags, {frames}, that"
         if not name:
             raise SettingsError(f"{what} has no name; give it one, or remove it.")
         if tag.frame_end < tag.frame_start:
             raise SettingsError(f"{what} ends before it starts; correct it.")
         if tag.frame_end >= first:  # what lies before the clip is on none of its frames
             bias = to_plain_value(tag.bias) if name == tags.PREFER else None
-            ranges.append(
-                tags.TagRange(
-                    name, max(tag.frame_start - first, 0), tag.frame_end + 1 - first, bias
-                )
-            )
+            start, stop = max(tag.frame_start - first, 0), tag.frame_end + 1 - first
+            ranges.append(tags.TagRange(name, start, stop, bias))
     return tuple(ranges)

@@ -1,6 +1,4 @@
-"""What panels show of a character's database: computed after changes, outside drawing, and shown
-until the next.
-"""
+"""What panels show of a character's database: computed outside drawing, after each change."""
 
 from __future__ import annotations
 
@@ -30,11 +28,10 @@ _SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a tim
 
 @dataclass(frozen=True)
 class Status:
-    """`kind` is 'unknown', 'empty' (no sources), 'broken', 'none' (never built), 'elsewhere',
-    'stale' or 'fresh'.
+    """The state of a database: a `kind`, and what describes it.
 
-    `problem` says what is broken, `stale_reason` what has changed; the rest describes a fresh
-    database.
+    It is 'unknown', 'empty' (no sources), 'broken' with a `problem`, 'none' (never built),
+    'elsewhere', 'stale' with a `stale_reason`, or 'fresh', which the rest describes.
     """
 
     kind: str = "unknown"
@@ -57,9 +54,7 @@ UNKNOWN = Status()
 
 
 def get_status(obj: bpy.types.Object) -> Status:
-    """Return the last known status of an armature object; schedule a refresh where there is
-    none.
-    """
+    """Return the last known status of an armature object; without one, schedule a refresh."""
     statuses, uid = runtime.statuses, obj.session_uid
     if uid not in statuses.by_uid:
         statuses.by_uid[uid] = UNKNOWN
@@ -88,13 +83,14 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
     for source in settings_of(obj).sources:
         if source.action:
             statuses.watched.add(source.action.session_uid)
-        if source.path and source.path.animation_data and source.path.animation_data.action:
-            statuses.watched.add(source.path.animation_data.action.session_uid)
+        animation = source.path and source.path.animation_data
+        if animation and animation.action:
+            statuses.watched.add(animation.action.session_uid)
     return result
 
 
 def set_built(obj: bpy.types.Object, key: str, database: Database) -> None:
-    """Note that the database that an armature object's settings describe is there now."""
+    """Store that the database of an armature object's settings is built."""
     _store(obj, _get_database_status(key, lambda: database))
 
 
@@ -139,16 +135,12 @@ def cache_database(key: str, database: Database) -> None:
 
 
 def get_edition(key: str) -> int:
-    """Return a number that tells apart the databases that were built with one key, one after the
-    other.
-    """
+    """Return how often a database was built with a key."""
     return runtime.statuses.editions.get(key, 0)
 
 
 def _get_database_status(key: str, load: Callable[[], Database]) -> Status:
-    """Return the status of a database by its key; the database is loaded only where it is not known
-    yet.
-    """
+    """Return the status of a database by its key; the database is loaded only on first use."""
     known = runtime.statuses.by_key
     if key not in known:
         known[key] = _describe(load(), key)
@@ -158,18 +150,17 @@ def _get_database_status(key: str, load: Callable[[], Database]) -> Status:
 def _describe(database: Database, key: str) -> Status:
     return Status(
         "fresh",
-        "",
-        database.frame_count,
-        database.seconds,
-        database.fps,
-        sum(not r.mirrored for r in database.ranges),
-        database.skeleton.bone_count,
-        database.schema.dimensions,
-        database.role_names,
-        database.requestable_tags,
-        key,
-        measure_megabytes(database),
-        describe_coverage(database),
+        frames=database.frame_count,
+        seconds=database.seconds,
+        fps=database.fps,
+        clips=sum(not r.mirrored for r in database.ranges),
+        bones=database.skeleton.bone_count,
+        dimensions=database.schema.dimensions,
+        roles=database.role_names,
+        tags=database.requestable_tags,
+        key=key,
+        megabytes=measure_megabytes(database),
+        coverage=describe_coverage(database),
     )
 
 
@@ -181,19 +172,16 @@ def measure_megabytes(database: Database) -> float:
 def describe_coverage(database: Database) -> str:
     """Describe how fast the motion goes in each direction."""
     fastest = statistics.measure_top_speeds(database)
-    return (
-        f"Up to {fastest.forward:.1f} m/s forward, {fastest.side:.1f} to the side, "
-        f"{fastest.back:.1f} back"
-    )
+    sideways = f"{fastest.side:.1f} to the side, {fastest.back:.1f} back"
+    return f"Up to {fastest.forward:.1f} m/s forward, {sideways}"
 
 
 def describe_database(database: Database) -> str:
     """Describe a database: frames, time, memory, and how fast it goes in each direction."""
     minutes, seconds = divmod(round(database.seconds), 60)
-    return (
-        f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps, "
-        f"{measure_megabytes(database):.0f} MB, {describe_coverage(database).lower()}"
-    )
+    length = f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps"
+    size = f"{measure_megabytes(database):.0f} MB"
+    return f"{length}, {size}, {describe_coverage(database).lower()}"
 
 
 # ---------------------------------------------------------------- when
@@ -221,9 +209,8 @@ def _refresh_stale() -> float | None:
 
 
 def check_update(depsgraph: bpy.types.Depsgraph) -> None:
-    """Mark every status out of date where what a database is made of was changed."""
-    may_matter = depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE")
-    if may_matter and any(
-        update.id.original.session_uid in runtime.statuses.watched for update in depsgraph.updates
-    ):
-        invalidate()
+    """Mark every status out of date if what a database is made of was changed."""
+    if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
+        updated = {update.id.original.session_uid for update in depsgraph.updates}
+        if not updated.isdisjoint(runtime.statuses.watched):
+            invalidate()

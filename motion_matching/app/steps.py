@@ -1,5 +1,4 @@
-"""Work in slices: generators that yield what they do and the part that is done (0..1), and return a
-result.
+"""Work in slices: generators that yield what they do and the part done (0..1), and return a result.
 
 What touches Blender runs between two yields. The engine's arithmetic, which knows nothing of
 Blender, runs in a thread meanwhile.
@@ -50,9 +49,7 @@ def run_to_end(steps: Steps[Result]) -> Result:
 def map_steps(
     steps: Generator[Any, None, Result], report: Callable[[Any], tuple[str, float]]
 ) -> Steps[Result]:
-    """Run steps with other progress: `report` is given what they yield, and returns the
-    progress.
-    """
+    """Run steps, and yield as progress what `report` makes of what they yield."""
     try:
         while True:
             yield report(next(steps))
@@ -68,10 +65,15 @@ def scale_progress_steps(steps: Steps[Result], index: int, count: int) -> Steps[
     return map_steps(steps, lambda progress: (progress[0], (index + progress[1]) / count))
 
 
+def scale_report(
+    report: ReportProgress, stage: str, index: int, count: int
+) -> Callable[[float], None]:
+    """Return what reports the part done (0..1) of one of `count` equal tasks."""
+    return lambda done: report(stage, (index + done) / count)
+
+
 def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str) -> Steps[Result]:
-    """Run a function in a thread. It is given `report(text, part)`, which ends the thread once the
-    steps are closed.
-    """
+    """Run a function in a thread; its `report(text, part)` ends it once the steps are closed."""
     progress: list[tuple[str, float]] = [(stage, 0.0)]
     outcome: dict[str, Any] = {}
     is_cancelled = threading.Event()
@@ -102,9 +104,7 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
 
 
 def start(steps: Steps[str], window: bpy.types.Window, label: str, seconds: float) -> None:
-    """Begin work between redraws, in place of any that goes on, with a timer every so many
-    seconds.
-    """
+    """Begin work between redraws, in place of any that goes on, with a timer of so many seconds."""
     stop()
     bpy.context.window_manager.progress_begin(0.0, 1.0)
     runtime.work = Work(steps, callbacks.start_timer(window, seconds))
@@ -128,25 +128,18 @@ def stop() -> None:
 
 
 class TimeLeft:
-    """Estimates how long a stage of work still takes, from how long the part of it that is done
-    took.
-    """
+    """Estimates how long a stage of work still takes, from what the part that is done took."""
 
     def __init__(self) -> None:
         self._start, self._start_part, self._last = 0.0, 0.0, 1.0
 
     def estimate(self, part: float, now: float) -> str:
-        """Describe the time left at a time in seconds, or return nothing while too little is known.
-
-        A part below the last one begins a new stage.
-        """
+        """Describe the time left at `now` (s), if enough is known; a lower part is a new stage."""
         if part < self._last:
             self._start, self._start_part = now, part
         self._last = part
         done, spent = part - self._start_part, now - self._start
         if spent < _MIN_ESTIMATE_TIME or done <= 0.0:
             return ""
-        seconds = round(spent * (1.0 - part) / done)
-        return (
-            f"{seconds // 60} min {seconds % 60} s left" if seconds >= 60 else f"{seconds} s left"
-        )
+        minutes, seconds = divmod(round(spent * (1.0 - part) / done), 60)
+        return f"{minutes} min {seconds} s left" if minutes else f"{seconds} s left"

@@ -21,8 +21,8 @@ from ..scene.writing.bake import bake
 from . import callbacks, items
 from .build import load_or_build_steps
 from .characters import get_armature, get_placement, get_root_target
-from .settings import get_performer_settings
-from .steps import ReportProgress, Steps, run_in_background_steps
+from .settings import add_obstacles, get_performer_settings
+from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
 from .training import ChosenMethod
 from .typed import settings_of
 
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 
 class TakePart(NamedTuple):
-    """A performance, the frame that its take begins at, and the ticks before, as a live take begins
-    within a session.
+    """A performance, the frame that its take begins at, and the ticks before it in a session.
 
     With a `collection`, it is the performance of that bone collection alone.
     """
@@ -48,13 +47,16 @@ class TakePart(NamedTuple):
     lead_in: int = 0
     collection: str = ""
 
+    def count_lead_in(self, fps: float) -> int:
+        """Return the ticks before the take at a frame rate."""
+        return round(self.lead_in * fps / self.performance.fps)
+
 
 class BakeRequest(NamedTuple):
-    """What is to be baked: a name, what is performed, and when feet stand, None to have that found.
+    """What is to be baked: a name, what is performed, and when feet stand (None: to be found).
 
-    Most takes have one part. Those that were recorded into again have more, of which later ones
-    win. Where all parts are of one bone collection, only its bones are keyed, and the rest keeps
-    what it has in the action `beside`.
+    A take that was recorded into again has several parts, of which later ones win. If all parts are
+    of one bone collection, only its bones are keyed; the rest is that of the action `beside`.
     """
 
     name: str
@@ -63,15 +65,9 @@ class BakeRequest(NamedTuple):
     beside: str = ""
 
     def find_keyed_bones(self, obj: bpy.types.Object) -> frozenset[str] | None:
-        """Return the bones that are keyed, None for all. RigError where the armature lacks the
-        collection.
-        """
-        collections = {part.collection for part in self.parts}
-        return (
-            get_collection_bones(obj, *collections)
-            if len(collections) == 1 and "" not in collections
-            else None
-        )
+        """Return the bones that are keyed, None for all. RigError without their collection."""
+        first, *others = {part.collection for part in self.parts}
+        return get_collection_bones(obj, first) if first and not others else None
 
     @property
     def frame(self) -> int:
@@ -79,35 +75,34 @@ class BakeRequest(NamedTuple):
 
 
 def read_parts(action: bpy.types.Action) -> tuple[TakePart, ...]:
-    """Return what a take was made of. SettingsError where it cannot be read."""
-    where = f"The take '{action.name}'"
-    return tuple(
-        TakePart(
-            performance.from_json(part["performance"], where),
-            round(part["frame"]),
-            part["lead_in"],
-            part.get("collection", ""),
-        )
-        for part in recording.read_recorded_parts(action)
-    )
+    """Return what a take was made of. SettingsError if it cannot be read."""
+    parts = []
+    for part in recording.read_recorded_parts(action):
+        performed = performance.from_json(part["performance"], f"The take '{action.name}'")
+        where = round(part["frame"]), part["lead_in"], part.get("collection", "")
+        parts.append(TakePart(performed, *where))
+    return tuple(parts)
+
+
+def read_parts_on_ground(obj: bpy.types.Object, action: bpy.types.Action) -> tuple[TakePart, ...]:
+    """Return what a take was made of, on the ground that the character has now."""
+    parts = read_parts(action)
+    return tuple(part._replace(performance=add_obstacles(obj, part.performance)) for part in parts)
 
 
 # ---------------------------------------------------------------- baking
 
 
 def bake_steps(obj: bpy.types.Object, build_request: BakeRequestFactory) -> Steps[str]:
-    """Perform a request with the database and the settings of an armature, and bake it; return what
-    to report.
-    """
+    """Perform a request with an armature's database and settings; bake it and describe it."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     settings = get_performer_settings(obj, database)
     request = build_request(obj, database, settings)
     request.find_keyed_bones(obj)  # raises before anything is performed
-    takes = yield from perform_steps(
-        database, settings, request.parts, ChosenMethod.from_object(obj)
-    )
+    method = ChosenMethod.from_object(obj)
+    takes = yield from perform_steps(database, settings, request.parts, method)
     yield "Baking", 1.0
     action, seconds = bake_takes(get_armature(uid), request, takes, database)
     return f"Baked '{action.name}': {seconds:.1f} s from frame {request.frame} on"
@@ -121,41 +116,30 @@ def perform_steps(
 ) -> Steps[list[Take]]:
     """Return the take of each part, without what leads in.
 
-    They are made by the `chosen` method, or without one each by the method that it was made by, as
-    far as that is still stored. SettingsError where a part requests a tag that the chosen field was
-    not trained for.
+    They are made by the `chosen` method, or else each by its own, as far as that is still stored.
+    Raises SettingsError if a part requests a tag that the chosen field was not trained for.
     """
     methods = [chosen or ChosenMethod.from_name(part.performance.method) for part in parts]
 
     def perform(report: ReportProgress) -> list[Take]:
-        result = []
-        fields = {
-            method: method.load_field(database, or_greedy=chosen is None) for method in methods
-        }
+        greedy = chosen is None
+        fields = {method: method.load_field(database, or_greedy=greedy) for method in methods}
         for part in parts if chosen else ():
             if field := fields[chosen]:
                 field.check(part.performance)
+        result = []
         for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
-
-            def report_part(done: float, before: int = number) -> None:
-                report("Performing", (before + done) / len(parts))
-
-            field = fields[method]
+            report_part = scale_report(report, "Performing", number, len(parts))
+            field, performed = fields[method], part.performance
+            adapted = field.adapt_performance(performed) if field else performed
+            controller = field or MotionMatching
             made = engine_takes.perform(
-                database,
-                settings,
-                field.adapt_performance(part.performance) if field else part.performance,
-                report_part,
-                controller=field or MotionMatching,
+                database, settings, adapted, report_part, controller=controller
             )
             # it stores the original intents, by whatever method it is performed the next time
-            original = replace(
-                made.performance,
-                intents=part.performance.resample(made.fps).intents,
-                method=field.name if field else "",
-            )
-            made = replace(made, performance=original)
-            result.append(made.crop(round(part.lead_in * made.fps / part.performance.fps)))
+            intents, name = performed.resample(made.fps).intents, field.name if field else ""
+            original = replace(made.performance, intents=intents, method=name)
+            result.append(replace(made, performance=original).crop(part.count_lead_in(made.fps)))
         return result
 
     return (yield from run_in_background_steps(perform, "Performing"))
@@ -164,19 +148,14 @@ def perform_steps(
 def join_takes(parts: Sequence[TakePart], takes: Sequence[Take]) -> Take:
     """Return the takes of parts as one, in the frames of the current scene."""
     first, rate = min(part.frame for part in parts), get_scene_fps(bpy.context.scene)
+    made_parts = zip(parts, takes, strict=True)
     return take.join(
-        [
-            (round((part.frame - first) * made.fps / rate), made)
-            for part, made in zip(parts, takes, strict=True)
-        ]
+        [(round((part.frame - first) * made.fps / rate), made) for part, made in made_parts]
     )
 
 
 def bake_takes(
-    obj: bpy.types.Object,
-    request: BakeRequest,
-    takes: Sequence[Take],
-    database: Database,
+    obj: bpy.types.Object, request: BakeRequest, takes: Sequence[Take], database: Database
 ) -> tuple[bpy.types.Action, float]:
     """Bake performed takes onto an armature as its settings say, with feet planted over known
     contacts.
@@ -185,9 +164,9 @@ def bake_takes(
     are those of `scene.bake`.
     """
     settings, scene, joined = settings_of(obj), bpy.context.scene, join_takes(request.parts, takes)
-    ranges = (
-        baking.find_contact_ranges(joined, database) if request.ranges is None else request.ranges
-    )
+    ranges = request.ranges
+    if ranges is None:
+        ranges = baking.find_contact_ranges(joined, database)
     if joined.settings["foot_lock"]:
         joined = baking.bake_feet(joined, database, ranges)
     root, root_bone = get_root_target(obj)
@@ -205,9 +184,8 @@ def bake_takes(
         bones=bones,
         beside=bpy.data.actions.get(request.beside) if bones else None,
     )
-    contact_markers.write_markers(
-        action, ranges, database.roles.leg_names, request.frame, get_scene_fps(scene) / joined.fps
-    )
+    legs, step = database.roles.leg_names, get_scene_fps(scene) / joined.fps
+    contact_markers.write_markers(action, ranges, legs, request.frame, step)
     _store_performances(action, request.parts, takes)
     seconds = joined.frame_count / joined.fps
     list_take(obj, action, seconds)
@@ -219,35 +197,26 @@ def bake_takes(
 def _store_performances(
     action: bpy.types.Action, parts: Sequence[TakePart], takes: Sequence[Take]
 ) -> None:
-    """Note on an action what was performed, and with which settings."""
+    """Store on an action what was performed, and with which settings."""
     for part, made in zip(parts, takes, strict=True):
         performed = replace(made.performance, settings=made.settings)
-        lead_in = len(performed.intents) - made.frame_count
+        text, count = performance.to_json(performed), made.frame_count
+        lead_in = len(performed.intents) - count
         recording.store_performance(
-            action,
-            performance.to_json(performed),
-            part.frame,
-            made.frame_count,
-            made.fps,
-            lead_in,
-            part.collection,
+            action, text, part.frame, count, made.fps, lead_in, part.collection
         )
 
 
 def place_at_armature(obj: bpy.types.Object, performed: Performance) -> Performance:
-    """Return a performance that starts where the armature stands and heads on from where it
-    faces.
-    """
+    """Return a performance that starts where the armature stands, in the direction it faces."""
     x, y, yaw = get_placement(obj)
     c, s = math.cos(yaw), math.sin(yaw)
-    turned = tuple(
-        intent._replace(
-            move=(c * intent.move[0] - s * intent.move[1], s * intent.move[0] + c * intent.move[1]),
-            facing=None if intent.facing is None else intent.facing + yaw,
-        )
-        for intent in performed.intents
-    )
-    return replace(performed, intents=turned, position=(x, y), facing=yaw)
+    turned = []
+    for intent in performed.intents:
+        right, up = intent.move
+        facing = None if intent.facing is None else intent.facing + yaw
+        turned.append(intent._replace(move=(c * right - s * up, s * right + c * up), facing=facing))
+    return replace(performed, intents=tuple(turned), position=(x, y), facing=yaw)
 
 
 # ---------------------------------------------------------------- the list
@@ -256,28 +225,24 @@ def place_at_armature(obj: bpy.types.Object, performed: Performance) -> Performa
 def list_take(
     obj: bpy.types.Object, action: bpy.types.Action, seconds: float | None = None
 ) -> None:
-    """List a take of a character, or note its new length, which is that of its keys unless
-    given.
-    """
+    """List a take of a character, or update its length, which is that of its keys unless given."""
     settings = settings_of(obj)
-    index = next(
-        (index for index, listed in enumerate(settings.takes) if listed.action == action), None
-    )
-    listed = items.add(settings.takes, action.name) if index is None else settings.takes[index]
-    start, stop = action.frame_range[0], action.frame_range[1]
-    listed.action = action
-    listed.seconds = (
-        (stop - start + 1.0) / get_scene_fps(bpy.context.scene) if seconds is None else seconds
-    )
-    settings.take_index = len(settings.takes) - 1 if index is None else index
+    actions = [listed.action for listed in settings.takes]
+    index = actions.index(action) if action in actions else len(actions)
+    if seconds is None:
+        start, stop = action.frame_range[0], action.frame_range[1]
+        seconds = (stop - start + 1.0) / get_scene_fps(bpy.context.scene)
+    is_new = index == len(actions)
+    listed = items.add(settings.takes, action.name) if is_new else settings.takes[index]
+    listed.action, listed.seconds = action, seconds
+    settings.take_index = index
     callbacks.redraw()
 
 
 def discard_take(obj: bpy.types.Object, index: int) -> None:
-    """Take a take off the list of a character, and delete its action, its strips and its stored
-    performance.
+    """Remove a take from the list of a character, with its action, strips and performance.
 
-    SettingsError for one that comes with a linked file.
+    Raises SettingsError if it comes from a linked file.
     """
     settings = settings_of(obj)
     action = settings.takes[index].action

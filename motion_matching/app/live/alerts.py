@@ -21,25 +21,21 @@ class Alerts:
     def check(
         self, frame: Frame, matches_data: bool, slowest: float, budget: float
     ) -> tuple[str, ...]:
-        """Return the warnings at a tick: `slowest` and `budget` are seconds that a tick took lately
-        and may take.
+        """Return the warnings at a tick, given the slowest tick lately and its budget in seconds.
 
         `matches_data` says whether full speeds are those of the data already.
         """
         warnings = []
-        missing = self._find_missing_speed(frame)
-        if missing:
-            warnings.append(
-                f"{missing}: {'add such clips' if matches_data else 'Match Speeds to Data'}"
-            )
+        if missing := self._find_missing_speed(frame):
+            advice = "add such clips" if matches_data else "Match Speeds to Data"
+            warnings.append(f"{missing}: {advice}")
         if slowest > budget:
-            warnings.append(
-                f"A tick took {1000.0 * slowest:.1f} ms, and may take {1000.0 * budget:.3g}"
-            )
+            took = f"A tick took {1000.0 * slowest:.1f} ms"
+            warnings.append(f"{took}, and may take {1000.0 * budget:.3g}")
         return tuple(warnings)
 
     def _find_missing_speed(self, frame: Frame) -> str:
-        """Say which desired speed the data lacks; nothing where it has it."""
+        """Say which desired speed the data lacks, if it does."""
         x, y = frame.desired_velocity
         speed, c, s = math.hypot(x, y), math.cos(frame.desired_yaw), math.sin(frame.desired_yaw)
         direction = statistics.classify_direction(c * x + s * y, c * y - s * x)

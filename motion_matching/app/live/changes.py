@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from ...live.session import Session
 
 
+_OTHER_FEATURES = (
+    "Features were added, removed or changed: the session goes on with those that it began with, "
+    "and the others count once it is started again."
+)
+_OTHER_METHOD = (
+    "Another method or training was chosen: the session goes on with the one that it began with, "
+    "and the other counts once it is started again."
+)
+
+
 class ChangeDetector:
     """Compares an armature, its settings and the scene with those that a session began with."""
 
     def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
         self.plays_features = True  # whether the features that are set are those that it plays with
         self._database = database
-        self._scene, self._data, self._bones = (
-            bpy.context.scene.session_uid,
-            obj.data.session_uid,
-            obj.pose.bones.keys(),
-        )
+        self._scene, self._data = bpy.context.scene.session_uid, obj.data.session_uid
+        self._bones = obj.pose.bones.keys()
         self._tuning_state = _get_tuning_state(obj)
         self._method, self._plays_method = get_training_request(obj), True
 
@@ -52,45 +59,24 @@ class ChangeDetector:
         return self._tuning_state != before
 
     def describe_feature_change(self, obj: bpy.types.Object) -> str:
-        """Return what to report, once, where other features are set than the session plays with."""
-        did = self.plays_features
-        self.plays_features = not self._database or features.is_built_with(
-            settings_of(obj).features, self._database.schema
-        )
-        return (
-            ""
-            if self.plays_features or not did
-            else (
-                "Features were added, removed or changed: the session goes on with those that it "
-                "began with, and the others count once it is started again."
-            )
-        )
+        """Return what to report, once, if other features are set than the session plays with."""
+        if self._database is None:
+            return ""
+        did, chosen = self.plays_features, settings_of(obj).features
+        self.plays_features = features.is_built_with(chosen, self._database.schema)
+        return _OTHER_FEATURES if did and not self.plays_features else ""
 
     def describe_method_change(self, obj: bpy.types.Object) -> str:
-        """Return what to report, once, where another method or training is chosen than the session
-        plays by.
-        """
-        did = self._plays_method
-        self._plays_method = self._database is None or get_training_request(obj) == self._method
-        return (
-            ""
-            if self._plays_method or not did
-            else (
-                "Another method or training was chosen: the session goes on with the one that it "
-                "began with, and the other counts once it is started again."
-            )
-        )
+        """Return what to report, once, if another method or training is chosen than is played."""
+        if self._database is None:
+            return ""
+        did, self._plays_method = self._plays_method, get_training_request(obj) == self._method
+        return _OTHER_METHOD if did and not self._plays_method else ""
 
 
 def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
     """Return all that `get_performer_settings` reads, to see cheaply whether it has changed."""
-    settings = settings_of(obj)
-    chosen = settings.features
-    return (
-        get_controller_state(settings.controller),
-        chosen.responsiveness,
-        chosen.continuity,
-        tuple((item.weight, item.kind, item.bone, item.times, item.axes) for item in chosen.items),
-        chosen.normalization,
-        chosen.beyond_range,
-    )
+    settings, chosen = settings_of(obj), settings_of(obj).features
+    items = ((item.weight, item.kind, item.bone, item.times, item.axes) for item in chosen.items)
+    sliders = chosen.responsiveness, chosen.continuity, chosen.normalization, chosen.beyond_range
+    return get_controller_state(settings.controller), tuple(items), sliders

@@ -1,6 +1,4 @@
-"""Where a live character is seen: where it is, or on the spot, while the ground passes by
-below it.
-"""
+"""Where a live character is seen: where it is, or on the spot, while the ground passes by."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _MAX_WALLS = 32
 
 
 class DisplayTransform(NamedTuple):
-    """Turns all that is drawn by `yaw`, then moves it by x and y, to where the character is
-    seen.
-    """
+    """Turns what is drawn by `yaw`, then moves it by x and y to where the character is seen."""
 
     x: float = 0.0
     y: float = 0.0
@@ -45,10 +41,8 @@ def compute_display_transform(session: Session, character: Placement) -> Display
     if not session.writer.travels:
         x, y, yaw = session.writer.start
         turn = yaw - character.yaw
-        c, s = math.cos(turn), math.sin(turn)
-        return DisplayTransform(
-            x - c * character.x + s * character.y, y - s * character.x - c * character.y, turn
-        )
+        c, s, cx, cy = math.cos(turn), math.sin(turn), character.x, character.y
+        return DisplayTransform(x - c * cx + s * cy, y - s * cx - c * cy, turn)
     if session.spot is None:
         return DisplayTransform()
     return DisplayTransform(session.spot[0] - character.x, session.spot[1] - character.y)
@@ -56,38 +50,34 @@ def compute_display_transform(session: Session, character: Placement) -> Display
 
 def transform_frame(frame: Frame, transform: DisplayTransform) -> Frame:
     """Return a tick with character and simulation object where they are seen."""
-    return frame._replace(
-        character=transform.transform_placement(frame.character),
-        simulation_object=transform.transform_placement(frame.simulation_object),
-    )
+    character = transform.transform_placement(frame.character)
+    simulation_object = transform.transform_placement(frame.simulation_object)
+    return frame._replace(character=character, simulation_object=simulation_object)
 
 
 def build_ground_lines(
     character: Placement, transform: DisplayTransform, walls: Sequence[Wall]
 ) -> list[list[tuple[float, float]]]:
-    """Return lines on the ground around a character, where they are seen: a grid of metres in two
-    windings, and walls.
-    """
+    """Return lines on the ground around a character as seen: a grid in two windings, and walls."""
     lines = []
     for turned in (False, True):
         across, along = (character.y, character.x) if turned else (character.x, character.y)
         winding: list[tuple[float, float]] = []
         low = _REACH
-        for k in range(
-            math.ceil((across - _REACH) / _GRID), math.floor((across + _REACH) / _GRID) + 1
-        ):
+        first, last = math.ceil((across - _REACH) / _GRID), math.floor((across + _REACH) / _GRID)
+        for k in range(first, last + 1):
             ends = [(k * _GRID, along - low), (k * _GRID, along + low)]
             winding += [(b, a) if turned else (a, b) for a, b in ends]
             low = -low
-        lines.append([transform.transform_point(*point) for point in winding])
-    return lines + [
-        [transform.transform_point(*end) for end in wall]
-        for wall in _find_near_walls(walls, character)
-    ]
+        lines.append(winding)
+    lines += _find_near_walls(walls, character)
+    return [[transform.transform_point(*point) for point in line] for line in lines]
 
 
-def _find_near_walls(walls: Sequence[Wall], character: Placement) -> list[list[list[float]]]:
-    """Return the walls around a character, or the nearest of them where there are many."""
+def _find_near_walls(
+    walls: Sequence[Wall], character: Placement
+) -> list[list[tuple[float, float]]]:
+    """Return the walls around a character, or the nearest of them if there are many."""
     if not walls:
         return []
     ends = np.array(walls)

@@ -11,11 +11,7 @@ from pathlib import Path
 
 import bpy
 
-from ... import (
-    app,
-    live,
-    scene,
-)  # whose modules load on use: Blender calls this at every undo, with a session or not
+from ... import app, live, scene  # whose modules load on use: every undo calls this
 from ...engine.errors import MotionMatchingError
 from .. import callbacks
 from ..runtime import runtime
@@ -50,9 +46,7 @@ def recover_takes() -> None:
 
 
 def _recover_unless_present(path: Path) -> list[str]:
-    """Return the name of the take that a recovery file is made into, none where the undone state
-    has it already.
-    """
+    """Make a recovery file a take and return its name; nothing if the undone state has it."""
     recording = scene.writing.recording
     ticks = live.recovery.read(path).ticks
     same = (float(ticks.frames[0]), ticks.lead_in, ticks.performance)
@@ -66,7 +60,7 @@ def _recover_unless_present(path: Path) -> list[str]:
 
 
 def clean_up() -> None:
-    """Remove what undo or a file has brought back: evaluation copies, and poses of a session."""
+    """Remove evaluation copies and poses of a session that undo or a file has brought back."""
     scene.blender.evaluation.remove_evaluation_copies()
     if runtime.live is None:
         scene.writing.pose_recovery.restore_abandoned_poses()
@@ -86,9 +80,7 @@ def _push_undo_step() -> None:
 
 
 def _is_quitting() -> bool:
-    """Return whether all extensions are being disabled, which is the only sign that Blender
-    quits.
-    """
+    """Return whether all extensions are being disabled: the only sign that Blender quits."""
     frame = sys._getframe()
     while frame and frame.f_code.co_name != "disable_all":
         frame = frame.f_back
@@ -98,7 +90,5 @@ def _is_quitting() -> bool:
 def stop() -> None:
     """End the session because the extension is disabled."""
     if runtime.live:
-        app.live.host.end(
-            "The extension was disabled, and the live session has ended.",
-            leaves_recording=_is_quitting(),
-        )
+        reason = "The extension was disabled, and the live session has ended."
+        app.live.host.end(reason, leaves_recording=_is_quitting())

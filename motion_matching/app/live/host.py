@@ -1,5 +1,4 @@
-"""The live session of this Blender, one at most: it is started, ticked and ended here, whatever
-ends it.
+"""The live session of this Blender, one at most: it is started, ticked and ended here.
 
 No Blender data is held from tick to tick; a session finds its armature by a handle.
 """
@@ -56,8 +55,7 @@ _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redr
 
 
 class LiveSession:
-    """A running session, its recordings, and how it ends. `start` makes one; `end` is the only way
-    out.
+    """A running session and its recordings. `start` makes one; `end` is the only way out.
 
     `messages` are sentences for the user that are not reported yet, `ending` is the last one, None
     while it runs.
@@ -98,7 +96,7 @@ class LiveSession:
         )
         self._has_new_weights = False
         self._end_reason = ""  # why it has to end
-        self._commands: list[str] = []  # what the input has asked for
+        self._commands: list[str] = []  # requested by the input
 
     def begin(self, now: float) -> None:
         """Start the session. Errors leave all as it was."""
@@ -107,13 +105,13 @@ class LiveSession:
         self._update_spot()
 
     def on_end(self, callback: Callable[[], None]) -> None:
-        """Have something called when the session ends, before what was added earlier."""
+        """Call something when the session ends, before what was added earlier."""
         self._stack.callback(callback)
 
     # ------------------------------------------------------------ each tick
 
     def tick(self, now: float, view_heading: float) -> None:
-        """Make the ticks that are due. An error ends the session, and is its last message."""
+        """Make the ticks that are due. An error ends the session and is its last message."""
         self._now, self._heading = now, view_heading
         self._run_guarded(self._tick)
         if self._end_reason:
@@ -125,12 +123,11 @@ class LiveSession:
         All else waits for the next tick of the clock: nothing ends within a change of frame.
         """
         if self._changes.is_own_scene(scene) and not self._end_reason:
-            self._run_guarded(
-                self._follow_timeline if self._follower.is_on else self.session.show_again
-            )
+            follows = self._follower.is_on
+            self._run_guarded(self._follow_timeline if follows else self.session.show_again)
 
     def _run_guarded(self, call: Callable[[], None]) -> None:
-        """Call something, and note why the session has to end where that fails."""
+        """Call something; if it fails, store why the session has to end."""
         try:
             call()
         except MotionMatchingError as error:
@@ -160,9 +157,8 @@ class LiveSession:
     def _advance(self, now: float) -> None:
         """Make the ticks that are due at a time of the clock or of the timeline."""
         began = time.perf_counter()
-        if self._tag_request and (
-            obj := self.armature.find()
-        ):  # else the session itself reports that it is gone
+        obj = self.armature.find()
+        if self._tag_request and obj:  # else the session itself reports that it is gone
             end_guard = self.session.performer.settings.end_guard
             self.session.tags = self._tag_request.resolve(settings_of(obj).play.tags, end_guard)
         report = self.session.tick(now, self._heading, in_frame_change=self._follower.is_on)
@@ -170,48 +166,37 @@ class LiveSession:
         self.messages += report.messages
         self._commands += report.commands
         self._character = report.frame.character
-        self.display_transform = display_transform.compute_display_transform(
-            self.session, self._character
-        )
-        frame = display_transform.transform_frame(report.frame, self.display_transform)
-        self.position = frame.character[:2]
+        transform = display_transform.compute_display_transform(self.session, self._character)
+        frame = display_transform.transform_frame(report.frame, transform)
+        self.display_transform, self.position = transform, frame.character[:2]
         if self.database:
-            trail = runtime.trail = runtime.trail or Trail(
-                self.armature.uid, self._built_key, frame.character
-            )
+            trail = runtime.trail or Trail(self.armature.uid, self._built_key, frame.character)
             trail.placement = frame.character
             trail.frames.append(frame.frame)
             trail.neighbour_frames = self.decision.frames.tolist() if self.decision else ()
-        obj = self.armature.find()
+            runtime.trail = trail
         if self._alerts and self._tag_request:
-            self.warnings = (
-                self._tag_request.warnings
-                + self._describe_untrained_tags()
-                + self._alerts.check(
-                    report.frame,
-                    settings_of(obj).controller.speeds_from_data,
-                    self.pace.slowest,
-                    preferences.get_tick_budget(),
-                )
-            )
+            matches_data = settings_of(self.armature.find()).controller.speeds_from_data
+            budget = preferences.get_tick_budget()
+            alerts = self._alerts.check(report.frame, matches_data, self.pace.slowest, budget)
+            untrained = self._describe_untrained_tags()
+            self.warnings = (*self._tag_request.warnings, *untrained, *alerts)
         runtime.tick(self, frame)
         if report.is_finished:
             self._end_reason = "The input has no more to give."
 
     @property
     def decision(self) -> Decision | None:
-        """Return the last choice of the field, where it plays by one."""
+        """Return the last choice of the field, if it plays by one."""
         method: Any = self.session.performer.method
         return method.decision if self.field else None
 
     def _describe_untrained_tags(self) -> tuple[str, ...]:
         """Return a warning for requested tags that the field was not trained for."""
         unknown = self.field.find_untrained_tags(self.session.tags) if self.field else ()
-        return (
-            (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",)
-            if unknown
-            else ()
-        )
+        if not unknown:
+            return ()
+        return (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",)
 
     def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return get_performer_settings(obj, self.database)
@@ -225,15 +210,14 @@ class LiveSession:
         return obj is not None and settings_of(obj).play.view == "follow"
 
     def get_moving_ground(self) -> list[list[tuple[float, float]]]:
-        """Return lines of the ground as they pass by, where the character stays in its place."""
+        """Return lines of the ground as they pass by, if the character stays in its place."""
         if self.session.writer.travels and self.session.spot is None:
             return []
-        return display_transform.build_ground_lines(
-            self._character, self.display_transform, self._walls
-        )
+        transform = self.display_transform
+        return display_transform.build_ground_lines(self._character, transform, self._walls)
 
     def _update_spot(self) -> None:
-        """Keep the character on the spot where it is, or let it travel, as the panel says."""
+        """Let the character stay on the spot, or travel, as the panel says."""
         stays = settings_of(self.armature.find()).play.view == "spot"
         if stays != (self.session.spot is not None):
             self.session.spot = self.position if stays else None
@@ -241,32 +225,26 @@ class LiveSession:
     # ------------------------------------------------------------ the timeline
 
     def _follow_timeline(self) -> None:
-        """Make the ticks that are due at the current frame; where the timeline has leapt, a
-        recording waits for its end.
-        """
+        """Make the ticks that are due at the current frame, unless the timeline has leapt."""
         now = self._follower.follow(bpy.context.scene)
         if not self._follower.has_leapt:
             self._advance(now)
-        elif self.session.is_recording:
-            self.session.show_again()
-        else:
+            return
+        if not self.session.is_recording:  # a recording waits for its end
             self.session.switch_clock(self._follower.begin(bpy.context.scene), with_timeline=True)
-            self.session.show_again()
+        self.session.show_again()
 
     def _sync_time(self) -> None:
-        """Follow the timeline while it plays, where that is chosen, and the clock otherwise.
+        """Follow the timeline while it plays, if that is chosen, and the clock otherwise.
 
-        A recording stays with what it began with, and ends where that does.
+        A recording stays with what it began with, and ends when that does.
         """
         obj, follower = self.armature.find(), self._follower
         is_wanted = obj is not None and settings_of(obj).play.timeline and timeline.is_playing()
         if self.session.is_recording:
             if follower.is_on and (follower.has_leapt or not is_wanted):
-                self.messages.append(
-                    "The timeline has leapt, which ends the recording."
-                    if follower.has_leapt
-                    else "The timeline has stopped, which ends the recording."
-                )
+                what = "leapt" if follower.has_leapt else "stopped"
+                self.messages.append(f"The timeline has {what}, which ends the recording.")
                 self.toggle_recording()
             return
         if is_wanted and not follower.is_on:
@@ -289,9 +267,7 @@ class LiveSession:
         return self._changes.describe_armature_change(obj, self.session)
 
     def note_weights(self) -> None:
-        """Apply weights that were changed at the next tick, instead of at the next look at the
-        settings.
-        """
+        """Apply changed weights at the next tick, not only at the next look at the settings."""
         self._has_new_weights = True
 
     def _apply_changed_settings(self) -> None:
@@ -316,10 +292,9 @@ class LiveSession:
 
     def toggle_recording(self) -> None:
         """Begin a recording, or end it as a take; errors become messages."""
+        toggle = self._recordings.end if self.session.is_recording else self._recordings.begin
         try:
-            self._add_message(
-                self._recordings.end() if self.session.is_recording else self._recordings.begin()
-            )
+            self._add_message(toggle())
         except MotionMatchingError as error:
             self._add_message(_format_error(error))
         callbacks.redraw()
@@ -339,7 +314,7 @@ class LiveSession:
     # ------------------------------------------------------------ the end
 
     def finish(self, reason: str, leaves_recording: bool) -> list[Path]:
-        """End the session, which `end` has taken off; return the recovery files that are left."""
+        """End the session, as `end` does; return the recovery files that are left."""
         words: list[str] = [reason] if reason else []
         left: list[Path] = []
         reported = len(self.messages)
@@ -373,21 +348,16 @@ class LiveSession:
         return left
 
     def _update_position(self) -> None:
-        """Note where the character is after its pose was restored, or as it plays its take."""
+        """Store where the character is after its pose was restored, or as it plays its take."""
         obj = self.armature.find()
-        hips = (
-            obj.pose.bones.get(self.database.role_names["hips"])
-            if self.database and obj and obj.pose
-            else None
-        )
-        if hips:
+        if not (self.database and obj and obj.pose):
+            return
+        if hips := obj.pose.bones.get(self.database.role_names["hips"]):
             self.position = tuple((obj.matrix_world @ hips.head)[:2])
 
 
 def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
-    """Return what a session plays: the database, which is built if need be, and the chosen
-    method.
-    """
+    """Return what a session plays: the database, built if need be, method and settings."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     shown = settings_of(get_armature(uid))
@@ -396,7 +366,7 @@ def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, Perfor
     obj = get_armature(uid)
     settings, chosen = get_performer_settings(obj, database), ChosenMethod.from_object(obj)
     method = yield from run_in_background_steps(
-        lambda _: chosen.load_controller(database)(database, settings), "Preparing"
+        lambda _: chosen.create_method(database, settings), "Preparing"
     )
     return database, method, settings
 
@@ -414,58 +384,46 @@ def start(
 
     A session that runs is ended before. Errors leave all as it was.
     """
-    return begin(obj, lambda: _create_live(obj, database, method, settings, keyboard, source), now)
+
+    def create() -> LiveSession:
+        root, root_bone = get_root_target(obj)
+        place = add_obstacles(obj, Performance("", method.fps, ()))
+        writer = PoseWriter(
+            obj,
+            database.skeleton,
+            root=root,
+            root_bone=root_bone,
+            hips=database.role_names["hips"],
+            collection=settings_of(obj).play.collection,
+        )
+        steering = source(place.ground) if callable(source) else source
+        performer = Performer(method, settings, place.ground)
+        session = Session(performer, steering, writer, walls=place.walls)
+        live = LiveSession(obj, session, keyboard, database, place.walls)
+        live.field = get_field_controller(method)
+        if live.field:
+            session.adapt_intent = live.field.adapt_intent
+            session.method_name = live.field.name
+        return live
+
+    return begin(obj, create, now)
 
 
-def begin(obj: bpy.types.Object, make: Callable[[], LiveSession], now: float) -> LiveSession:
-    """Begin a session of an armature that is made when the one that runs has ended. Errors leave
-    all as it was.
-    """
+def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) -> LiveSession:
+    """End the session that runs, and begin a new one. Errors leave all as it was."""
     end()
     preferences.apply_layer_defaults(settings_of(obj).play)
-    live = make()
+    live = create()
     live.begin(now)
     runtime.live, runtime.end_message, runtime.trail = live, "", None
     runtime.changed("live")
     return live
 
 
-def _create_live(
-    obj: bpy.types.Object,
-    database: Database,
-    method: Method,
-    settings: PerformerSettings,
-    keyboard: Keyboard,
-    source: Source,
-) -> LiveSession:
-    """Return a session that poses an armature."""
-    root, root_bone = get_root_target(obj)
-    place = add_obstacles(obj, Performance("", method.fps, ()))
-    writer = PoseWriter(
-        obj,
-        database.skeleton,
-        root=root,
-        root_bone=root_bone,
-        hips=database.role_names["hips"],
-        collection=settings_of(obj).play.collection,
-    )
-    steering = source(place.ground) if callable(source) else source
-    session = Session(
-        Performer(method, settings, place.ground), steering, writer, walls=place.walls
-    )
-    live = LiveSession(obj, session, keyboard, database, place.walls)
-    live.field = get_field_controller(method)
-    if live.field:
-        session.adapt_intent = live.field.adapt_intent
-        session.method_name = live.field.name
-    return live
-
-
 def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:
-    """End the session, if one runs: a recording becomes a take, and the pose and the action of
-    before are restored.
+    """End the session, if one runs: save a recording as a take, and restore pose and action.
 
-    With `leaves_recording`, as where the file is closed, a recording and the takes before stay in
+    With `leaves_recording`, as when the file is closed, a recording and the takes before stay in
     recovery files, whose paths are returned.
     """
     live, runtime.live = runtime.live, None

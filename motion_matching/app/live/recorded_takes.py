@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 class LiveTakes:
-    """The recordings of a session of an armature. `names` are those of its takes; `on_take` is
-    called with each.
-    """
+    """The recordings of a session; `names` are those of its takes, `on_take` is given each."""
 
     def __init__(
         self,
@@ -35,34 +33,29 @@ class LiveTakes:
         on_take: Callable[[bpy.types.Action], None],
     ) -> None:
         self.names: list[str] = []
-        self._name, self._session, self._armature, self._follower, self._on_take = (
-            name,
-            session,
-            armature,
-            follower,
-            on_take,
-        )
+        self._name, self._session, self._armature = name, session, armature
+        self._follower, self._on_take = follower, on_take
 
     def begin(self) -> str:
         """Begin a recording, along the timeline if that is chosen; return what to report.
-        MotionMatchingError if not.
+
+        Raises MotionMatchingError if none can begin.
         """
         scene, play = bpy.context.scene, settings_of(self._armature.find()).play
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = get_scene_fps(scene) / self._session.performer.method.fps
-        self._session.record(
-            RecordingPlan(self._name, frame, step, mode, recordings.get_folder(), bpy.data.filepath)
-        )
+        folder = recordings.get_folder()
+        plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath)
+        self._session.record(plan)
         if play.timeline:
             self._follower.play()
         return "Recording."
 
     def _align_with_timeline(self, scene: bpy.types.Scene, mode: str) -> str:
-        """Move timeline and session to where a recording along the timeline begins; return how it
-        is recorded.
+        """Move timeline and session to where a recording begins; return how it is recorded.
 
-        SettingsError where the timeline ends there, RigError where there is no take to append to.
+        Raises SettingsError if the timeline ends there, RigError without a take to append to.
         """
         begin = scene.frame_current
         base = find_base_take(self._session.writer.find_action(), mode)
@@ -70,17 +63,15 @@ class LiveTakes:
             begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
         end = timeline.get_end_frame(scene)
         if begin >= end:
-            raise SettingsError(
-                f"The timeline ends at frame {end}, and a recording along it would begin "
-                "there; make it longer, or record without it."
-            )
+            text = f"The timeline ends at frame {end}, and a recording along it would begin there"
+            raise SettingsError(f"{text}; make it longer, or record without it.")
         if begin != scene.frame_current:
             scene.frame_set(begin)
         self._session.switch_clock(self._follower.begin(scene), with_timeline=True)
         return mode
 
     def end(self) -> str:
-        """End the recording as a take; return what to report, or nothing where there is none."""
+        """End the recording as a take; return what to report, or nothing if there is none."""
         seconds = self._session.recorded_seconds
         self._follower.stop()
         name = self._session.stop_recording()

@@ -1,11 +1,10 @@
-"""What steers a live session, as the panel Play has it: devices, a curve, an object to go to, or a
-recording.
-"""
+"""What steers a live session: devices, a curve, an object to go to, or a recording."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -33,19 +32,17 @@ if TYPE_CHECKING:
     from ...live.inputs.keyboard import Keyboard
 
 _MISSING = {
-    "curve": "There is no curve to follow; choose a curve object in the panel Play, or steer by "
-    "keys and gamepad.",
-    "target": "There is no object to go to; choose one in the panel Play, or steer by keys and "
-    "gamepad.",
-    "take": "There is no recording to repeat; choose a recorded action in the panel Play, or "
-    "steer by keys and gamepad.",
+    "curve": "There is no curve to follow; choose a curve object",
+    "target": "There is no object to go to; choose one",
+    "take": "There is no recording to repeat; choose a recorded action",
 }
 
 
 def check(play: Any) -> None:
-    """Raise SettingsError where what is chosen to steer is missing."""
+    """Raise SettingsError if what is chosen to steer is missing."""
     if play.steer != "devices" and getattr(play, play.steer) is None:
-        raise SettingsError(_MISSING[play.steer])
+        advice = "in the panel Play, or steer by keys and gamepad."
+        raise SettingsError(f"{_MISSING[play.steer]} {advice}")
 
 
 def create_input(
@@ -56,9 +53,7 @@ def create_input(
     fps: float,
     ground: Ground,
 ) -> Input:
-    """Return the input that the panel chooses. Errors as in `check`, and those of curves and
-    recordings.
-    """
+    """Return the input that the panel chooses. Errors are those of `check` and of the input."""
     armature = Handle.from_block(play.id_data, "objects")
 
     def get_push_speed() -> float:
@@ -79,63 +74,39 @@ def _create_leader(play: Any, settings: PerformerSettings, fps: float, ground: G
         speed = (settings.run if gait else settings.walk).forward
         return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=gait)
     if play.steer == "target":
-        target = Handle.from_block(play.target, "objects")
-        return TargetInput(
-            lambda: placements.read_object_placement(target),
-            settings,
-            gait=gait,
-            turns=True,
-            ground=ground,
+        read_target = partial(
+            placements.read_object_placement, Handle.from_block(play.target, "objects")
         )
+        return TargetInput(read_target, settings, gait=gait, turns=True, ground=ground)
     return ReplayInput(*_read_recording(play.take, settings.weights, fps))
 
 
 def _read_recording(
     take: bpy.types.Action, weights: tuple[float, ...] | None, fps: float
 ) -> tuple[Performance, float, int]:
-    """Return the whole performance of a recording, with what was recorded into it later, `fps`, and
-    its lead-in ticks.
-    """
+    """Return a recording's performance with later recordings, `fps`, and its lead-in ticks."""
     first, *others = read_parts(take)
     later = [part for part in others if part.collection == first.collection]
-    lead_in, rate = (
-        round(first.lead_in * fps / first.performance.fps),
-        get_scene_fps(bpy.context.scene),
-    )
+    lead_in, rate = first.count_lead_in(fps), get_scene_fps(bpy.context.scene)
     parts = []
     for part in later:
         tick = lead_in + round((part.frame - first.frame) * fps / rate)
         left_out = max(lead_in - tick, 0)  # it begins where the first one does
-        leads = round(part.lead_in * fps / part.performance.fps) + left_out
+        leads = part.count_lead_in(fps) + left_out
         performed = _drop_foreign_weights(part.performance, weights)
         if leads < performed.seconds * fps:
             parts.append((tick + left_out, performed, leads))
-    return (
-        performance.overlay(_drop_foreign_weights(first.performance, weights).resample(fps), parts),
-        fps,
-        lead_in,
-    )
+    whole = _drop_foreign_weights(first.performance, weights).resample(fps)
+    return performance.overlay(whole, parts), fps, lead_in
 
 
 def _drop_foreign_weights(performed: Performance, weights: tuple[float, ...] | None) -> Performance:
-    """Return a performance without weights of other features than those of a character, which has
-    these `weights`.
-    """
+    """Return a performance without weights of other features than those with these `weights`."""
 
     def drop_weights(change: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            name: value
-            for name, value in change.items()
-            if not (
-                name == "weights"
-                and weights
-                and isinstance(value, list)
-                and len(value) != len(weights)
-            )
-        }
+        value = change.get("weights")
+        is_foreign = weights and isinstance(value, list) and len(value) != len(weights)
+        return {name: each for name, each in change.items() if name != "weights" or not is_foreign}
 
-    return replace(
-        performed,
-        settings=drop_weights(performed.settings),
-        changes=tuple((tick, drop_weights(change)) for tick, change in performed.changes),
-    )
+    changes = tuple((tick, drop_weights(change)) for tick, change in performed.changes)
+    return replace(performed, settings=drop_weights(performed.settings), changes=changes)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class TagRequest:
-    """The tags that a live session requests. `warnings` name tags that the data lacks; these are
-    not requested.
-    """
+    """The tags that a live session requests; `warnings` name those that the data lacks."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -26,26 +24,20 @@ class TagRequest:
         self.warnings: tuple[str, ...] = ()
 
     def resolve(self, text: str, end_guard: float) -> frozenset[str]:
-        """Return the tags of a text, as far as some frames have them all together; `end_guard` in
-        seconds.
-        """
-        if (text, end_guard) != self._resolved_for:
-            self._resolved_for = text, end_guard
-            requested = frozenset(parse_names(text))
-            available = requested & frozenset(self._database.requestable_tags)
-            missing = ", ".join(sorted(requested - available))
-            self.warnings = (
-                (f"Nothing is tagged {missing}: tag ranges of the sources, and build",)
-                if missing
-                else ()
-            )
-            if self._database.explain_missing_tags(available, end_guard):
-                self.warnings += (
-                    f"Nothing is tagged {', '.join(sorted(available))} at once: ask for fewer",
-                )
-                available = frozenset()
-            self._resolved_tags = available
-        return self._resolved_tags
+        """Return the tags of a text, if some frames have them all together; `end_guard` in s."""
+        if (text, end_guard) == self._resolved_for:
+            return self._resolved_tags
+        self._resolved_for, warnings = (text, end_guard), []
+        requested = frozenset(parse_names(text))
+        available = requested & frozenset(self._database.requestable_tags)
+        if missing := ", ".join(sorted(requested - available)):
+            warnings.append(f"No frame is tagged {missing}: tag ranges of the sources and build")
+        if self._database.explain_missing_tags(available, end_guard):
+            names = ", ".join(sorted(available))
+            warnings.append(f"No frame is tagged {names} at once: request fewer tags")
+            available = frozenset()
+        self._resolved_tags, self.warnings = available, tuple(warnings)
+        return available
 
     def request_next(self, play: Any) -> None:
         """Request the next tag of the database alone; after the last one, none."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 
 class TickRate:
-    """Ticks per second, the seconds of an average tick, and those of the slowest, over the last
-    second.
-    """
+    """Ticks in the last second, and the seconds of an average and of the slowest one."""
 
     def __init__(self) -> None:
         self.rate, self.seconds, self.slowest = 0.0, 0.0, 0.0
@@ -21,9 +19,7 @@ class TickRate:
         if ticks:
             self._slowest = max(self._slowest, seconds / ticks)
         if now - self._since >= 1.0:
-            self.rate, self.seconds = (
-                self._ticks / (now - self._since),
-                self._spent / max(self._ticks, 1),
-            )
-            self.slowest, self._since = self._slowest, now
+            self.rate = self._ticks / (now - self._since)
+            self.seconds, self.slowest = self._spent / max(self._ticks, 1), self._slowest
+            self._since = now
             self._ticks, self._spent, self._slowest = 0, 0.0, 0.0

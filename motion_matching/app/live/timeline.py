@@ -1,6 +1,4 @@
-"""The timeline beside a live session: whether it plays and where it is, and playing it for a
-recording.
-"""
+"""The timeline beside a live session: whether it plays, where it is, and playing it."""
 
 from __future__ import annotations
 
@@ -29,11 +27,10 @@ def get_end_frame(scene: bpy.types.Scene) -> int:
 
 
 class TimelineFollower:
-    """Whether a session follows the timeline, where that was last, and whether a recording plays
-    it.
+    """Whether a session follows the timeline, where that was last, and if a recording plays it.
 
-    Where the timeline goes back, or further on than playback does, it `has_leapt`, until it is
-    followed anew.
+    The timeline `has_leapt` if it went back, or further on than playback does, until it is followed
+    anew.
     """
 
     def __init__(self) -> None:
@@ -66,7 +63,6 @@ class TimelineFollower:
 
 
 def _toggle_playback() -> None:
-    with bpy.context.temp_override(
-        window=bpy.context.window or bpy.context.window_manager.windows[0]
-    ):
+    window = bpy.context.window or bpy.context.window_manager.windows[0]
+    with bpy.context.temp_override(window=window):
         bpy.ops.screen.animation_play()

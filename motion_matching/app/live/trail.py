@@ -1,6 +1,4 @@
-"""What drawing knows of the live session: where its character is seen, and which frames it has
-played last.
-"""
+"""What drawing knows of the live session: where its character is seen, and its last frames."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ _FRAMES = 60
 
 @dataclass
 class Trail:
-    """The session_uid of an armature, where it is seen on the ground, and the frames of the data
-    with a `key`.
-    """
+    """The session_uid of an armature, where it is seen, and its frames of the data with a `key`."""
 
     uid: int
     key: str

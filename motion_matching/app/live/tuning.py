@@ -1,6 +1,4 @@
-"""Tuning without a character: the simulation object alone, to feel speeds and halflives before
-there is a database.
-"""
+"""Tuning without a database: the simulation object alone, to feel speeds and halflives."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ class TuningSession(LiveSession):
 def start(
     obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
 ) -> LiveSession:
-    """Begin a session where an armature stands, with its settings and on its ground. Errors leave
-    all as it was.
-    """
+    """Begin a session where an armature stands, with its settings. Errors leave all as it was."""
     return host.begin(obj, lambda: _create_tuning(obj, keyboard, gamepad), now)
 
 
@@ -65,13 +61,11 @@ def _create_tuning(
     fps, database = get_scene_fps(bpy.context.scene), _load_database(obj)
     settings = get_performer_settings(obj, database)
     place = add_obstacles(obj, Performance("", fps, ()))
-    source = steering.create_input(
-        settings_of(obj).play, keyboard, gamepad, settings, fps, place.ground
-    )
+    play, ground = settings_of(obj).play, place.ground
+    source = steering.create_input(play, keyboard, gamepad, settings, fps, ground)
     writer = MarkerWriter(TuningSession.take_name, get_placement(obj))
-    session = Session(
-        Performer(Ideal(fps), settings, place.ground), source, writer, walls=place.walls
-    )
+    performer = Performer(Ideal(fps), settings, ground)
+    session = Session(performer, source, writer, walls=place.walls)
     live = TuningSession(obj, session, keyboard, None, place.walls)
     live.speeds_database = database
     return live
