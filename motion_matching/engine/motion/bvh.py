@@ -19,27 +19,14 @@ from ..errors import MotionDataError, SettingsError
 from ..files import replacing
 from ..maths import euler, quat
 from .bone_names import make_unique_names
-from .bvh_text import (
-    AXES,
-    Hierarchy,
-    Joint,
-    decode_text,
-    find_largest_character,
-    read_bytes,
-    read_motion,
-)
+from .bvh_text import AXES, Joint, read
 from .clip import Clip
 from .skeleton import Skeleton
 
-# metres per unit: those that files use, and those that occur (the last in conversions of the CMU
-# library)
+# metres per unit: those that files use, and those that occur
 _USUAL_UNITS = {"centimetres": 0.01, "metres": 1.0, "millimetres": 0.001}
-_RARE_UNITS = {
-    "decimetres": 0.1,
-    "inches": 0.0254,
-    "feet": 0.3048,
-    "units of the CMU library": 0.0254 / 0.45,
-}
+_CMU_UNIT = {"units of the CMU library": 0.0254 / 0.45}  # in conversions of it
+_RARE_UNITS = {"decimetres": 0.1, "inches": 0.0254, "feet": 0.3048} | _CMU_UNIT
 _REACH = 2.3  # metres from an adult's toe over the hips to the far hand
 _PLAUSIBLE_REACH = (1.2, 3.6)
 
@@ -56,51 +43,36 @@ def load(
     `scale` is in metres per unit of the file; None detects it from the longest chain of bones (see
     `_detect_scale`).
 
-    Rest positions are the OFFSETs; position channels replace them, component by component. If a
-    file holds several roots, the one with the most joints is read. Joints of equal name get '.001',
-    '.002' and so on. The clip's `warnings` say what had to be assumed, including a truncated last
-    line. Raises MotionDataError for a file that cannot be used and SettingsError for axes or a
-    scale that make no sense.
+    Rest positions are the OFFSETs; position channels replace them, component by component. Of
+    several roots, the one with the most joints is read. Joints of equal name get '.001', '.002' and
+    so on. The clip's `warnings` say what had to be assumed, such as a truncated last line. Raises
+    MotionDataError for a file that cannot be used and SettingsError for impossible axes or scales.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
-    data = read_bytes(path)
-    motion = re.search(rb"^[ \t]*MOTION\b[^\n]*\n?", data, re.MULTILINE | re.IGNORECASE)
-    if motion is None:
-        raise MotionDataError(
-            f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected"
-        )
-    notes: list[str] = []
-    hierarchy = Hierarchy(path, decode_text(data[: motion.start()]))
-    values, fps = read_motion(path, data, motion.end(), hierarchy.joints, notes)
-    joints, parents = find_largest_character(hierarchy.joints, notes)
-    offsets = np.array([joint.offset for joint in joints])
+    joints, parents, values, fps, notes = read(path)
     positions = _compute_local_positions(joints, axes, values)
     if scale is None:
         scale = _detect_scale(parents, positions, notes)
     positions *= np.float32(scale)
     to_blender = scale * axes.T
+    offsets = np.array([joint.offset for joint in joints])
     skeleton = Skeleton(
-        names=make_unique_names([joint.name for joint in joints], notes),
-        parents=parents,
-        rest_positions=(offsets @ to_blender).astype(np.float32),
-        rest_rotations=np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
-        end_sites=tuple(
+        make_unique_names([joint.name for joint in joints], notes),
+        parents,
+        (offsets @ to_blender).astype(np.float32),
+        np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
+        tuple(
             (bone, tuple((np.array(site) @ to_blender).tolist()))
             for bone, joint in enumerate(joints)
             for site in joint.end_sites
         ),
     )
-    return Clip(
-        name=path.stem,
-        skeleton=skeleton,
-        positions=positions,
-        rotations=quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32),
-        fps=fps,
-        warnings=tuple(f"'{path.name}' {note}" for note in notes),
-    )
+    rotations = quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32)
+    warnings = tuple(f"'{path.name}' {note}" for note in notes)
+    return Clip(path.stem, skeleton, positions, rotations, fps, warnings)
 
 
 def save(
@@ -112,15 +84,13 @@ def save(
     scale: float = 0.01,
     order: str = "ZXY",
 ) -> None:
-    """Write a clip as BVH; `up`, `forward` and `scale` as in `load`, `order` is that of the
-    rotation channels.
+    """Write a clip as BVH; `up`, `forward` and `scale` as in `load`, rotation channels in `order`.
 
     Roots, and bones that ever leave their rest position, get six channels, the others three. Joints
     come depth first. BVH has no rest rotations: local rotations are written in full over the rest
     positions, which gives the same motion in the world. Whitespace and braces in names become '_'.
-    Angles do not jump by full turns from frame to frame. The file is written completely or not at
-    all. Raises MotionDataError if it cannot be written and SettingsError for options that make no
-    sense.
+    Angles do not jump by full turns. The file is written completely or not at all. Raises
+    MotionDataError if it cannot be written and SettingsError for options that make no sense.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)
@@ -129,9 +99,8 @@ def save(
         raise SettingsError(
             f"The order of rotations must hold X, Y and Z once each, such as ZXY, not '{order}'"
         )
-    if not clip.frame_count or not (
-        np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()
-    ):
+    usable = np.isfinite(clip.positions).all() and np.isfinite(clip.rotations).all()
+    if not (clip.frame_count and usable):
         raise MotionDataError(
             f"Cannot write '{path}': clip '{clip.name}' is empty or holds values that are not "
             "numbers; make it again"
@@ -140,13 +109,8 @@ def save(
     bones, depths = _sort_depth_first(skeleton)
     moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
     six = (moved | (skeleton.parents < 0))[bones]
-    rows = np.concatenate(
-        [
-            clip.positions[:, bones] @ axes / scale,
-            _to_euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order),
-        ],
-        axis=-1,
-    )
+    angles = _to_euler_degrees(clip.rotations[:, bones].astype(np.float64), axes, order)
+    rows = np.concatenate([clip.positions[:, bones] @ axes / scale, angles], axis=-1)
     used_channels = np.stack([six] * 3 + [np.ones_like(six)] * 3, axis=-1).ravel()
     rows = rows.reshape(clip.frame_count, -1)[:, used_channels]
     header = "\n".join(_format_hierarchy(skeleton, bones, depths, six, axes / scale, order.upper()))
@@ -192,19 +156,16 @@ def _check_scale(scale: float) -> None:
 def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) -> float:
     """Return the metres per unit for which the character is as large as a person.
 
-    A rest pose may run all bones along one axis, so its height says little. Instead the longest
-    chain of bones between any two joints is measured; it leads from a toe to the far hand and is
-    about 2.3 m long for an adult. Centimetres, metres or millimetres are chosen if they make it 1.2
-    to 3.6 m; otherwise the nearest of all known units, with a warning. Sliding bones, and those
-    from a root on the floor to the hips, are not part of a chain.
+    A rest pose may run all bones along one axis, so its height says little. The longest chain of
+    bones between two joints leads from a toe to the far hand and is about 2.3 m long for an adult.
+    Centimetres, metres or millimetres are chosen if they make it 1.2 to 3.6 m; otherwise the
+    nearest of all known units, with a warning. Sliding bones, and those from a root on the floor to
+    the hips, are not part of a chain.
     """
-    sampled = positions[
-        np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)
-    ].astype(np.float64)
-    frames = np.linalg.norm(sampled, axis=-1)
-    lengths = np.where(
-        np.ptp(frames, axis=0) < 0.1 * frames.max(axis=0), np.median(frames, axis=0), 0.0
-    )
+    sample = np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)
+    frames = np.linalg.norm(positions[sample].astype(np.float64), axis=-1)
+    rigid = np.ptp(frames, axis=0) < 0.1 * frames.max(axis=0)
+    lengths = np.where(rigid, np.median(frames, axis=0), 0.0)
     lengths[parents < 0] = 0.0
     body = lengths.copy()
     bone = 0
@@ -220,9 +181,8 @@ def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) 
     for unit in _USUAL_UNITS.values():
         if _PLAUSIBLE_REACH[0] <= reach * unit <= _PLAUSIBLE_REACH[1]:
             return unit
-    name, unit = min(
-        (_USUAL_UNITS | _RARE_UNITS).items(), key=lambda item: abs(np.log(reach * item[1] / _REACH))
-    )
+    units = _USUAL_UNITS | _RARE_UNITS
+    name, unit = min(units.items(), key=lambda item: abs(np.log(reach * item[1] / _REACH)))
     notes.append(
         f"has an unusual size; its unit is assumed to be {name} ({unit:.4g} m); set the scale if "
         "that is wrong"
@@ -231,9 +191,7 @@ def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) 
 
 
 def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
-    """Return the length of the longest chain between two joints, for `lengths` (B,) of bones from
-    their parents.
-    """
+    """Return the length of the longest chain between two joints, from `lengths` (B,) of bones."""
     below = np.zeros(len(parents))  # the longest chain found so far down from a joint
     longest = 0.0
     for bone in range(len(parents) - 1, -1, -1):
@@ -251,9 +209,7 @@ def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
 def _compute_local_positions(
     joints: list[Joint], axes: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Return positions (F, B, 3), float32, in Blender's axes and the file's unit: OFFSETs, replaced
-    by channels.
-    """
+    """Return positions (F, B, 3), float32, in Blender's axes and the file's unit."""
     positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
     positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
     triples = [
@@ -264,9 +220,8 @@ def _compute_local_positions(
     if triples:
         bones, source, columns = np.array(triples).T
         target = np.argmax(np.abs(axes), axis=0)[source]  # axes are only permuted and negated
-        positions.reshape(len(values), -1)[:, 3 * bones + target] = (
-            values[:, columns] * axes[target, source]
-        )
+        moved = values[:, columns] * axes[target, source]
+        positions.reshape(len(values), -1)[:, 3 * bones + target] = moved
     return positions
 
 
@@ -280,22 +235,21 @@ def _compute_local_rotations(
     """
     rotations = np.empty((len(values), len(joints), 4))
     rotations[:] = quat.IDENTITY
-    groups: dict[tuple[int, ...], list[int]] = {}
+    groups: dict[tuple[int, ...], dict[int, list[int]]] = {}
     for bone, joint in enumerate(joints):
-        groups.setdefault(tuple(axis for axis, _ in joint.get_columns("rotation")), []).append(bone)
-    for order, bones in groups.items():
-        columns = np.array(
-            [[column for _, column in joints[bone].get_columns("rotation")] for bone in bones]
-        )
+        channels = joint.get_columns("rotation")
+        order = tuple(axis for axis, _ in channels)
+        groups.setdefault(order, {})[bone] = [column for _, column in channels]
+    for order, columns_of_bones in groups.items():
+        bones, columns = list(columns_of_bones), np.array(list(columns_of_bones.values())).T
         # axes are only permuted and negated
         targets = [int(np.argmax(np.abs(axes[:, axis]))) for axis in order]
         angles = [
-            (axes[target, axis] * np.pi / 180) * values[:, columns[:, i]]
-            for i, (axis, target) in enumerate(zip(order, targets, strict=True))
+            (axes[target, axis] * np.pi / 180) * values[:, of_axis]
+            for axis, target, of_axis in zip(order, targets, columns, strict=True)
         ]
-        for component, value in enumerate(
-            euler.compose(angles, "".join(AXES[target] for target in targets))
-        ):
+        composed = euler.compose(angles, "".join(AXES[target] for target in targets))
+        for component, value in enumerate(composed):
             rotations[:, bones, component] = value
     return rotations
 
@@ -304,9 +258,7 @@ def _compute_local_rotations(
 
 
 def _to_euler_degrees(rotations: np.ndarray, axes: np.ndarray, order: str) -> np.ndarray:
-    """Return angles (F, B, 3) in the file's axes and `order`, continuous in time, of rotations (F,
-    B, 4) in Blender's.
-    """
+    """Return angles (F, B, 3) in the file's axes and `order`, continuous in time."""
     halves = euler.split(rotations[..., 0], np.moveaxis(rotations[..., 1:] @ axes, -1, 0), order)
     angles = np.moveaxis(halves.compute_angles(), 0, -1)
     angles -= 2 * np.pi * np.round(angles[:1] / (2 * np.pi))
@@ -342,9 +294,8 @@ def _format_hierarchy(
         yield f"{tabs}{'JOINT' if depth else 'ROOT'} {names[bone]}"
         yield f"{tabs}{{"
         yield f"{tabs}\t{_format_offset(skeleton.rest_positions[bone] @ to_file)}"
-        yield f"{tabs}\tCHANNELS " + (
-            f"6 Xposition Yposition Zposition {three}" if six[index] else f"3 {three}"
-        )
+        channels = f"6 Xposition Yposition Zposition {three}" if six[index] else f"3 {three}"
+        yield f"{tabs}\tCHANNELS {channels}"
         next_depth = depths[index + 1] if index + 1 < len(depths) else 0
         sites = [site for owner, site in skeleton.end_sites if owner == bone]
         if not sites and next_depth <= depth:

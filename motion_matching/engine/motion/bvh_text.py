@@ -1,6 +1,4 @@
-"""Read the text of a BVH file: the hierarchy of joints and the table of channel values, in the
-file's axes and unit.
-"""
+"""Read the text of a BVH file: its joints and the table of channel values, in its axes and unit."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -22,68 +20,20 @@ _CHANNELS = {
     for kind in ("position", "rotation")
     for i, axis in enumerate(AXES)
 }
+_MOTION = re.compile(rb"^[ \t]*MOTION\b[^\n]*\n?", re.MULTILINE | re.IGNORECASE)
 _FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
-_RATES = (
-    10,
-    12,
-    15,
-    20,
-    24,
-    25,
-    30,
-    48,
-    50,
-    60,
-    72,
-    75,
-    80,
-    90,
-    100,
-    120,
-    125,
-    144,
-    150,
-    180,
-    200,
-    240,
-    250,
-    300,
-    360,
-    480,
-    500,
-    1000,
-)
+_SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
+_RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
 _PLAIN = b"+-.0123456789"  # what most numbers consist of
 _LARGEST_VALUE = 1e9  # far above any degrees or millimetres; keeps float32 finite
 
 
-def _parse_frame_rate(text: str) -> float | None:
-    """Return the frames per second of a printed frame time; None if it is not a positive number.
-
-    A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
-    digit allows.
-    """
-    time = float(text)
-    if not (np.isfinite(time) and time > 0):
-        return None
-    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
-    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
-    for rates in (_RATES, _BROADCAST_RATES):
-        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
-        if abs(1 / nearest - time) <= tolerance:
-            return float(nearest)
-    return 1 / time
-
-
-# ------------------------------------------------------------------------------------ the hierarchy
-
-
 @dataclass
 class Joint:
-    """A joint as the file has it: `parent` is an index, `line` the line of its name, `channels` are
-    (kind, axis).
+    """A joint as the file has it: the `line` of its name, the index of its `parent`, and the kinds
+    and axes of its `channels`.
     """
 
     name: str
@@ -96,15 +46,72 @@ class Joint:
 
     def get_columns(self, kind: str) -> list[tuple[int, int]]:
         """Return axis and column of the channels of one kind, in the file's order."""
-        return [
-            (axis, self.first_channel + i) for i, (k, axis) in enumerate(self.channels) if k == kind
-        ]
+        columns = enumerate(self.channels, self.first_channel)
+        return [(axis, column) for column, (k, axis) in columns if k == kind]
 
 
-class Hierarchy:
-    """Reads the HIERARCHY section word by word; `joints` are in the file's order, parents before
-    children.
+class BvhText(NamedTuple):
+    """The character with the most joints, parents (B,) first, and channel values (F, C), float64.
+
+    `notes` say what had to be assumed.
     """
+
+    joints: list[Joint]
+    parents: np.ndarray
+    values: np.ndarray
+    fps: float
+    notes: list[str]
+
+
+def read(path: Path) -> BvhText:
+    """Read a BVH file. Raises MotionDataError if it cannot be opened or used."""
+    data = _read_bytes(path)
+    motion = _MOTION.search(data)
+    if motion is None:
+        raise MotionDataError(
+            f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected"
+        )
+    notes: list[str] = []
+    joints = _Hierarchy(path, _decode(data[: motion.start()])).joints
+    values, fps = _read_motion(path, data, motion.end(), joints, notes)
+    return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a BVH file, with line feeds."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
+    data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
+    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
+        raise MotionDataError(f"Cannot read '{path}': the file is empty")
+    if word[1].upper() != b"HIERARCHY":
+        raise MotionDataError(
+            f"Cannot read '{path}': it is not a BVH file; line 1 should be HIERARCHY"
+        )
+    return data if b"\n" in data else data.replace(b"\r", b"\n")
+
+
+def _decode(text: bytes) -> str:
+    """Decode UTF-8, or Latin-1, in which any bytes are text."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def _fail(path: Path, line: int, actual: str, expected: str) -> NoReturn:
+    raise MotionDataError(
+        f"Cannot read '{path}': line {line} has {actual} where {expected} was expected"
+    )
+
+
+# ------------------------------------------------------------------------------------ the hierarchy
+
+
+class _Hierarchy:
+    """Reads the HIERARCHY section word by word; `joints` have parents before children."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -116,78 +123,74 @@ class Hierarchy:
         self.cursor = 1  # after HIERARCHY
         self.joints: list[Joint] = []
         self._read()
-
-    def _read(self) -> None:
-        opened: list[int] = []
-        while self.cursor < len(self.words):
-            word, line = self.words[self.cursor]
-            self.cursor += 1
-            keyword = word.upper()
-            if keyword == ("JOINT" if opened else "ROOT"):
-                self.joints.append(Joint(self._take_name(line), opened[-1] if opened else -1, line))
-                self._expect("{")
-                opened.append(len(self.joints) - 1)
-            elif not opened:
-                self._fail(line, "ROOT or MOTION", word)
-            elif keyword == "END":
-                self.joints[opened[-1]].end_sites.append(self._read_end_site(line))
-            elif keyword == "OFFSET":
-                self.joints[opened[-1]].offset = self._take_vector()
-            elif keyword == "CHANNELS":
-                self._read_channels(self.joints[opened[-1]])
-            elif word == "}":
-                self._check_offset(self.joints[opened.pop()], line)
-            else:
-                self._fail(line, "OFFSET, CHANNELS, JOINT, End Site or '}'", word)
-        if opened:
-            self._fail(
-                self.words[-1][1] + 1,
-                f"'}}' after joint '{self.joints[opened[-1]].name}'",
-                "MOTION",
-            )
-        if not self.joints:
-            self._fail(self.words[0][1] + 1, "ROOT", "MOTION")
         column = 0
         for joint in self.joints:
             joint.first_channel = column
             column += len(joint.channels)
         if not column:
             raise MotionDataError(
-                f"Cannot use '{self.path}': none of its joints has channels, so nothing moves"
+                f"Cannot use '{path}': none of its joints has channels, so nothing moves"
             )
 
+    def _read(self) -> None:
+        opened: list[int] = []
+        while self.cursor < len(self.words):
+            word, line = self._take("a keyword")
+            keyword = word.upper()
+            if keyword == ("JOINT" if opened else "ROOT"):
+                name = self._take_rest_of_line(line)
+                if not name:
+                    self._fail(line, "the name of a joint", "no word")
+                self._expect("{")
+                self.joints.append(Joint(name, opened[-1] if opened else -1, line))
+                opened.append(len(self.joints) - 1)
+                continue
+            if not opened:
+                self._fail(line, "ROOT or MOTION", word)
+            joint = self.joints[opened[-1]]
+            if keyword == "END":
+                joint.end_sites.append(self._read_end_site(line))
+            elif keyword == "OFFSET":
+                joint.offset = self._take_vector()
+            elif keyword == "CHANNELS":
+                self._read_channels(joint)
+            elif word != "}":
+                self._fail(line, "OFFSET, CHANNELS, JOINT, End Site or '}'", word)
+            elif joint.offset is None:
+                self._fail(line, f"the OFFSET of joint '{joint.name}' (line {joint.line})", word)
+            else:
+                opened.pop()
+        if opened:
+            self._fail_at_end(f"'}}' after joint '{self.joints[opened[-1]].name}'")
+        if not self.joints:
+            self._fail_at_end("ROOT")
+
     def _fail(self, line: int, expected: str, actual: str) -> NoReturn:
-        raise MotionDataError(
-            f"Cannot read '{self.path}': line {line} has {actual[:40]!r} where {expected} was "
-            "expected"
-        )
+        _fail(self.path, line, repr(actual[:40]), expected)
+
+    def _fail_at_end(self, expected: str) -> NoReturn:
+        self._fail(self.words[-1][1] + 1, expected, "MOTION")
 
     def _take(self, expected: str) -> tuple[str, int]:
         if self.cursor >= len(self.words):
-            self._fail(self.words[-1][1] + 1, expected, "MOTION")
+            self._fail_at_end(expected)
         self.cursor += 1
         return self.words[self.cursor - 1]
 
-    def _expect(self, bracket: str) -> None:
-        word, line = self._take(f"'{bracket}'")
-        if word != bracket:
-            self._fail(line, f"'{bracket}'", word)
+    def _expect(self, keyword: str) -> None:
+        expected = keyword if keyword.isalpha() else f"'{keyword}'"
+        word, line = self._take(expected)
+        if word.upper() != keyword:
+            self._fail(line, expected, word)
 
-    def _take_rest_of_line(self, line: int) -> list[str]:
+    def _take_rest_of_line(self, line: int) -> str:
         """Return the words up to a bracket or the end of the line."""
-        rest = []
+        start = self.cursor
         while self.cursor < len(self.words) and self.words[self.cursor][1] == line:
-            if (word := self.words[self.cursor][0]) in "{}":
+            if self.words[self.cursor][0] in "{}":
                 break
-            rest.append(word)
             self.cursor += 1
-        return rest
-
-    def _take_name(self, line: int) -> str:
-        name = " ".join(self._take_rest_of_line(line))
-        if not name:
-            self._fail(line, "the name of a joint", "no word")
-        return name
+        return " ".join(word for word, _ in self.words[start : self.cursor])
 
     def _take_vector(self) -> tuple[float, ...]:
         return self._take_number(), self._take_number(), self._take_number()
@@ -216,77 +219,38 @@ class Hierarchy:
     def _read_end_site(self, line: int) -> tuple[float, ...]:
         self._take_rest_of_line(line)
         self._expect("{")
-        word, line = self._take("OFFSET")
-        if word.upper() != "OFFSET":
-            self._fail(line, "OFFSET", word)
+        self._expect("OFFSET")
         offset = self._take_vector()
         self._expect("}")
         return offset
 
-    def _check_offset(self, joint: Joint, line: int) -> None:
-        if joint.offset is None:
-            self._fail(line, f"the OFFSET of joint '{joint.name}' (line {joint.line})", "}")
 
-
-def find_largest_character(joints: list[Joint], notes: list[str]) -> tuple[list[Joint], np.ndarray]:
-    """Return the joints under the root that has the most of them (the first of equals), and their
-    parents (B,).
-    """
+def _find_largest_character(
+    joints: list[Joint], notes: list[str]
+) -> tuple[list[Joint], np.ndarray]:
+    """Return the joints under the (first) root with the most of them, and their parents (B,)."""
     roots: list[int] = []
     for i, joint in enumerate(joints):
         roots.append(i if joint.parent < 0 else roots[joint.parent])
-    largest = max(dict.fromkeys(roots), key=roots.count)
-    others = [joints[root].name for root in dict.fromkeys(roots) if root != largest]
+    first = max(dict.fromkeys(roots), key=roots.count)
+    others = [joints[root].name for root in dict.fromkeys(roots) if root != first]
     if others:
         notes.append(
-            f"holds several roots: {joints[largest].name} has the most joints and is read, "
+            f"holds several roots: {joints[first].name} has the most joints and is read, "
             f"{', '.join(others)} left out"
         )
-    chosen = [i for i, root in enumerate(roots) if root == largest]
     # the joints under a root follow it without a gap
-    return [joints[i] for i in chosen], np.array(
-        [max(joints[i].parent - largest, -1) for i in chosen]
-    )
+    chosen = joints[first : first + roots.count(first)]
+    return chosen, np.array([max(joint.parent - first, -1) for joint in chosen])
 
 
 # --------------------------------------------------------------------------------------- the motion
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a BVH file with line feeds; MotionDataError if it cannot be opened or is
-    something else.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
-    data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
-    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
-        raise MotionDataError(f"Cannot read '{path}': the file is empty")
-    if word[1].upper() != b"HIERARCHY":
-        raise MotionDataError(
-            f"Cannot read '{path}': it is not a BVH file; line 1 should be HIERARCHY"
-        )
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
-
-
-def decode_text(text: bytes) -> str:
-    """Decode UTF-8, or Latin-1, in which any bytes are text."""
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
-
-
-def read_motion(
+def _read_motion(
     path: Path, data: bytes, start: int, joints: list[Joint], notes: list[str]
 ) -> tuple[np.ndarray, float]:
-    """Read channel values (F, C), float64, and the frame rate from the lines after MOTION at byte
-    `start`.
-
-    Raises MotionDataError for lines that cannot be used; what had to be assumed is added to
-    `notes`.
-    """
+    """Read values (F, C) and the frame rate from the lines after MOTION at byte `start`."""
     fields: dict[str, str] = {}
     while match := _FIELD.match(data, start):
         name, value = match[1].lower().split()[-1].decode(), match[2].decode("latin-1").strip()
@@ -294,14 +258,11 @@ def read_motion(
             float(value)
         except ValueError:
             line = data.count(b"\n", 0, match.start(2)) + 1
-            raise MotionDataError(
-                f"Cannot read '{path}': line {line} has {value[:40]!r} where a number was expected"
-            ) from None
+            _fail(path, line, repr(value[:40]), "a number")
         fields[name] = value
         start = match.end()
-    values = _Table(
-        path, data[start:], data.count(b"\n", 0, start) + 1, joints, notes
-    ).read_values()
+    first_line = data.count(b"\n", 0, start) + 1
+    values = _Table(path, data[start:], first_line, joints, notes).read_values()
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames but holds {len(values)}, which are used")
@@ -311,17 +272,35 @@ def read_motion(
     return values, fps or _ASSUMED_RATE
 
 
-class _Table:
-    """Reads the lines of numbers after the frame time: a line for each frame, a number for each
-    channel.
+def _parse_frame_rate(text: str) -> float | None:
+    """Return the frames per second of a printed frame time; None if it is not a positive number.
+
+    A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
+    digit allows.
     """
+    time = float(text)
+    if not (np.isfinite(time) and time > 0):
+        return None
+    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
+    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
+    for rates in (_RATES, _BROADCAST_RATES):
+        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
+        if abs(1 / nearest - time) <= tolerance:
+            return float(nearest)
+    return 1 / time
+
+
+class _Table:
+    """Reads the numbers after the frame time: a line for each frame, a number for each channel."""
 
     def __init__(
         self, path: Path, body: bytes, first_line: int, joints: list[Joint], notes: list[str]
     ) -> None:
         self.path, self.body, self.first_line, self.notes = path, body, first_line, notes
         self.channels = [
-            (joint.name, AXES[axis] + kind) for joint in joints for kind, axis in joint.channels
+            f"{AXES[axis]}{kind} of joint '{joint.name}'"
+            for joint in joints
+            for kind, axis in joint.channels
         ]
 
     def read_values(self) -> np.ndarray:
@@ -334,18 +313,15 @@ class _Table:
         usable = np.abs(values) < _LARGEST_VALUE
         if not usable.all():
             frame, column = np.argwhere(~usable)[0]
-            joint, channel = self.channels[column]
             raise MotionDataError(
-                f"Cannot use '{self.path}': {channel} of joint '{joint}' is "
-                f"{values[frame, column]:g} in frame {frame + 1} (line {lines[frame]}) where a "
-                "finite number was expected; repair or delete that line"
+                f"Cannot use '{self.path}': {self.channels[column]} is {values[frame, column]:g} "
+                f"in frame {frame + 1} (line {lines[frame]}) where a finite number was expected; "
+                "repair or delete that line"
             )
         return values
 
     def _find_whole_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the byte positions where words start and end, and each frame's line; drop a
-        truncated last line.
-        """
+        """Return the bytes where words start and end, and the lines of the whole frames."""
         buffer = np.frombuffer(self.body, dtype=np.uint8)
         inside = np.zeros(len(buffer) + 2, dtype=bool)
         np.greater(buffer, 32, out=inside[1:-1])
@@ -358,20 +334,17 @@ class _Table:
             raise MotionDataError(
                 f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}"
             )
-        expected = len(self.channels)
+        expected, last = len(self.channels), counts[rows[-1]]
         wrong = np.flatnonzero(counts[rows] != expected)
-        if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and counts[rows[-1]] < expected:
-            self.notes.append(
-                f"breaks off in line {rows[-1] + self.first_line}: that frame is left out"
-            )
-            rows, starts, ends = rows[:-1], starts[: -counts[rows[-1]]], ends[: -counts[rows[-1]]]
+        if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and last < expected:
+            line = rows[-1] + self.first_line
+            self.notes.append(f"breaks off in line {line}: that frame is left out")
+            rows, starts, ends = rows[:-1], starts[:-last], ends[:-last]
             self.body = self.body[: ends[-1]]
         elif len(wrong):
             row = rows[wrong[0]]
-            raise MotionDataError(
-                f"Cannot read '{self.path}': line {row + self.first_line} has {counts[row]} values "
-                f"where one for each of the {expected} channels was expected"
-            )
+            actual, each = f"{counts[row]} values", f"one for each of the {expected} channels"
+            _fail(self.path, row + self.first_line, actual, each)
         return starts, ends, rows + self.first_line
 
     def _fail_at_bad_word(
@@ -382,14 +355,9 @@ class _Table:
                 float(word)
             except ValueError:
                 frame, column = divmod(i, len(self.channels))
-                joint, channel = self.channels[column]
-                raise MotionDataError(
-                    f"Cannot read '{self.path}': line {lines[frame]} has "
-                    f"{word[:40].decode('latin-1')!r} for "
-                    f"{channel} of joint '{joint}' where a number was expected"
-                ) from None
-        # each word is a number for Python but not for numpy: control characters between words, or
-        # underscores
+                actual = f"{word[:40].decode('latin-1')!r} for {self.channels[column]}"
+                _fail(self.path, lines[frame], actual, "a number")
+        # control characters or underscores, which are part of numbers for Python but not for numpy
         stray = re.search(rb"[^-+.0-9eE\s]", self.body)
         line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
         raise MotionDataError(
@@ -404,8 +372,7 @@ def _split_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[
 def _parse_numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return the values of all words, float64; ValueError if one is not a number.
 
-    Words like -12.345 are read at once. The few others, such as those with exponents, are replaced
-    by zeros for that and read one by one.
+    Words like -12.345 are read at once; the few others, such as those with exponents, one by one.
     """
     odd = _find_odd_words(body, starts, ends)
     if len(odd) > 0.4 * len(starts):
@@ -419,9 +386,7 @@ def _parse_numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndar
 
 
 def _find_odd_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of words that are more than sign, digits and point, or too long for a
-    64-bit integer.
-    """
+    """Return the indices of words that are no plain number or too long for a 64-bit integer."""
     odd = np.flatnonzero(ends - starts > 18)
     if body.translate(None, _PLAIN + b" \t\r\n\v\f"):
         plain = np.zeros(256, dtype=bool)
@@ -433,8 +398,7 @@ def _find_odd_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.nda
 
 
 def _parse_fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return numbers like -12.345, read as integers without their points and divided by powers of
-    ten.
+    """Return numbers like -12.345, read as integers and divided by powers of ten.
 
     As exact as reading floats while a number has at most 15 digits, and five times as fast.
     """
@@ -449,20 +413,15 @@ def _parse_fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) ->
         single = (words[1:] > words[:-1]).all()
     if not single:
         raise ValueError("two points in one word")
-    return (
-        _parse_plain_numbers(bytes(body.translate(None, b".")), np.int64, len(ends))
-        / (10.0 ** np.arange(19))[decimals]
-    )
+    whole = _parse_plain_numbers(bytes(body.translate(None, b".")), np.int64, len(ends))
+    return whole / (10.0 ** np.arange(19))[decimals]
 
 
 def _parse_plain_numbers(text: bytes, dtype: type, count: int) -> np.ndarray:
-    """Return the numbers of a text; ValueError unless it holds exactly `count` of them and nothing
-    else.
-    """
+    """Return the numbers of a text; ValueError unless it holds just `count` of them."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "error", DeprecationWarning
-        )  # numpy's answer to text that is not a number
+        # numpy's answer to text that is not a number
+        warnings.simplefilter("error", DeprecationWarning)
         try:
             numbers: np.ndarray = np.fromstring(text, dtype=dtype, sep=" ")
         except DeprecationWarning as warning:

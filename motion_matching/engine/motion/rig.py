@@ -24,11 +24,13 @@ from .rig_shape import (
     find_roles_by_shape,
     get_chain_to_root,
     get_descendants,
+    label_legs,
     sample_frames,
 )
 from .skeleton import Skeleton
 
 _SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
+_SIDES = {word: side for side, word in _SIDE_WORDS.items()}
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _LEG_ROLE = re.compile(r"(left|right|middle)(\d*)_(thigh|shin|foot|toe)")
 _CENTRE_ROLES = ("hips", "spine", "head", "root")
@@ -44,13 +46,17 @@ class Leg:
     toe: int
     side: str = ""
 
+    @property
+    def has_toe(self) -> bool:
+        return self.toe != self.foot
+
 
 @dataclass(frozen=True)
 class Roles:
-    """Bone indices by role.
+    """Bone indices by role; the legs of the hips come first, left before right.
 
     `spine` is the upper spine bone whose point on the ground is the simulation position; `root` is
-    an existing bone above the hips. The legs of the hips come first, left before right.
+    an existing bone above the hips.
     """
 
     hips: int
@@ -62,12 +68,14 @@ class Roles:
     @property
     def leg_names(self) -> tuple[str, ...]:
         """Names of the legs: 'left', 'right', 'left2' for a second left one."""
-        return tuple(_label_legs(self.legs))
+        return tuple(label_legs(_SIDE_WORDS[leg.side] for leg in self.legs))
+
+    def get_thighs(self, side: str) -> list[int]:
+        """Return the thighs on side 'L' or 'R'."""
+        return [leg.thigh for leg in self.legs if leg.side == side]
 
     def to_names(self, skeleton: Skeleton) -> dict[str, str]:
-        """Return bone names by role ('hips', 'left_thigh', 'left2_thigh' of a second left leg),
-        ready for JSON.
-        """
+        """Return bone names by role, such as 'hips', 'left_thigh' and 'left2_thigh'."""
         bones = {"hips": self.hips, "spine": self.spine, "head": self.head, "root": self.root}
         for label, leg in zip(self.leg_names, self.legs, strict=True):
             bones |= {f"{label}_{part}": getattr(leg, part) for part in LEG_PARTS}
@@ -75,17 +83,14 @@ class Roles:
 
     @classmethod
     def from_names(cls, skeleton: Skeleton, names: Mapping[str, str]) -> Roles:
-        """Return the roles of bone names, as from `to_names`; RigError if a bone does not exist or
-        a role is missing.
-        """
+        """Undo `to_names`; RigError if a bone does not exist or a role is missing."""
         return _assemble(skeleton, _find_bones(skeleton, names))
 
 
 def find_roles(
     skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mapping[str, str] | None = None
 ) -> Roles:
-    """Find roles by bone names, otherwise by shape in the clips' frames (or in the rest pose
-    without clips).
+    """Find roles by names, otherwise by shape in the clips' frames (or at rest without clips).
 
     `overrides` holds bone names by role as from `Roles.to_names`; they take precedence over both.
     Raises RigError for a missing role (with likely bones), an unknown bone (with similar names),
@@ -136,9 +141,7 @@ def find_hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
 
 
 def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
-    """Return the axis of `find_hips_forward`, and whether the toes overruled the sides of
-    the legs.
-    """
+    """Return the axis of `find_hips_forward`, and whether the toes overruled the legs' sides."""
     _, positions, rotations, velocities = sample_frames(clips[0].skeleton, clips, roles.hips)
     hips = rotations[:, roles.hips]
 
@@ -146,25 +149,19 @@ def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
         return np.mean(quat.inv_mul_vec(hips, vectors), axis=0)
 
     up = quat.normalize_vectors(to_hips_frame(np.array([[0.0, 0.0, 1.0]])))
-    legs = [leg for leg in roles.legs if leg.toe != leg.foot]
-    feet = velocities
-    if legs:
-        feet = compute_planted_direction(
-            [positions[:, leg.foot] for leg in legs], [positions[:, leg.toe] for leg in legs]
-        )
-    left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
+    feet = [(positions[:, leg.foot], positions[:, leg.toe]) for leg in roles.legs if leg.has_toe]
+    pointing = compute_planted_direction(feet) if feet else velocities
+    ahead = to_hips_frame(pointing)
+    left, right = (roles.get_thighs(side) for side in "LR")
     backward = False
     if left and right:
-        forward = np.cross(
-            to_hips_frame(positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)), up
-        )
+        across = positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)
+        forward = np.cross(to_hips_frame(across), up)
         # if the feet clearly point backward, the names of left and right are swapped
-        backward = bool(legs) and forward @ to_hips_frame(feet) < -0.2 * np.linalg.norm(
-            forward
-        ) * _measure_mean_length(feet)
+        clearly = 0.2 * np.linalg.norm(forward) * np.linalg.norm(pointing, axis=-1).mean()
+        backward = bool(feet) and bool(forward @ ahead < -clearly)
         forward = -forward if backward else forward
     else:
-        ahead = to_hips_frame(feet)
         forward = ahead - (ahead @ up) * up
     if np.linalg.norm(forward) < 1e-6:
         raise RigError(
@@ -175,18 +172,13 @@ def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
 
 
 def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
-    """Raise RigError if a bone has two roles, or is not below the bone that its role requires above
-    it.
-    """
-    centre = (
-        [("root", roles.root), ("hips", roles.hips)]
-        if roles.root is not None
-        else [("hips", roles.hips)]
-    )
+    """Raise RigError if a bone has two roles, or is not below the bone that its role requires."""
+    centre = [] if roles.root is None else [("root", roles.root)]
+    centre.append(("hips", roles.hips))
     bones = dict(centre)
     chains = [centre]
-    for label, leg in zip(_label_legs(roles.legs), roles.legs, strict=True):
-        parts = LEG_PARTS if leg.toe != leg.foot else LEG_PARTS[:3]
+    for label, leg in zip(roles.leg_names, roles.legs, strict=True):
+        parts = LEG_PARTS if leg.has_toe else LEG_PARTS[:3]
         chains.append([centre[-1], *((f"{label} {part}", getattr(leg, part)) for part in parts)])
         for role, bone in chains[-1][1:]:
             twin = next((other for other, taken in bones.items() if taken == bone), None)
@@ -210,18 +202,6 @@ def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
             )
 
 
-def _measure_mean_length(vectors: np.ndarray) -> float:
-    return float(np.linalg.norm(vectors, axis=-1).mean())
-
-
-def _label_legs(legs: Sequence[Leg]) -> list[str]:
-    labels, seen = [], {"L": 0, "R": 0, "": 0}
-    for leg in legs:
-        seen[leg.side] += 1
-        labels.append(_SIDE_WORDS[leg.side] + (str(seen[leg.side]) if seen[leg.side] > 1 else ""))
-    return labels
-
-
 def _find_bones(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
     """Return bone indices by role for bone names by role."""
     known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
@@ -234,11 +214,9 @@ def _find_bones(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
             )
         if name not in known:
             near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
-            hint = (
-                f"did you mean {join_quoted(near)}?"
-                if near
-                else f"the rig has {join_quoted(skeleton.names[:8])}."
-            )
+            hint = f"the rig has {join_quoted(skeleton.names[:8])}."
+            if near:
+                hint = f"did you mean {join_quoted(near)}?"
             raise RigError(
                 f"The bone '{name}' given for {role.replace('_', ' ')} does not exist; {hint}"
             )
@@ -248,67 +226,60 @@ def _find_bones(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
 
 def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
     """Return the roles of bone indices by role; RigError if a required one is missing."""
-    labels = sorted(
-        {role.rsplit("_", 1)[0] for role in bones if _LEG_ROLE.fullmatch(role)},
-        key=_get_label_sort_key,
-    )
-    if not labels:
+    matches = {(int(m[2] or 1), m[1] + m[2]) for m in map(_LEG_ROLE.fullmatch, bones) if m}
+    if not matches:
         raise RigError(
             "The rig has no legs that reach the ground; name thigh, shin and foot in the rig's "
-            f"roles, likely bones are {join_quoted(_suggest_bones(skeleton, 'thigh', None))}."
+            f"roles{_suggest_bones(skeleton, 'thigh')}."
         )
     legs = []
-    for label in labels:
+    for _, label in sorted(matches):
         for above_part, part in zip((None, "thigh", "shin"), LEG_PARTS[:3], strict=True):
             if f"{label}_{part}" not in bones:
                 likely = _suggest_bones(skeleton, part, bones.get(f"{label}_{above_part}"))
-                hint = f", likely bones are {join_quoted(likely)}" if likely else ""
                 raise RigError(
                     f"The rig has no {label} {part}; name the bone in the rig's roles "
-                    f"as {label}_{part}{hint}."
+                    f"as {label}_{part}{likely}."
                 )
         thigh, shin, foot = (bones[f"{label}_{part}"] for part in LEG_PARTS[:3])
-        side = {word: side for side, word in _SIDE_WORDS.items()}[label.rstrip("0123456789")]
-        legs.append(Leg(thigh, shin, foot, bones.get(f"{label}_toe", foot), side))
+        toe, side = bones.get(f"{label}_toe", foot), _SIDES[label.rstrip("0123456789")]
+        legs.append(Leg(thigh, shin, foot, toe, side))
     if "hips" not in bones:
         raise RigError(
-            "The rig has no hips; name the bone above the legs in the rig's roles, "
-            f"likely bones are {join_quoted(_suggest_bones(skeleton, 'hips', None))}."
+            "The rig has no hips; name the bone above the legs in the rig's "
+            f"roles{_suggest_bones(skeleton, 'hips')}."
         )
     hips = bones["hips"]
     root = bones.get("root", next(iter(reversed(skeleton.get_ancestors(hips))), None))
     return Roles(hips, bones.get("spine", hips), tuple(legs), bones.get("head"), root)
 
 
-def _get_label_sort_key(label: str) -> tuple[int, str]:
-    number = label.lstrip("abcdefghijklmnopqrstuvwxyz")
-    return int(number or 1), label
-
-
-def _suggest_bones(skeleton: Skeleton, part: str, parent: int | None) -> list[str]:
-    """Return bones that may be a missing part: those below the part above it, or those with similar
-    names.
-    """
+def _suggest_bones(skeleton: Skeleton, part: str, parent: int | None = None) -> str:
+    """Name bones that may be a missing part: below the part above it, or with similar names."""
     if parent is not None:
-        return [skeleton.names[bone] for bone in get_descendants(skeleton, parent)][:4]
-    similar = difflib.get_close_matches(part, skeleton.names, n=4, cutoff=0.3)
-    return similar or list(skeleton.names[:4])
+        likely = [skeleton.names[bone] for bone in get_descendants(skeleton, parent)][:4]
+    else:
+        similar = difflib.get_close_matches(part, skeleton.names, n=4, cutoff=0.3)
+        likely = similar or list(skeleton.names[:4])
+    return f", likely bones are {join_quoted(likely)}" if likely else ""
+
+
+def _find_named(skeleton: Skeleton, part: str, side: str = "") -> list[int]:
+    """Return the bones on a side whose names could mean a part, the surest first."""
+    return [bone for bone, found in find_candidates(skeleton.names, part) if found == side]
 
 
 def _find_roles_by_name(skeleton: Skeleton, overrides: Mapping[str, int]) -> dict[str, int]:
-    """Return the bones by role that names and `overrides` give, and those that follow from the
-    hierarchy.
-    """
+    """Return the bones by role from names, `overrides` and what follows from the hierarchy."""
     bones: dict[str, int] = {}
     for side in "LR":
         bones |= _find_leg_by_name(skeleton, side, overrides)
     thighs = [bone for role, bone in {**bones, **overrides}.items() if role.endswith("_thigh")]
-    candidates = find_candidates(skeleton.names, "arm")
-    arms = [next((bone for bone, found in candidates if found == side), -1) for side in "LR"]
-    head = next((bone for bone, side in find_candidates(skeleton.names, "head") if not side), None)
-    spines = [bone for bone, side in find_candidates(skeleton.names, "spine") if not side]
-    top = max(spines, key=lambda bone: len(skeleton.get_ancestors(bone)), default=None)
-    chest = find_lowest_common_ancestor(skeleton, arms) if min(arms) >= 0 else None
+    arms = [bone for side in "LR" for bone in _find_named(skeleton, "arm", side)[:1]]
+    head = next(iter(_find_named(skeleton, "head")), None)
+    spines = _find_named(skeleton, "spine")
+    top = max(spines, key=skeleton.get_depth, default=None)
+    chest = find_lowest_common_ancestor(skeleton, arms) if len(arms) == 2 else None
     if chest is None:
         chest = head if top is None else top
     elif head is None and top is not None and chest in skeleton.get_ancestors(top):
@@ -332,14 +303,12 @@ def _find_leg_by_name(
     label, leg, above = _SIDE_WORDS[side], {}, -1
     for part in LEG_PARTS:
         role = f"{label}_{part}"
-        options = [bone for bone, found in find_candidates(skeleton.names, part) if found == side]
+        options = _find_named(skeleton, part, side)
         below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
         if part == "toe" and not below and above >= 0:
             # a toe with another name: the longest bone below the foot
-            below = sorted(
-                skeleton.get_children(above),
-                key=lambda b: -np.linalg.norm(skeleton.rest_positions[b]),
-            )
+            lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
+            below = sorted(skeleton.get_children(above), key=lambda b: -lengths[b])
         if role in overrides or below:
             above = leg[role] = overrides.get(role, below[0] if below else -1)
         elif part != "toe":
@@ -348,29 +317,17 @@ def _find_leg_by_name(
 
 
 def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:
-    """Return the bone above all legs and the chest, preferably one whose name says hips or
-    pelvis.
-    """
-    joint = find_lowest_common_ancestor(
-        skeleton, [*thighs, *([chest] if chest is not None else [])]
-    )
-    named = [bone for bone, side in find_candidates(skeleton.names, "hips") if not side]
-    above_legs = [
-        bone for bone in named if all(bone in skeleton.get_ancestors(thigh) for thigh in thighs)
-    ]
+    """Return the bone above all legs and the chest, preferably one that is named so."""
+    limbs = [*thighs] if chest is None else [*thighs, chest]
+    joint = find_lowest_common_ancestor(skeleton, limbs)
+    shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
+    above_legs = [bone for bone in _find_named(skeleton, "hips") if bone in shared]
     return joint if joint in above_legs or not above_legs else above_legs[0]
 
 
 def _find_bone_below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:
-    """Return the chest, or the bone below the neck if the arms branch from the neck; the hips if
-    neither is above them.
-    """
-    necks = {
-        bone
-        for part in ("neck", "head")
-        for bone, side in find_candidates(skeleton.names, part)
-        if not side
-    }
+    """Return the chest, or the bone below a neck with arms; the hips if it is not above them."""
+    necks = {*_find_named(skeleton, "neck"), *_find_named(skeleton, "head")}
     while chest in necks and int(skeleton.parents[chest]) >= 0:
         chest = int(skeleton.parents[chest])
     return chest if hips in get_chain_to_root(skeleton, chest) else hips

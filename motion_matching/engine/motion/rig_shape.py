@@ -1,5 +1,4 @@
-"""Find the roles of bones from shape and motion alone, whatever their names, axes and the order of
-siblings.
+"""Find the roles of bones from shape and motion alone, whatever their names, axes and order.
 
 Chains that reach the ground are legs, the bone they branch from is the hips, the bone that arms
 branch from is the upper spine, and the topmost chain ends in the head. World positions of the
@@ -8,7 +7,10 @@ clips' frames are used, because rest poses of motion capture often run all bones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -22,16 +24,14 @@ LEG_PARTS = ("thigh", "shin", "foot", "toe")
 
 _MOST_FRAMES = 4000
 _MOST_CLIPS = 40
-_REACH = 0.1  # a chain reaches the ground if its end comes below this share of the body's height
-_LOW = 0.2  # bones below this share of the body's height belong to a foot
-_LONG_SEGMENT = (
-    0.2  # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
-)
-_LONG_BRANCH = 0.25  # of the body's height: an arm is longer, a lock of hair or a coat-tail rarely
+# shares of the body's height
+_REACH = 0.1  # a chain whose end comes below reaches the ground
+_LOW = 0.2  # bones below belong to a foot
+_LONG_BRANCH = 0.25  # an arm is longer, a lock of hair or a coat-tail rarely
+# of a leg's length: thigh and shin are longer, a hip joint before them is shorter
+_LONG_SEGMENT = 0.2
 _STRAIGHT = np.radians(3.0)  # a joint that never bends more belongs to a twist bone, not to a knee
-_STILL = np.radians(
-    0.1
-)  # a leaf that never turns more against its parent only marks the tip of a chain
+_STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a chain
 
 
 def get_chain_to_root(skeleton: Skeleton, bone: int) -> list[int]:
@@ -49,11 +49,19 @@ def get_descendants(skeleton: Skeleton, bone: int) -> list[int]:
 
 
 def find_lowest_common_ancestor(skeleton: Skeleton, bones: Sequence[int]) -> int | None:
-    """Return the lowest bone that is above each of `bones` or one of them; None if they have
-    different roots.
-    """
+    """Return the lowest bone that is above each of `bones` or one of them, if they share a root."""
     shared = set.intersection(*(set(get_chain_to_root(skeleton, bone)) for bone in bones))
-    return max(shared, key=lambda bone: len(skeleton.get_ancestors(bone)), default=None)
+    return max(shared, key=skeleton.get_depth, default=None)
+
+
+def label_legs(sides: Iterable[str]) -> list[str]:
+    """Label legs on sides 'left', 'right' or 'middle'; a second left one becomes 'left2'."""
+    labels: list[str] = []
+    counts: Counter[str] = Counter()
+    for side in sides:
+        counts[side] += 1
+        labels.append(side if counts[side] == 1 else f"{side}{counts[side]}")
+    return labels
 
 
 def sample_frames(
@@ -64,31 +72,63 @@ def sample_frames(
     Returns local rotations (F, B, 4), world positions (F, B, 3) above a ground at zero, world
     rotations (F, B, 4) and the ground velocity (F, 3) of bone `anchor` in m/s.
     """
-    leaves = sorted(set(range(skeleton.bone_count)) - {int(parent) for parent in skeleton.parents})
-    if not any(clip.frame_count for clip in clips):
+    leaves = _find_leaves(skeleton)
+    chosen = [clip for clip in clips if clip.frame_count]
+    if not chosen:
         rotations, positions = skeleton.compute_rest_world()
         positions = positions - [0.0, 0.0, positions[leaves, 2].min()]
         local = np.asarray(skeleton.rest_rotations, dtype=np.float64)
         return local[None], positions[None], rotations[None].astype(np.float64), np.zeros((1, 3))
-    chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
     share = max(2, _MOST_FRAMES // len(chosen))
     parts: list[tuple[np.ndarray, ...]] = []
     for clip in chosen:
         start = max(0, (clip.frame_count - share) // 2)
         part = clip.crop(start, start + share)
-        rotations, positions = quat.fk(
-            part.rotations.astype(np.float64), part.positions.astype(np.float64), skeleton.parents
-        )
+        local = part.rotations.astype(np.float64)
+        rotations, positions = quat.fk(local, part.positions.astype(np.float64), skeleton.parents)
         positions[..., 2] -= np.percentile(positions[:, leaves, 2].min(axis=1), 10)
         velocity = np.zeros((len(positions), 3))
         if len(positions) > 1:
             velocity[:, :2] = np.gradient(positions[:, anchor, :2], 1.0 / clip.fps, axis=0)
-        parts.append((part.rotations.astype(np.float64), positions, rotations, velocity))
-    local, positions, rotations, velocities = (
-        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
-    )
-    return local, positions, rotations, velocities
+        parts.append((local, positions, rotations, velocity))
+    local, positions, rotations, velocity = map(np.concatenate, zip(*parts, strict=True))
+    return local, positions, rotations, velocity
+
+
+def _find_leaves(skeleton: Skeleton) -> list[int]:
+    return sorted(set(range(skeleton.bone_count)) - set(skeleton.parents.tolist()))
+
+
+@dataclass(frozen=True)
+class _Body:
+    """Sampled poses: `local` rotations (F, B, 4), world `positions` (F, B, 3) and a height.
+
+    `ends` are the world paths (F, 3) of the ends of chains by their last bone: of its end site, or
+    of the bone itself.
+    """
+
+    skeleton: Skeleton
+    local: np.ndarray
+    positions: np.ndarray
+    ends: dict[int, np.ndarray]
+    height: float
+
+    @classmethod
+    def from_clips(cls, skeleton: Skeleton, clips: Sequence[Clip]) -> _Body:
+        local, positions, rotations, _ = sample_frames(skeleton, clips)
+        ends = {bone: positions[:, bone] for bone in _find_leaves(skeleton)}
+        for bone, offset in skeleton.end_sites:
+            if bone in ends:
+                tip = quat.mul_vec(rotations[:, bone], np.array(offset))
+                ends[bone] = positions[:, bone] + tip
+        height = float(np.median(positions[..., 2].max(axis=1)))
+        return cls(skeleton, local, positions, ends, height)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """The lengths (B,) of bones from their parents."""
+        return _measure_bones(self.skeleton, self.positions)
 
 
 def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, int]:
@@ -97,10 +137,8 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     Raises RigError if fewer than two chains of bones reach the ground, or if they do not branch
     from one bone.
     """
-    local, positions, rotations, _ = sample_frames(skeleton, clips)
-    ends = _compute_chain_ends(skeleton, positions, rotations)
-    body = float(np.median(positions[..., 2].max(axis=1)))
-    feet = _find_feet(skeleton, ends, positions, body)
+    body = _Body.from_clips(skeleton, clips)
+    feet = _find_feet(body)
     if len(feet) < 2:
         raise RigError(
             "No legs can be recognised on the rig: fewer than two chains of bones reach the "
@@ -111,74 +149,40 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     joints = {
         foot: fork
         for foot, fork in forks.items()
-        if fork is not None and np.median(positions[:, fork, 2]) > _LOW * body
+        if fork is not None and np.median(body.positions[:, fork, 2]) > _LOW * body.height
     }
-    hips = min(joints.values(), key=lambda bone: len(skeleton.get_ancestors(bone)), default=None)
+    hips = min(joints.values(), key=skeleton.get_depth, default=None)
     if hips is None:
         raise RigError(
             "No hips can be recognised on the rig: its legs do not branch from one bone; "
             "name hips, thighs, shins and feet in the rig's roles."
         )
-    legs = sorted(
-        (
-            (joint, _find_leg_bones(skeleton, joint, foot, ends[foot], positions))
-            for foot, joint in joints.items()
-        ),
-        key=lambda pair: (len(skeleton.get_ancestors(pair[0])), pair[0]),
-    )
-    upper = _find_upper_body(skeleton, hips, joints, ends, positions, body)
-    if "head" in upper and _is_tip(skeleton, upper["head"], local):
-        upper["head"] = int(skeleton.parents[upper["head"]])
-    return (
-        {"hips": hips}
-        | upper
-        | _assign_sides(legs, positions, ends, sample_frames(skeleton, clips, hips)[3])
-    )
+    legs = [(joint, _find_leg_bones(body, joint, foot)) for foot, joint in joints.items()]
+    legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
+    upper = _find_upper_body(body, hips, joints)
+    velocities = sample_frames(skeleton, clips, hips)[3]
+    return {"hips": hips} | upper | _assign_sides(body, legs, velocities)
 
 
-def _compute_chain_ends(
-    skeleton: Skeleton, positions: np.ndarray, rotations: np.ndarray
-) -> dict[int, np.ndarray]:
-    """Return world paths (F, 3) of the ends of chains by their last bone: of its end site, or of
-    the bone itself.
-    """
-    tips = {bone: np.asarray(offset, dtype=np.float64) for bone, offset in skeleton.end_sites}
-    leaves = set(range(skeleton.bone_count)) - {int(parent) for parent in skeleton.parents}
-    return {
-        bone: positions[:, bone] + quat.mul_vec(rotations[:, bone], tips.get(bone, np.zeros(3)))
-        for bone in sorted(leaves)
-    }
-
-
-def _find_feet(
-    skeleton: Skeleton, ends: dict[int, np.ndarray], positions: np.ndarray, body: float
-) -> list[int]:
+def _find_feet(body: _Body) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
-    grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < _REACH * body]
-    height = np.median(positions[..., 2], axis=0)
-    feet = _group_by_foot(
-        skeleton,
-        [bone for bone in grounded if _has_stance(ends[bone], positions)],
-        height < _LOW * body,
-    )
+    skeleton, ends, reach = body.skeleton, body.ends, _REACH * body.height
+    grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
+    is_low = np.median(body.positions[..., 2], axis=0) < _LOW * body.height
+    standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
+    feet = _group_by_foot(skeleton, standing, is_low)
     if len(feet) < 2:
-        # no foot stands still on a treadmill, or when skating
-        feet = _group_by_foot(skeleton, grounded, height < _LOW * body)
+        feet = _group_by_foot(skeleton, grounded, is_low)  # on a treadmill, or when skating
     chosen = []
     for foot in feet:
-        joint = find_lowest_common_ancestor(skeleton, foot)
-        reach = {
-            bone: np.mean(np.linalg.norm((ends[bone] - positions[:, joint])[:, :2], axis=-1))
-            for bone in foot
-        }
-        chosen.append(max(reach, key=lambda bone: reach[bone]))
+        joint = body.positions[:, find_lowest_common_ancestor(skeleton, foot)]
+        reaches = [np.mean(np.linalg.norm((ends[b] - joint)[:, :2], axis=-1)) for b in foot]
+        chosen.append(foot[int(np.argmax(reaches))])
     return chosen
 
 
 def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> list[list[int]]:
-    """Group the ends of chains by foot: those that join in a bone with nothing but `low` (B,) bones
-    below it.
-    """
+    """Group ends of chains that join in a bone with nothing but `low` (B,) bones below it."""
     feet: list[list[int]] = []
     for bone in ends:
         for foot in feet:
@@ -192,9 +196,7 @@ def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> 
 
 
 def _has_stance(end: np.ndarray, positions: np.ndarray) -> bool:
-    """Return whether the end of a chain rests at times while the body travels, as a dragged tail
-    does not.
-    """
+    """Return whether the end of a chain rests at times while the body travels, unlike a tail."""
     if len(end) < 3:
         return True
     steps = np.linalg.norm(np.diff(end[:, :2], axis=0), axis=-1)
@@ -205,28 +207,20 @@ def _has_stance(end: np.ndarray, positions: np.ndarray) -> bool:
 
 def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None:
     """Return the lowest bone that a leg shares with another leg."""
-    shared = [
-        find_lowest_common_ancestor(skeleton, [foot, other]) for other in feet if other != foot
-    ]
-    return max(
-        (bone for bone in shared if bone is not None),
-        key=lambda b: len(skeleton.get_ancestors(b)),
-        default=None,
-    )
+    pairs = [[foot, other] for other in feet if other != foot]
+    shared = [find_lowest_common_ancestor(skeleton, pair) for pair in pairs]
+    joined = [bone for bone in shared if bone is not None]
+    return max(joined, key=skeleton.get_depth, default=None)
 
 
-def _find_leg_bones(
-    skeleton: Skeleton, fork: int, foot: int, end: np.ndarray, positions: np.ndarray
-) -> dict[str, int]:
-    """Return the bones by part of the leg from `fork` (exclusive) down to the last bone `foot` and
-    its `end`.
+def _find_leg_bones(body: _Body, fork: int, foot: int) -> dict[str, int]:
+    """Return the bones by part of the leg from `fork` (exclusive) down to its last bone `foot`.
 
-    Thigh and shin are the first two consecutive long segments; bones of one straight segment count
-    once.
+    Thigh and shin are the first two long segments in a row; bones of a straight one count once.
     """
-    chain = get_chain_to_root(skeleton, foot)
+    chain = get_chain_to_root(body.skeleton, foot)
     chain = chain[: chain.index(fork)][::-1]
-    points = np.stack([*(positions[:, bone] for bone in chain), end], axis=1)
+    points = np.stack([*(body.positions[:, bone] for bone in chain), body.ends[foot]], axis=1)
     if np.median(np.linalg.norm(points[:, -1] - points[:, -2], axis=-1)) < 1e-3:
         points = points[:, :-1]
     joints = _find_bends(points)
@@ -243,14 +237,10 @@ def _find_bends(points: np.ndarray) -> list[int]:
     """Return the indices of the points (F, N, 3) at which a chain starts, bends or ends."""
     segments = np.diff(points, axis=1)
     before, after = segments[:, :-1], segments[:, 1:]
-    angle = np.arctan2(
-        np.linalg.norm(np.cross(before, after), axis=-1), np.sum(before * after, axis=-1)
-    )
-    return [
-        0,
-        *(int(i) + 1 for i in np.flatnonzero(angle.max(axis=0) > _STRAIGHT)),
-        points.shape[1] - 1,
-    ]
+    across = np.linalg.norm(np.cross(before, after), axis=-1)
+    angle = np.arctan2(across, np.sum(before * after, axis=-1))
+    bends = np.flatnonzero(angle.max(axis=0) > _STRAIGHT) + 1
+    return [0, *bends.tolist(), points.shape[1] - 1]
 
 
 def _find_first_long_pair(points: np.ndarray) -> int | None:
@@ -260,161 +250,111 @@ def _find_first_long_pair(points: np.ndarray) -> int | None:
     return next((i for i in range(len(long) - 1) if long[i] and long[i + 1]), None)
 
 
-def _find_upper_body(
-    skeleton: Skeleton,
-    hips: int,
-    joints: dict[int, int],
-    ends: dict[int, np.ndarray],
-    positions: np.ndarray,
-    body: float,
-) -> dict[str, int]:
-    """Find spine and head on the chain from the hips to the topmost end; arms or forelegs branch
-    from the spine.
+def _find_upper_body(body: _Body, hips: int, joints: dict[int, int]) -> dict[str, int]:
+    """Find spine and head on the chain from the hips to the topmost end.
+
+    Arms or forelegs branch from the spine; `joints` are the forks of legs by foot.
     """
+    skeleton = body.skeleton
     legs = {bone for foot in joints for bone in get_chain_to_root(skeleton, foot)}
     forks = set(joints.values()) - {hips}
-    tops = {
-        bone: float(np.median(end[:, 2]))
-        for bone, end in ends.items()
-        if hips in skeleton.get_ancestors(bone) and bone not in joints
-    }
-    chains = {
-        bone: [b for b in get_chain_to_root(skeleton, bone) if hips in skeleton.get_ancestors(b)][
-            ::-1
-        ]
-        for bone in tops
-    }
-    # a chain that branches from a leg, such as a twist bone or a toe, is not a spine
-    tops = {
-        bone: top
-        for bone, top in tops.items()
-        if chains[bone][0] not in legs or forks & set(chains[bone])
-    }
-    if not tops:
+    chains = {}
+    for bone in body.ends:
+        above = get_chain_to_root(skeleton, bone)
+        if bone not in joints and hips in above[1:]:
+            chain = above[: above.index(hips)][::-1]
+            # a chain that branches from a leg, such as a twist bone or a toe, is not a spine
+            if chain[0] not in legs or forks & set(chain):
+                chains[bone] = chain
+    if not chains:
         return {"spine": hips}
-    head = max(tops, key=lambda bone: tops[bone])
-    chain = chains[head]
+    chain = chains[max(chains, key=lambda bone: float(np.median(body.ends[bone][:, 2])))]
     spine = next((bone for bone in chain if bone in forks), None)
     if spine is None:
-        spine = next(
-            (b for b in chain if _count_long_branches(skeleton, b, chain, positions, body) >= 2),
-            None,
-        )
-    if spine is None:
-        return {"spine": chain[(len(chain) - 1) // 2], "head": _find_head(skeleton, chain)}
-    return {"spine": spine, "head": _find_head(skeleton, chain[chain.index(spine) :])}
+        spine = next((bone for bone in chain if _count_long_branches(body, bone, chain) >= 2), None)
+    above = chain if spine is None else chain[chain.index(spine) :]
+    # the head is what a face or hair branches from, otherwise the last bone
+    head = next((bone for bone in above[1:] if len(skeleton.get_children(bone)) > 1), chain[-1])
+    if _is_tip(body, head):
+        head = int(skeleton.parents[head])
+    return {"spine": chain[(len(chain) - 1) // 2] if spine is None else spine, "head": head}
 
 
-def _find_head(skeleton: Skeleton, chain: Sequence[int]) -> int:
-    """Return the bone above the spine that a face or hair branches from, otherwise the last of its
-    chain.
-    """
-    return next((bone for bone in chain[1:] if len(skeleton.get_children(bone)) > 1), chain[-1])
+def _is_tip(body: _Body, bone: int) -> bool:
+    """Return whether a bone at the end of a chain never turns against its parent."""
+    parent = int(body.skeleton.parents[bone])
+    if parent < 0 or body.skeleton.get_children(parent) != [bone] or bone not in body.ends:
+        return False
+    turns = quat.angle_between(body.local[:, bone], body.local[:1, bone])
+    return len(turns) > 1 and float(turns.max()) < _STILL
 
 
-def _is_tip(skeleton: Skeleton, bone: int, local: np.ndarray) -> bool:
-    """Return whether a bone at the end of a chain never turns against its parent, like one at the
-    top of a head.
-    """
-    parent = int(skeleton.parents[bone])
-    lone = (
-        parent >= 0 and skeleton.get_children(parent) == [bone] and not skeleton.get_children(bone)
-    )
-    return (
-        lone
-        and len(local) > 1
-        and float(quat.angle_between(local[:, bone], local[:1, bone]).max()) < _STILL
-    )
-
-
-def _count_long_branches(
-    skeleton: Skeleton, bone: int, chain: Sequence[int], positions: np.ndarray, body: float
-) -> int:
-    """Count the branches of `bone` that are as long as an arm, without the one on the `chain` to
-    the head.
-    """
+def _count_long_branches(body: _Body, bone: int, chain: Sequence[int]) -> int:
+    """Count the branches of `bone` that are as long as an arm, without the one on the `chain`."""
     count = 0
-    for child in skeleton.get_children(bone):
+    for child in body.skeleton.get_children(bone):
         if child not in chain:
             reach = {child: 0.0}
-            for lower in get_descendants(skeleton, child):
-                parent = int(skeleton.parents[lower])
-                length = np.median(
-                    np.linalg.norm(positions[:, lower] - positions[:, parent], axis=-1)
-                )
-                reach[lower] = reach[parent] + float(length)
-            count += max(reach.values()) > _LONG_BRANCH * body
+            for lower in get_descendants(body.skeleton, child):
+                reach[lower] = reach[int(body.skeleton.parents[lower])] + float(body.lengths[lower])
+            count += max(reach.values()) > _LONG_BRANCH * body.height
     return count
 
 
+def _measure_bones(skeleton: Skeleton, positions: np.ndarray) -> np.ndarray:
+    """Return the distances (B,) of bones from their parents, the medians over the frames."""
+    from_parent = positions - positions[:, np.maximum(skeleton.parents, 0)]
+    return np.median(np.linalg.norm(from_parent, axis=-1), axis=0)
+
+
 def _assign_sides(
-    legs: Sequence[tuple[int, dict[str, int]]],
-    positions: np.ndarray,
-    ends: dict[int, np.ndarray],
-    velocities: np.ndarray,
+    body: _Body, legs: Sequence[tuple[int, dict[str, int]]], velocities: np.ndarray
 ) -> dict[str, int]:
-    """Return leg parts by role; left and right are seen from where the feet point or the
-    body goes.
-    """
-    left = np.cross(
-        [0.0, 0.0, 1.0], _estimate_facing([leg for _, leg in legs], positions, ends, velocities)
-    )
-    roles: dict[str, int] = {}
-    count = {"left": 0, "right": 0, "middle": 0}
+    """Return leg parts by role; sides are seen from where the feet point or the body goes."""
+    facing = _estimate_facing(body, [leg for _, leg in legs], velocities)
+    left = np.cross([0.0, 0.0, 1.0], facing)
+    sided: list[tuple[str, dict[str, int]]] = []
     for fork in dict.fromkeys(fork for fork, _ in legs):
         pair = [leg for joint, leg in legs if joint == fork]
-        across = [
-            float(
-                np.mean(np.sum((positions[:, leg["thigh"]] - positions[:, fork]) * left, axis=-1))
-            )
-            for leg in pair
-        ]
+        from_fork = [body.positions[:, leg["thigh"]] - body.positions[:, fork] for leg in pair]
+        across = [float(np.mean(np.sum(offset * left, axis=-1))) for offset in from_fork]
         middle = float(np.mean(across))
         for offset, leg in sorted(zip(across, pair, strict=True), key=lambda item: -item[0]):
             word = "left" if offset > middle else "right" if offset < middle else "middle"
-            word = "middle" if len(pair) == 1 else word
-            count[word] += 1
-            label = word + (str(count[word]) if count[word] > 1 else "")
-            roles |= {f"{label}_{part}": bone for part, bone in leg.items()}
-    return roles
+            sided.append(("middle" if len(pair) == 1 else word, leg))
+    labels = label_legs(word for word, _ in sided)
+    return {
+        f"{label}_{part}": bone
+        for label, (_, leg) in zip(labels, sided, strict=True)
+        for part, bone in leg.items()
+    }
 
 
 def _estimate_facing(
-    legs: Sequence[dict[str, int]],
-    positions: np.ndarray,
-    ends: dict[int, np.ndarray],
-    velocities: np.ndarray,
+    body: _Body, legs: Sequence[dict[str, int]], velocities: np.ndarray
 ) -> np.ndarray:
-    """Return ground vectors (F, 3) along which the character faces: by its toes, its travel, or
-    Blender's -Y.
+    """Return where the character faces (F, 3): by its toes, its travel, or along Blender's -Y."""
+    feet = []
+    for leg in legs:
+        if "foot" in leg:
+            heel = body.positions[:, leg["foot"]]
+            toe = (
+                body.positions[:, leg["toe"]] if "toe" in leg else body.ends.get(leg["foot"], heel)
+            )
+            feet.append((heel, toe))
+    for ahead in (compute_planted_direction(feet) if feet else velocities, velocities):
+        if np.linalg.norm(ahead, axis=-1).max() >= 0.02:
+            return ahead
+    return np.broadcast_to([0.0, -1.0, 0.0], velocities.shape)
+
+
+def compute_planted_direction(feet: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the sum (F, 3) on the ground of the ways from heel to toe, (F, 3) each, of feet down.
+
+    Feet in the air are ignored: those of a runner point down and backward.
     """
-    heels = [positions[:, leg["foot"]] for leg in legs if "foot" in leg]
-    toes = [
-        positions[:, leg["toe"]]
-        if "toe" in leg
-        else ends.get(leg["foot"], positions[:, leg["foot"]])
-        for leg in legs
-        if "foot" in leg
-    ]
-    ahead = compute_planted_direction(heels, toes) if toes else velocities
-    if np.linalg.norm(ahead, axis=-1).max() < 0.02:
-        ahead = velocities
-    if np.linalg.norm(ahead, axis=-1).max() < 0.02:
-        return np.broadcast_to([0.0, -1.0, 0.0], ahead.shape)
-    return ahead
-
-
-def compute_planted_direction(
-    heels: Sequence[np.ndarray], toes: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Return the sum (F, 3) of ground vectors from heel to toe, each (F, 3), of the feet that are
-    down.
-
-    Feet in the air are ignored: those of a runner point down and backward. The sum is zero where no
-    foot is down.
-    """
-    ahead = np.zeros_like(toes[0])
-    for heel, toe in zip(heels, toes, strict=True):
+    ahead = np.zeros_like(feet[0][1])
+    for heel, toe in feet:
         down = toe[:, 2] <= np.percentile(toe[:, 2], 40)
         ahead += (toe - heel) * down[:, None] * np.array([1.0, 1.0, 0.0])
     return ahead
@@ -423,124 +363,90 @@ def compute_planted_direction(
 def find_pairs_by_shape(
     skeleton: Skeleton, thighs: tuple[Sequence[int], Sequence[int]], clips: Sequence[Clip]
 ) -> np.ndarray:
-    """Return counterparts (B,) by the similarity of chains on either side; bones in the middle have
-    themselves.
+    """Return counterparts (B,) by similar chains on either side; bones in the middle stay alone.
 
     `thighs` are the left and the right ones; the line between them separates the sides.
     """
-    from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
-
     _, positions, _, _ = sample_frames(skeleton, clips)
-    lateral = positions[:, list(thighs[0])].mean(axis=1) - positions[:, list(thighs[1])].mean(
-        axis=1
-    )
-    lateral = quat.normalize_vectors(lateral)
-    dissimilarity = _Dissimilarity(skeleton, positions)
+    left, right = (positions[:, list(bones)].mean(axis=1) for bones in thighs)
+    lateral = quat.normalize_vectors(left - right)
+    shape = _Dissimilarity(skeleton, positions)
     pairs = np.arange(skeleton.bone_count)
     for bone in range(skeleton.bone_count):
         other = int(pairs[bone])
-        ours = skeleton.get_children(bone)
         if other == bone:
-            for one, two in _pair_children(skeleton, bone, ours, positions, lateral, dissimilarity):
-                pairs[one], pairs[two] = two, one
-        elif bone < other and ours:
-            theirs = skeleton.get_children(other)
-            cost = np.array(
-                [
-                    [
-                        dissimilarity.compare(a, b) + dissimilarity.compare_siblings(a, b)
-                        for b in theirs
-                    ]
-                    for a in ours
-                ]
-            )
-            for i, j in zip(
-                *linear_sum_assignment(cost.reshape(len(ours), len(theirs))), strict=True
-            ):
-                pairs[ours[i]], pairs[theirs[j]] = theirs[j], ours[i]
+            pairs_of_children = _pair_children(shape, bone, lateral)
+        elif bone < other:
+            pairs_of_children = shape.match_children(bone, other, siblings=True)[0]
+        else:
+            continue
+        for one, two in pairs_of_children:
+            pairs[one], pairs[two] = two, one
     return pairs
 
 
 class _Dissimilarity:
-    """Measures by how many metres the lengths of the chains below two bones differ, which is the
-    same in any pose.
-    """
+    """Measures in metres how the lengths of the chains below two bones differ, in any pose."""
 
     def __init__(self, skeleton: Skeleton, positions: np.ndarray) -> None:
         self.skeleton, self.positions = skeleton, positions
-        from_parent = positions - positions[:, np.maximum(skeleton.parents, 0)]
-        self.lengths = np.median(np.linalg.norm(from_parent, axis=-1), axis=0)
+        self.lengths = _measure_bones(skeleton, positions)
         self.differences: dict[tuple[int, int], float] = {}
 
     def measure_length(self, bone: int) -> float:
         """Return the length from a bone to its parent plus that of all bones below."""
         return float(self.lengths[[bone, *get_descendants(self.skeleton, bone)]].sum())
 
-    def compare(self, one: int, two: int) -> float:
-        """Return the difference in lengths of two bones and of all bones below them, matched at
-        best.
+    def match_children(
+        self, one: int, two: int, *, siblings: bool = False
+    ) -> tuple[list[tuple[int, int]], float]:
+        """Return the pairs of children of two bones that differ least, and by how much they do.
+
+        The distances to `siblings` distinguish fingers of the same length.
         """
         from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
 
+        ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)
+        costs = [self.compare(a, b) for a in ours for b in theirs]
+        cost = np.array(costs, dtype=np.float64).reshape(len(ours), len(theirs))
+        if siblings and ours and len(ours) == len(theirs):
+            profiles = self._measure_distances(ours)[:, None] - self._measure_distances(theirs)
+            cost += np.abs(profiles).sum(axis=-1)
+        rows, columns = linear_sum_assignment(cost)
+        pairs = [(ours[i], theirs[j]) for i, j in zip(rows, columns, strict=True)]
+        return pairs, float(cost[rows, columns].sum())
+
+    def compare(self, one: int, two: int) -> float:
+        """Return the difference in lengths of two bones and of all below, matched at best."""
         if (one, two) not in self.differences:
-            ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)
-            cost = np.array([[self.compare(a, b) for b in theirs] for a in ours]).reshape(
-                len(ours), len(theirs)
-            )
-            rows, columns = linear_sum_assignment(cost)
-            unmatched = [ours[i] for i in set(range(len(ours))) - set(rows)]
-            unmatched += [theirs[j] for j in set(range(len(theirs))) - set(columns)]
+            pairs, difference = self.match_children(one, two)
+            children = self.skeleton.get_children(one) + self.skeleton.get_children(two)
+            matched = {bone for pair in pairs for bone in pair}
             own = abs(float(self.lengths[one] - self.lengths[two]))
-            rest = sum(self.measure_length(bone) + 0.01 for bone in unmatched)
-            self.differences[one, two] = own + float(cost[rows, columns].sum()) + rest
+            rest = sum(self.measure_length(b) + 0.01 for b in children if b not in matched)
+            self.differences[one, two] = own + difference + rest
         return self.differences[one, two]
 
-    def compare_siblings(self, one: int, two: int) -> float:
-        """Return the difference in distances to siblings, which distinguishes fingers of the same
-        length.
-        """
-        profiles = [
-            np.sort(
-                np.median(
-                    np.linalg.norm(
-                        self.positions[:, siblings] - self.positions[:, [bone]], axis=-1
-                    ),
-                    axis=0,
-                )
-            )
-            for bone in (one, two)
-            for siblings in [self.skeleton.get_children(int(self.skeleton.parents[bone]))]
-        ]
-        return (
-            float(np.abs(profiles[0] - profiles[1]).sum())
-            if len(profiles[0]) == len(profiles[1])
-            else 0.0
-        )
+    def _measure_distances(self, siblings: list[int]) -> np.ndarray:
+        """Return the distances (C, C) of C bones from each of them, in ascending order."""
+        points = self.positions[:, siblings]
+        distances = np.linalg.norm(points[:, :, None] - points[:, None], axis=-1)
+        return np.sort(np.median(distances, axis=0), axis=-1)
 
 
-def _pair_children(
-    skeleton: Skeleton,
-    bone: int,
-    children: Sequence[int],
-    positions: np.ndarray,
-    lateral: np.ndarray,
-    dissimilarity: _Dissimilarity,
-) -> list[tuple[int, int]]:
-    """Return pairs among the children of a bone in the middle: similar ones, as far to the left as
-    to the right.
-    """
+def _pair_children(shape: _Dissimilarity, bone: int, lateral: np.ndarray) -> list[tuple[int, int]]:
+    """Pair similar children of a bone in the middle that are as far to the left as to the right."""
     aside = {}
-    for child in children:
-        centre = positions[:, [child, *get_descendants(skeleton, child)]].mean(axis=1)
-        aside[child] = float(np.mean(np.sum((centre - positions[:, bone]) * lateral, axis=-1)))
+    for child in shape.skeleton.get_children(bone):
+        below = [child, *get_descendants(shape.skeleton, child)]
+        offset = shape.positions[:, below].mean(axis=1) - shape.positions[:, bone]
+        aside[child] = float(np.mean(np.sum(offset * lateral, axis=-1)))
     options = []
-    for one, two in combinations(children, 2):
+    for one, two in combinations(aside, 2):
         farther = max(abs(aside[one]), abs(aside[two]))
         uneven = abs(aside[one] + aside[two])
-        difference = dissimilarity.compare(one, two)
-        allowed = (
-            0.25 * (dissimilarity.measure_length(one) + dissimilarity.measure_length(two)) + 0.01
-        )
+        difference = shape.compare(one, two)
+        allowed = 0.25 * (shape.measure_length(one) + shape.measure_length(two)) + 0.01
         if aside[one] * aside[two] < 0 and uneven < farther and difference < allowed:
             options.append((difference + uneven, one, two))
     chosen: list[tuple[int, int]] = []

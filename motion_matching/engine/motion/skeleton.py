@@ -51,6 +51,10 @@ class Skeleton:
             chain.append(bone)
         return chain
 
+    def get_depth(self, bone: int) -> int:
+        """Return the number of bones above."""
+        return len(self.get_ancestors(bone))
+
     def compute_bone_world(
         self, bone: int, rotations: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
