@@ -1,7 +1,6 @@
 """Legs for foot locking: their measures from the data, and two-bone inverse kinematics.
 
-Plain floats, because a leg is a handful of single vectors at each tick; functions are few and flat
-for the same reason.
+Plain floats in few, flat functions, because a leg is a handful of single vectors at each tick.
 """
 
 from __future__ import annotations
@@ -51,12 +50,10 @@ class LegGeometry:
 
 
 def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
-    """Measure the legs of a skeleton, whose bone 0 is the simulation bone, from sample poses (F, 7,
-    B).
-    """
-    local = poses.transpose(0, 2, 1).astype(np.float64)
-    local[:, 0] = [0, 0, 0, 1, 0, 0, 0]
-    rotations, positions = quat.fk(local[..., 3:], local[..., :3], skeleton.parents)
+    """Measure the legs of a skeleton from poses (F, 7, B), whose bone 0 is the simulation bone."""
+    standing = poses.copy()
+    standing[..., 0] = [0, 0, 0, 1, 0, 0, 0]
+    rotations, positions = quat.compute_world(standing, skeleton.parents)
     return tuple(_measure_leg(skeleton, leg, rotations, positions) for leg in roles.legs)
 
 
@@ -64,37 +61,30 @@ def _measure_leg(
     skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
 ) -> LegGeometry:
     chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
-    upper, lower = (
-        positions[:, leg.shin] - positions[:, leg.thigh],
-        positions[:, leg.foot] - positions[:, leg.shin],
-    )
+    hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
+    upper, lower = knees - hips, ankles - knees
     # opposite to the knee's bend, weighted toward the most bent frames
     axis = quat.inv_mul_vec(rotations[:, leg.shin], np.cross(lower, upper)).sum(axis=0)
-    heights = np.percentile(positions[:, [leg.toe, leg.foot], 2], _STANDING, axis=0)
+    hinge = axis / max(float(np.linalg.norm(axis)), 1e-9)
     tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
-    tips = (
-        positions[:, leg.toe]
-        if tip is None
-        else positions[:, leg.toe] + quat.mul_vec(rotations[:, leg.toe], tip)
-    )
+    tips = toes if tip is None else toes + quat.mul_vec(rotations[:, leg.toe], tip)
+    toe, foot, end = (float(np.percentile(p[:, 2], _STANDING)) for p in (toes, ankles, tips))
     return LegGeometry(
-        tuple(chain),
-        chain.index(leg.thigh),
-        chain.index(leg.shin),
-        chain.index(leg.foot),
-        tuple((axis / max(float(np.linalg.norm(axis)), 1e-9)).tolist()),
-        None if tip is None else tuple(tip.tolist()),
-        _measure_folded_length(positions[:, leg.foot] - positions[:, leg.thigh], upper, lower),
-        float(heights[0]),
-        float(heights[1]),
-        float(np.percentile(tips[:, 2], _STANDING)),
+        chain=tuple(chain),
+        thigh=chain.index(leg.thigh),
+        shin=chain.index(leg.shin),
+        foot=chain.index(leg.foot),
+        hinge=tuple(hinge.tolist()),
+        tip=None if tip is None else tuple(tip.tolist()),
+        folded_length=_measure_folded_length(ankles - hips, upper, lower),
+        toe_height=toe,
+        foot_height=foot,
+        tip_height=end,
     )
 
 
 def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> float:
-    """Return the distance of hip and ankle with the knee bent a little more than in any frame;
-    vectors are (F, 3).
-    """
+    """Return the distance of hip and ankle with the knee bent slightly more than in any frame."""
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
     bent = _acos((square - a * a - b * b) / max(2.0 * a * b, 1e-9)) + _EXTRA_BEND
@@ -104,9 +94,7 @@ def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarr
 def _find_tip(
     skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
 ) -> np.ndarray:
-    """Return the toe's end (3,) in its frame: that of the rig, or a point ahead of the toe joint of
-    a standing foot.
-    """
+    """Return the toe's end (3,) in its frame: the rig's, or a point ahead of a standing toe."""
     own = [offset for bone, offset in skeleton.end_sites if bone == leg.toe]
     if own and np.linalg.norm(own[0]) > 1e-3:
         return np.array(own[0])
@@ -118,8 +106,7 @@ def _find_tip(
 def compute_world_joints(
     root: list[float], bones: Sequence[list[float]], parents: Sequence[int]
 ) -> list[Joint]:
-    """Return the root and the joints of bones in the world, from local positions and rotations (7
-    each).
+    """Return the root and the joints of bones in the world, from local poses of 7 numbers each.
 
     `parents` are the indices of the bones' parents among the joints; the root is joint 0.
     """
@@ -127,21 +114,18 @@ def compute_world_joints(
     for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
         (px, py, pz), (a, b, c, d) = joints[parent]
         tx, ty, tz = 2.0 * (c * z - d * y), 2.0 * (d * x - b * z), 2.0 * (b * y - c * x)
-        joints.append(
-            (
-                (
-                    px + x + a * tx + c * tz - d * ty,
-                    py + y + a * ty + d * tx - b * tz,
-                    pz + z + a * tz + b * ty - c * tx,
-                ),
-                (
-                    a * w - b * i - c * j - d * k,
-                    a * i + b * w + c * k - d * j,
-                    a * j - b * k + c * w + d * i,
-                    a * k + b * j - c * i + d * w,
-                ),
-            )
+        position = (
+            px + x + a * tx + c * tz - d * ty,
+            py + y + a * ty + d * tx - b * tz,
+            pz + z + a * tz + b * ty - c * tx,
         )
+        rotation = (
+            a * w - b * i - c * j - d * k,
+            a * i + b * w + c * k - d * j,
+            a * j - b * k + c * w + d * i,
+            a * k + b * j - c * i + d * w,
+        )
+        joints.append((position, rotation))
     return joints
 
 
@@ -159,24 +143,15 @@ def bend(
     lx, ly, lz = ax - kx, ay - ky, az - kz
     sx, sy, sz = ux + lx, uy + ly, uz + lz
     gx, gy, gz = gx - hx, gy - hy, gz - hz
-    aa, bb, square = (
-        ux * ux + uy * uy + uz * uz,
-        lx * lx + ly * ly + lz * lz,
-        sx * sx + sy * sy + sz * sz,
-    )
-    a, b, now, reach = (
-        math.sqrt(aa),
-        math.sqrt(bb),
-        math.sqrt(square),
-        math.sqrt(gx * gx + gy * gy + gz * gz),
-    )
+    aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
+    square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
+    a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
     if reach > now:
         whole = a + b
         reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
         reach = min(reach, max(whole - buffer, now))
     reach = max(reach, abs(a - b) + 1e-3)
-    # the hinge gives the knee's direction; where the leg is bent that way, its own plane is more
-    # exact
+    # the hinge gives the knee's direction; a leg that is bent that way gives its plane more exactly
     kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
     n = math.sqrt(nx * nx + ny * ny + nz * nz)
@@ -186,10 +161,8 @@ def bend(
     else:
         nx, ny, nz = kx, ky, kz
     ab, target = 2.0 * a * b, reach * reach
-    at_hip = 0.5 * (
-        _acos((aa + target - bb) / (2.0 * a * reach))
-        - side * _acos((aa + square - bb) / (2.0 * a * now))
-    )
+    hip_now = _acos((aa + square - bb) / (2.0 * a * now))
+    at_hip = 0.5 * (_acos((aa + target - bb) / (2.0 * a * reach)) - side * hip_now)
     at_knee = 0.5 * (side * _acos((square - aa - bb) / ab) - _acos((target - aa - bb) / ab))
     s = math.sin(at_hip)
     whole_leg = mul(between(sx, sy, sz, gx, gy, gz), (math.cos(at_hip), nx * s, ny * s, nz * s))
@@ -202,9 +175,7 @@ def _acos(cosine: float) -> float:
 
 
 def _soften(reach: float, length: float, buffer: float) -> float:
-    """Follow a requested reach up to a share of the leg's length, and approach straight ever more
-    slowly beyond it.
-    """
+    """Follow a requested reach up to a share of the length, and approach straight ever slower."""
     firm = FIRM * length
     if reach <= firm:
         return reach

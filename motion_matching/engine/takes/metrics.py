@@ -1,7 +1,6 @@
 """Physical measures of motion: the same for a take and for the clips it was made from.
 
-The body is measured from a clip of the source's bones, as read back from a file. Goals and played
-frames come from the take.
+The body is measured from a clip, as read back from a file. Goals and frames come from the take.
 """
 
 from __future__ import annotations
@@ -56,13 +55,9 @@ class BodyMotion:
 
     @cached_property
     def bone_accelerations(self) -> np.ndarray:
-        """Acceleration (F, B) of every bone in the world, m/s², by second differences; 0 at both
-        ends.
-        """
-        a = np.zeros(self.positions.shape[:2])
+        """Acceleration (F, B) of every bone in m/s², by second differences; 0 at both ends."""
         second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
-        a[1:-1] = np.linalg.norm(second, axis=-1)
-        return a
+        return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
 
     @cached_property
     def acceleration(self) -> np.ndarray:
@@ -91,26 +86,39 @@ def measure_mann_foot_slide(bodies: Sequence[BodyMotion], floors: np.ndarray) ->
     H is 2.5 cm above the toe's floor (L,).
     """
     heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
-    slides = np.concatenate([body.toe_speed for body in bodies]) * (
-        2 - 2 ** (heights / MANN_HEIGHT)
-    )
-    low = heights < MANN_HEIGHT
-    return float(slides[low].mean()) if low.any() else 0.0
+    speeds = np.concatenate([body.toe_speed for body in bodies])
+    return _compute_mean(speeds * (2 - 2 ** (heights / MANN_HEIGHT)), heights < MANN_HEIGHT)
 
 
 def measure_contact_slide(bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray]) -> float:
     """Return the mean horizontal toe speed in m/s over frames with a source contact (F, L)."""
-    on = np.concatenate(contacts)
-    return (
-        float(np.concatenate([body.toe_speed for body in bodies])[on].mean()) if on.any() else 0.0
-    )
+    speeds = np.concatenate([body.toe_speed for body in bodies])
+    return _compute_mean(speeds, np.concatenate(contacts))
+
+
+def measure_foot_slides(
+    bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray], floors: np.ndarray
+) -> dict[str, float]:
+    """Measure how far feet slide, as MANN does and over source contacts (F, L)."""
+    return {
+        "foot_slide_mann": measure_mann_foot_slide(bodies, floors),
+        "foot_slide_contacts": measure_contact_slide(bodies, contacts),
+    }
+
+
+def measure_foot_lock(take: Take, corrections: np.ndarray) -> dict[str, float]:
+    """Measure the share of contacts held, and how far (T, L) the toes were moved for it."""
+    return {
+        "contacts_locked": _compute_mean(take.locked, take.contacts),
+        "leg_correction_mean": float(corrections.mean()),
+        "leg_correction_max": float(corrections.max()),
+    }
 
 
 def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
-    stuck = (np.linalg.norm(velocity, axis=-1) < FREEZE_SPEED) & (
-        np.linalg.norm(desired, axis=-1) > FREEZE_DESIRED_SPEED
-    )
+    speed, desired_speed = np.linalg.norm(velocity, axis=-1), np.linalg.norm(desired, axis=-1)
+    stuck = (speed < FREEZE_SPEED) & (desired_speed > FREEZE_DESIRED_SPEED)
     return int((np.diff(find_runs(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
 
 
@@ -120,14 +128,13 @@ def measure_response_times(velocity: np.ndarray, desired: np.ndarray, fps: float
     A sharp turn is one of over 120 degrees. Infinite if the next turn comes first.
     """
     speed = np.linalg.norm(desired, axis=-1)
-    moving = (speed[1:] > FREEZE_DESIRED_SPEED) & (speed[:-1] > FREEZE_DESIRED_SPEED)
+    moving = speed > FREEZE_DESIRED_SPEED
     cosine = np.sum(desired[1:] * desired[:-1], axis=-1) / np.maximum(speed[1:] * speed[:-1], 1e-9)
-    turns = [*(np.flatnonzero(moving & (cosine < -0.5)) + 1), len(desired)]
+    turns = [*(np.flatnonzero(moving[1:] & moving[:-1] & (cosine < -0.5)) + 1), len(desired)]
+    along, full = np.sum(velocity * desired, axis=-1), np.sum(desired**2, axis=-1)
     times = []
     for start, stop in itertools.pairwise(turns):
-        along = np.sum(velocity[start:stop] * desired[start:stop], axis=-1)
-        full = np.sum(desired[start:stop] ** 2, axis=-1)
-        answered = np.flatnonzero(along >= _RESPONSE_SHARE * full)
+        answered = np.flatnonzero((along >= _RESPONSE_SHARE * full)[start:stop])
         times.append(float(answered[0] / fps) if len(answered) else float("inf"))
     return times
 
@@ -139,13 +146,11 @@ def measure_clips(
     turn = np.concatenate([body.turn_rate for body in bodies])
     turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
     acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
+    speed = np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies])
     return {
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
-        "foot_slide_mann": measure_mann_foot_slide(bodies, floors),
-        "foot_slide_contacts": measure_contact_slide(bodies, contacts),
-        "speed_mean": float(
-            np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies]).mean()
-        ),
+        **measure_foot_slides(bodies, contacts, floors),
+        "speed_mean": float(speed.mean()),
         "turn_rate_p99": float(np.percentile(turn, 99)),
         "turn_rate_max": float(turn.max()),
         "turning_p99": float(np.percentile(turning, 99)),
@@ -172,11 +177,10 @@ def measure_take(
     """
     unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
     steady = _find_steady_ticks(unhindered, take.fps)
-    share = float(in_data[steady].mean()) if steady.any() else 0.0
-    steady &= in_data
+    compared = steady & in_data
     speed = np.linalg.norm(body.velocity, axis=-1)
     desired_speed = np.linalg.norm(take.desired_velocity, axis=-1)
-    along = _project_on_desired(body.velocity, take.desired_velocity)
+    along = np.sum(body.velocity * take.desired_velocity, axis=-1) / np.maximum(desired_speed, 1e-9)
     distance = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=-1)
     angle = np.abs(planar.wrap(take.character[:, 2] - take.simulation[:, 2]))
     # a jump lies between a tick and the one before: second differences about either see it
@@ -184,6 +188,7 @@ def measure_take(
     at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
     ratios = body.bone_accelerations[jumped] / hardest if jumped.any() else np.zeros(1)
     answers = measure_response_times(body.velocity, take.desired_velocity, take.fps)
+    median = float(np.median(answers)) if answers else np.inf
     return measure_clips([body], [take.contacts], floors) | {
         "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),
         "jump_acceleration_p99": float(np.percentile(at_jumps, 99)),
@@ -192,38 +197,33 @@ def measure_take(
         "simulation_distance_mean": float(distance.mean()),
         "simulation_distance_max": float(distance.max()),
         "simulation_angle_mean": float(angle.mean()),
-        "contacts_locked": float(take.locked[take.contacts].mean()) if take.contacts.any() else 0.0,
-        "leg_correction_mean": float(corrections.mean()),
-        "leg_correction_max": float(corrections.max()),
+        **measure_foot_lock(take, corrections),
         "toe_lowest": float((body.toes[..., 2] - floors).min()),
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
         "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
-        "desired_speed": float(desired_speed[steady].mean()) if steady.any() else 0.0,
-        "achieved_along_wish": float(along[steady].mean()) if steady.any() else 0.0,
-        "achieved_speed": float(speed[steady].mean()) if steady.any() else 0.0,
-        "wanted_speed_in_data": share,
-        "response_times": [
-            round(t, 3) if np.isfinite(t) else None for t in answers
-        ],  # None: not before the next turn
-        "response_time_median": float(np.median(answers))
-        if answers and np.isfinite(np.median(answers))
-        else None,
+        "desired_speed": _compute_mean(desired_speed, compared),
+        "achieved_along_wish": _compute_mean(along, compared),
+        "achieved_speed": _compute_mean(speed, compared),
+        "wanted_speed_in_data": _compute_mean(in_data, steady),
+        # None: not before the next turn
+        "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],
+        "response_time_median": median if np.isfinite(median) else None,
         "freezes": count_freezes(body.velocity, unhindered, take.fps),
         "database_share_used": len(np.unique(take.frames)) / database_frames,
     }
 
 
-def _project_on_desired(velocity: np.ndarray, desired: np.ndarray) -> np.ndarray:
-    """Return the speed (T,) in the direction of a desired velocity."""
-    return np.sum(velocity * desired, axis=-1) / np.maximum(np.linalg.norm(desired, axis=-1), 1e-9)
+def _compute_mean(values: np.ndarray, mask: np.ndarray) -> float:
+    """Return the mean of values where a mask is True, 0 if that is nowhere."""
+    return float(values[mask].mean()) if mask.any() else 0.0
 
 
-def _find_steady_ticks(desired: np.ndarray, fps: float, settle: float = 1.0) -> np.ndarray:
-    """Return ticks (T,) whose goal has been steady and above 0.1 m/s for `settle` seconds."""
+def _find_steady_ticks(desired: np.ndarray, fps: float) -> np.ndarray:
+    """Return ticks (T,) whose goal has been steady and above 0.1 m/s for a second."""
     moving = np.linalg.norm(desired, axis=-1) > 0.1
     change = np.linalg.norm(np.diff(desired, axis=0, prepend=desired[:1]), axis=-1)
     calm = moving & (change < 3.0 / fps)
-    frames = round(settle * fps)
+    frames = round(fps)
     counts = np.cumsum(np.concatenate([[0], calm]))
     result = np.zeros(len(desired), bool)
     if len(desired) > frames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -110,8 +111,9 @@ def report(
     """
     if bvh_file is None:
         with tempfile.TemporaryDirectory() as folder:
-            write_bvh(take, Path(folder) / "take.bvh")
-            return report(take, database, Path(folder) / "take.bvh", live=live)
+            file = Path(folder) / "take.bvh"
+            write_bvh(take, file)
+            return report(take, database, file, live=live)
     bones = database.skeleton.names[1:]
     written = dict(zip(bones, bvh.sanitize_names(bones), strict=True))
     return report_clip(bvh.load(bvh_file, scale=0.01), written, take, database, live=live)
@@ -129,29 +131,25 @@ def report_clip(
 
     `names` are the clip's bones by those of the database.
     """
-    roles = Roles.from_names(
-        clip.skeleton, {role: names[bone] for role, bone in database.role_names.items()}
-    )
+    role_names = {role: names[bone] for role, bone in database.role_names.items()}
+    roles = Roles.from_names(clip.skeleton, role_names)
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
     body = metrics.measure_body(clip, roles, np.array(database.hips_forward), settings)
     sources, contacts = make_source_bodies(database)
     floors = metrics.measure_toe_floors(sources)
-    hardest = _measure_peak_accelerations(sources, database)
-    of_clip = {names[bone]: acceleration for bone, acceleration in hardest.items()}
+    peaks = _measure_peak_accelerations(sources, database)
+    of_clip = {names[bone]: peak for bone, peak in peaks.items()}
+    hardest = np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names])
+    corrections = baking.measure_toe_corrections(take, database)
+    in_data = find_ticks_in_data(take, database)
     before = {} if live is None else {"live": baking.measure_feet(live, database, floors)}
     return {
         "name": take.name,
         "fps": take.fps,
         "take": metrics.measure_take(
-            body,
-            take,
-            floors,
-            np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names]),
-            measure_toe_corrections(take, database),
-            find_ticks_in_data(take, database),
-            database.frame_count,
+            body, take, floors, hardest, corrections, in_data, database.frame_count
         ),
         "sources": metrics.measure_clips(sources, contacts, floors),
         **before,
@@ -165,12 +163,11 @@ def report_clip(
 
 def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]:
     """Return the speeds of the gaits of a take that the data lacks; see `find_missing_speeds`."""
-    settings = PerformerSettings().with_changes(take.settings)
     gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
     return [
         {"gait": gait, **lacking}
         for gait in sorted(gaits)
-        for lacking in find_missing_speeds(database, getattr(settings, gait))
+        for lacking in find_missing_speeds(database, getattr(take.performer_settings, gait))
     ]
 
 
@@ -179,42 +176,24 @@ def _measure_peak_accelerations(sources: list[BodyMotion], database: Database) -
 
     Bones above the hips move with the character; theirs is infinite, so they are not compared.
     """
+    skeleton = database.skeleton
     largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
-    riders = {
-        database.skeleton.names[bone]
-        for bone in database.skeleton.get_ancestors(database.roles.hips)
-    }
-    names = database.skeleton.names[1:]
-    return {
-        name: np.inf if name in riders else float(a) for name, a in zip(names, largest, strict=True)
-    }
-
-
-def measure_toe_corrections(take: Take, database: Database) -> np.ndarray:
-    """Return how far foot locking moved each toe (T, L), in metres."""
-    baked, unlocked = (
-        baking.compute_toe_positions(poses, database) for poses in (take.poses, take.unlocked_poses)
-    )
-    return np.linalg.norm(baked - unlocked, axis=-1)
+    # the bodies lack bone 0, the simulation bone
+    largest[[bone - 1 for bone in skeleton.get_ancestors(database.roles.hips) if bone]] = np.inf
+    return dict(zip(skeleton.names[1:], largest.tolist(), strict=True))
 
 
 def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
     """List the clips that a take plays, longest first: name, seconds, and mirrored seconds."""
     played: dict[str, list[int]] = {}
-    for r, ticks in zip(
-        *np.unique(database.range_of_frame[take.frames], return_counts=True), strict=True
-    ):
-        origin = database.ranges[int(r)]
-        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += int(ticks)
-    order = sorted(played, key=lambda clip: (-sum(played[clip]), clip))
-    return [
-        {
-            "clip": clip,
-            "seconds": round(played[clip][0] / take.fps, 2),
-            "mirrored": round(played[clip][1] / take.fps, 2),
-        }
-        for clip in order
-    ]
+    for r, ticks in Counter(database.range_of_frame[take.frames].tolist()).items():
+        origin = database.ranges[r]
+        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += ticks
+    result = []
+    for clip in sorted(played, key=lambda clip: (-sum(played[clip]), clip)):
+        seconds, mirrored = (round(ticks / take.fps, 2) for ticks in played[clip])
+        result.append({"clip": clip, "seconds": seconds, "mirrored": mirrored})
+    return result
 
 
 def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
@@ -222,18 +201,15 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
 
     def candidate_to_dict(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
         source = database.get_frame_source(candidate.frame)
-        costs = {
-            label: round(cost, 3) for label, cost in zip(labels, candidate.by_feature, strict=True)
-        }
-        return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": costs}
+        costs = [round(cost, 3) for cost in candidate.by_feature]
+        by_feature = dict(zip(labels, costs, strict=True))
+        return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": by_feature}
 
     return [
         {
             "second": round(tick / take.fps, 3),
             "playing_on": candidate_to_dict(search.continuing, search.labels),
-            "candidates": [
-                candidate_to_dict(candidate, search.labels) for candidate in search.candidates
-            ],
+            "candidates": [candidate_to_dict(c, search.labels) for c in search.candidates],
         }
         for tick, search in take.decisions
     ]
@@ -242,8 +218,7 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
 def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     """Return ticks (T,) whose next desired second exists in a second or more of the database.
 
-    It exists if the character gets as far, within a tenth or 0.1 m, and turns as much, within 0.3
-    rad.
+    It exists if the character gets as far (within a tenth or 0.1 m) and turns as much (0.3 rad).
     """
     from scipy.spatial import cKDTree
 
@@ -252,12 +227,10 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     later = np.minimum(np.arange(take.frame_count) + frames, take.frame_count - 1)
     desired = planar.rotate(path[later] - path[:-1], -take.desired_yaw)
     desired_turn = take.desired_yaw[later] - take.desired_yaw
-    inside = np.arange(database.frame_count) + frames < database.stops[database.range_of_frame]
-    here = np.flatnonzero(inside)
-    offset = planar.rotate(
-        database.track[here + frames, :2] - database.track[here, :2], -database.track[here, 2]
-    )
-    turn = database.track[here + frames, 2] - database.track[here, 2]
+    stops = database.stops[database.range_of_frame]
+    here = np.flatnonzero(np.arange(database.frame_count) + frames < stops)
+    moved = database.track[here + frames] - database.track[here]
+    offset, turn = planar.rotate(moved[:, :2], -database.track[here, 2]), moved[:, 2]
     radius = np.maximum(0.1 * np.linalg.norm(desired, axis=1), 0.1)
     matches = cKDTree(offset).query_ball_point(desired, radius)
     difference = [turn[near] - t for near, t in zip(matches, desired_turn, strict=True)]
@@ -270,8 +243,7 @@ def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.nd
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
         if origin.mirrored:
             continue
-        poses = database.poses[start:stop].transpose(0, 2, 1).astype(np.float64)
-        _, positions = quat.fk(poses[..., 3:], poses[..., :3], database.skeleton.parents)
+        _, positions = quat.compute_world(database.poses[start:stop], database.skeleton.parents)
         toes = positions[:, [leg.toe for leg in database.roles.legs]]
         track = GroundTrack(database.track[start:stop, :2], database.track[start:stop, 2])
         bodies.append(BodyMotion(database.fps, positions[:, 1:], toes, track))
