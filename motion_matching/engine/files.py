@@ -151,3 +151,21 @@ def expect_array(
         has, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
         raise error(f"{path} has '{name}' as {has}, expected {expected}; make it again.")
     return array
+
+
+def expect_arrays(
+    arrays: Mapping[str, np.ndarray],
+    kinds: Mapping[str, tuple[Any, tuple[Any, ...]]],
+    sizes: Mapping[str, int | None],
+    path: Path | str,
+    error: type[MotionMatchingError],
+) -> dict[str, np.ndarray]:
+    """Return the arrays that `kinds` names, each of its type and shape; see `expect_array`.
+
+    Letters in a shape stand for `sizes`.
+    """
+    shapes = {name: tuple(sizes.get(n, n) for n in shape) for name, (_, shape) in kinds.items()}
+    return {
+        name: expect_array(arrays, name, dtype, shapes[name], path, error)
+        for name, (dtype, _) in kinds.items()
+    }

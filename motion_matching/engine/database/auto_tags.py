@@ -7,13 +7,12 @@ are ordinary ranges that a user may edit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from ..maths import planar
 from ..maths.runs import find_runs
-from ..motion.simulation_bone import GroundTrack
+from ..motion.simulation_bone import GroundTrack, compute_local_velocity
 from .thresholds import AutoTagSettings
 
 NAMES = ("idle", "walk", "run", "turn_left", "turn_right", "strafe", "back", "start", "stop")
@@ -31,55 +30,46 @@ def propose(
         return []
     velocity, rate = _measure_motion(track, fps, settings)
     speed = np.linalg.norm(velocity, axis=1)
-    shortest = max(round(settings.shortest * fps), 1)
-    gait = _classify_levels(speed, (settings.idle_speed, settings.run_speed), settings.hysteresis)
+    shortest, hysteresis = max(round(settings.shortest * fps), 1), settings.hysteresis
+    gait = _classify_levels(speed, (settings.idle_speed, settings.run_speed), hysteresis)
     gait = _merge_short_levels(gait, shortest)
     gait = _absorb_passing_walks(gait, round(settings.change_time * fps))
     moving = gait > 0
     angle = np.where(moving, np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1])), np.nan)
     # the margin of both angles is that of the first: they part sectors of one width
     bounds = (settings.strafe_angle, settings.back_angle)
-    sector = _classify_levels(angle, bounds, settings.hysteresis, settings.strafe_angle)
-    proposals: dict[str, Sequence[Sequence[int]]] = {}
-    for level, name in enumerate(("idle", "walk", "run")):
-        proposals[name] = find_runs(gait == level).tolist()
-    for level, name in ((1, "strafe"), (2, "back")):
-        proposals[name] = [
-            (a, b) for a, b in find_runs(moving & (sector == level)).tolist() if b - a >= shortest
-        ]
-    for name, turning in (("turn_left", rate), ("turn_right", -rate)):
-        turns = find_runs(
-            _classify_levels(turning, (settings.turn_rate,), settings.hysteresis) > 0
-        ).tolist()
-        proposals[name] = [
+    sector = _classify_levels(angle, bounds, hysteresis, settings.strafe_angle)
+    spans = {name: find_runs(gait == k).tolist() for k, name in enumerate(("idle", "walk", "run"))}
+    for name, mask in (
+        ("strafe", moving & (sector == 1)),
+        ("back", moving & (sector == 2)),
+        ("turn_left", _classify_levels(rate, (settings.turn_rate,), hysteresis) > 0),
+        ("turn_right", _classify_levels(-rate, (settings.turn_rate,), hysteresis) > 0),
+    ):
+        least = settings.least_turn if name.startswith("turn") else 0.0
+        spans[name] = [
             (a, b)
-            for a, b in turns
-            if b - a >= shortest and abs(track.yaw[b - 1] - track.yaw[a]) >= settings.least_turn
+            for a, b in find_runs(mask).tolist()
+            if b - a >= shortest and abs(track.yaw[b - 1] - track.yaw[a]) >= least
         ]
-    count = track.frame_count
-    proposals["start"] = _find_starts(speed, gait, fps, settings)
-    proposals["stop"] = [
-        (count - b, count - a) for a, b in _find_starts(speed[::-1], gait[::-1], fps, settings)
-    ]
-    return sorted(
-        ((name, a, b) for name, spans in proposals.items() for a, b in spans),
-        key=lambda tag: (tag[1:], tag[0]),
-    )
+    spans["start"] = _find_starts(speed, gait, fps, settings)
+    stops, count = _find_starts(speed[::-1], gait[::-1], fps, settings), track.frame_count
+    spans["stop"] = [(count - b, count - a) for a, b in stops]
+    proposals = [(name, a, b) for name, pairs in spans.items() for a, b in pairs]
+    return sorted(proposals, key=lambda tag: (tag[1:], tag[0]))
 
 
 def _measure_motion(
     track: GroundTrack, fps: float, settings: AutoTagSettings
 ) -> tuple[Array, Array]:
     """Return averaged local velocity (F, 2) and averaged turn rate (F,), per second."""
-    from scipy.ndimage import uniform_filter1d
-
-    local = planar.rotate(np.gradient(track.positions, 1.0 / fps, axis=0), -track.yaw)
-    rate = np.gradient(track.yaw, 1.0 / fps)
+    from scipy.ndimage import uniform_filter1d  # a database's settings load without scipy
 
     def average(values: Array, seconds: float) -> Array:
         return uniform_filter1d(values, 2 * int(0.5 * seconds * fps) + 1, axis=0, mode="nearest")
 
-    return average(local, settings.speed_window), average(rate, settings.turn_window)
+    velocity, rate = compute_local_velocity(track, fps)
+    return average(velocity, settings.speed_window), average(rate, settings.turn_window)
 
 
 def _classify_levels(
@@ -104,10 +94,7 @@ def _classify_levels(
 
 
 def _merge_short_levels(levels: Array, shortest: int) -> Array:
-    """Merge runs of levels (F,) under `shortest` frames, the shortest first, into a neighbour.
-
-    Each takes the level of its longer neighbour.
-    """
+    """Merge runs of levels (F,) below `shortest` frames into the longer neighbour."""
     edges = np.flatnonzero(np.diff(levels)) + 1
     values = levels[np.concatenate([[0], edges])].tolist()
     lengths = np.diff(np.concatenate([[0], edges, [len(levels)]])).tolist()

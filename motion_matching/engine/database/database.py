@@ -92,10 +92,10 @@ class Database:
     @cached_property
     def normalization(self) -> Normalization:
         """Statistics that make features comparable; frames tagged 'no_use' do not count."""
-        used = self.playable
-        return compute_normalization(
-            self.schema, self.features if used.all() or not used.any() else self.features[:, used]
-        )
+        used, features = self.playable, self.features
+        if used.any() and not used.all():
+            features = features[:, used]
+        return compute_normalization(self.schema, features)
 
     @property
     def role_names(self) -> dict[str, str]:
@@ -155,9 +155,9 @@ class Database:
 
     def find_reserved(self, tag: str) -> np.ndarray:
         """Return which frames (N,) carry a reserved tag; none if no source used it."""
-        return (
-            self.make_tag_mask({tag}) if tag in self.tag_names else np.zeros(self.frame_count, bool)
-        )
+        if tag not in self.tag_names:
+            return np.zeros(self.frame_count, bool)
+        return self.make_tag_mask({tag})
 
     @property
     def requestable_tags(self) -> tuple[str, ...]:
@@ -196,9 +196,8 @@ class Database:
         at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
         guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            at_end[start:stop] = (
-                _count_frames_to_dead_end(self.successors[start:stop], origin.loop) < guard
-            )
+            left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
+            at_end[start:stop] = left < guard
             at_start[start : min(start + past, stop)] = not origin.loop
         return at_start, at_end
 
@@ -211,25 +210,15 @@ class Database:
 
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""
-        return replace(
-            self, schema=schema, features=compute_features(schema, self.to_motion_table())
-        )
+        features = compute_features(schema, self.to_motion_table())
+        return replace(self, schema=schema, features=features)
 
     def to_motion_table(self) -> MotionTable:
         """Return the poses as features are computed from them."""
-        poses = self.poses.transpose(0, 2, 1)
+        local = self.poses.transpose(0, 2, 1)
+        pose, ranges = (local[..., :3], local[..., 3:], self.track), (self.starts, self.stops)
         loops = np.array([r.loop for r in self.ranges])
-        return MotionTable(
-            self.skeleton,
-            self.roles,
-            self.fps,
-            poses[..., :3],
-            poses[..., 3:],
-            self.track,
-            self.starts,
-            self.stops,
-            loops,
-        )
+        return MotionTable(self.skeleton, self.roles, self.fps, *pose, *ranges, loops)
 
 
 def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
@@ -251,12 +240,13 @@ def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
 
 def save(database: Database, path: Path | str) -> None:
     """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file."""
+    skeleton = database.skeleton
     header = {
         "format": FORMAT,
         "version": VERSION,
         "fps": database.fps,
-        "bones": database.skeleton.names,
-        "end_sites": database.skeleton.end_sites,
+        "bones": skeleton.names,
+        "end_sites": skeleton.end_sites,
         "roles": database.role_names,
         "hips_forward": database.hips_forward,
         "schema": database.schema.to_dict(),
@@ -265,17 +255,19 @@ def save(database: Database, path: Path | str) -> None:
         "settings": database.settings,
     }
     text = json.dumps(header, separators=(",", ":")).encode()
-    arrays: dict[str, np.ndarray] = {
-        "header": np.frombuffer(text, np.uint8),
-        "parents": database.skeleton.parents.astype(np.int32),
-        "rest_positions": database.skeleton.rest_positions.astype(np.float32),
-        "rest_rotations": database.skeleton.rest_rotations.astype(np.float32),
-    }
+    arrays: dict[str, np.ndarray] = {"header": np.frombuffer(text, np.uint8)}
+    for name, (dtype, _) in _SKELETON_ARRAYS.items():
+        arrays[name] = getattr(skeleton, name).astype(dtype)
     arrays |= {name: getattr(database, name) for name in _ARRAYS}
     files.save_arrays(path, arrays, DatabaseError)
 
 
 # name: (type, shape), where N frames, R ranges, B bones, L legs, D dimensions
+_SKELETON_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "parents": (np.int32, ("B",)),
+    "rest_positions": (np.float32, ("B", 3)),
+    "rest_rotations": (np.float32, ("B", 4)),
+}
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "starts": (np.int32, ("R",)),
     "stops": (np.int32, ("R",)),
@@ -300,26 +292,17 @@ def load(path: Path | str) -> Database:
         schema = schema_from_dict(header["schema"], str(path))
         ranges = tuple(Range(**r) for r in header["ranges"])
         sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions}
-
-        def read_array(name: str, dtype: Any, shape: tuple[Any, ...]) -> np.ndarray:
-            expected = tuple(sizes.get(s, s) for s in shape)
-            return files.expect_array(arrays, name, dtype, expected, path, DatabaseError)
-
-        ends = tuple((int(b), tuple(map(float, o))) for b, o in header["end_sites"])
-        skeleton = Skeleton(
-            names,
-            np.array(read_array("parents", np.int32, ("B",))),
-            np.array(read_array("rest_positions", np.float32, ("B", 3))),
-            np.array(read_array("rest_rotations", np.float32, ("B", 4))),
-            ends,  # type: ignore[arg-type]
-        )
+        rest = files.expect_arrays(arrays, _SKELETON_ARRAYS, sizes, path, DatabaseError)
+        parents, positions, rotations = map(np.array, rest.values())
+        ends: Any = tuple((int(b), tuple(map(float, o))) for b, o in header["end_sites"])
+        skeleton = Skeleton(names, parents, positions, rotations, ends)
         roles = Roles.from_names(skeleton, header["roles"])
-        sizes |= {"L": len(roles.legs), "N": len(read_array("tags", np.uint32, (None,)))}
-        data = {name: read_array(name, *kind) for name, kind in _ARRAYS.items()}
+        tags = files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
+        sizes |= {"L": len(roles.legs), "N": len(tags)}
+        data = files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
         starts, stops = data["starts"], data["stops"]
-        contiguous = (
-            starts[0] == 0 and stops[-1] == sizes["N"] and np.array_equal(starts[1:], stops[:-1])
-        )
+        covers_all = starts[0] == 0 and stops[-1] == len(tags)
+        contiguous = covers_all and np.array_equal(starts[1:], stops[:-1])
         if not contiguous or np.any(stops - starts < 3):
             raise DatabaseError(
                 f"{path} has ranges that do not follow one another; build it again."
@@ -337,14 +320,7 @@ def load(path: Path | str) -> Database:
         )
     except DatabaseError:
         raise
-    except (
-        MotionMatchingError,
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-    ) as cause:
+    except (MotionMatchingError, LookupError, TypeError, ValueError, AttributeError) as cause:
         raise DatabaseError(
             f"{path} has a header that cannot be understood ({cause!r}); build it again."
         ) from cause
@@ -366,8 +342,7 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
         raise DatabaseError(
             f"{path} is not a motion-matching database; give a file made by 'build'."
         )
-    if header.get("version") != VERSION:
-        version = header.get("version")
+    if (version := header.get("version")) != VERSION:
         raise DatabaseError(
             f"{path} has format version {version}, and this program reads {VERSION}; build it "
             "again."

@@ -69,18 +69,15 @@ class Schema:
     @property
     def slices(self) -> list[slice]:
         """Where the values of each feature lie among the dimensions."""
-        ends = np.cumsum([feature.dimensions for feature in self.features])
-        return [
-            slice(int(end) - f.dimensions, int(end))
-            for end, f in zip(ends, self.features, strict=True)
-        ]
+        counts = [feature.dimensions for feature in self.features]
+        ends = np.cumsum(counts).tolist()
+        return [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
 
     @property
     def weights(self) -> np.ndarray:
         """Weight of each dimension (D,)."""
-        return np.repeat(
-            [f.weight for f in self.features], [f.dimensions for f in self.features]
-        ).astype(np.float32)
+        counts = [feature.dimensions for feature in self.features]
+        return np.repeat([f.weight for f in self.features], counts).astype(np.float32)
 
     @property
     def future(self) -> float:
@@ -93,14 +90,11 @@ class Schema:
         return -min((t for f in self.features for t in f.times if t < 0), default=0.0)
 
     def with_weights(self, weights: Sequence[float]) -> Schema:
-        """Return the same schema with other weights, one for each feature.
-
-        Raises SettingsError for another number of weights.
-        """
-        if len(weights) != len(self.features):
+        """Return the same schema with other weights, one for each feature; SettingsError if not."""
+        count = len(self.features)
+        if len(weights) != count:
             raise SettingsError(
-                f"There are {len(self.features)} features but {len(weights)} weights; give one "
-                "for each."
+                f"There are {count} features but {len(weights)} weights; give one for each."
             )
         pairs = zip(self.features, weights, strict=True)
         return replace(self, features=tuple(replace(f, weight=float(w)) for f, w in pairs))
@@ -110,9 +104,8 @@ class Schema:
 
     def to_comparison_data(self) -> dict[str, Any]:
         """Return what frames are compared by as JSON data, without weights and order."""
-        return self.to_dict() | {
-            "features": sorted([f.kind, f.bone, f.times, f.axes] for f in self.features)
-        }
+        features = sorted([f.kind, f.bone, f.times, f.axes] for f in self.features)
+        return self.to_dict() | {"features": features}
 
 
 def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset") -> Schema:
@@ -120,20 +113,14 @@ def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset")
     entries = data.get("features")
     if not isinstance(entries, (list, tuple)) or not entries:
         raise SettingsError(f"{where} has no list 'features'; give at least one feature.")
-    normalization = data.get("normalization", "feature")
-    if normalization not in NORMALIZATIONS:
-        raise SettingsError(
-            f"{where} asks for normalization '{normalization}'; use one of "
-            f"{', '.join(NORMALIZATIONS)}."
-        )
-    beyond = data.get("beyond_range", "extrapolate")
-    if beyond not in BEYOND_RANGE:
-        raise SettingsError(
-            f"{where} asks for beyond_range '{beyond}'; use one of {', '.join(BEYOND_RANGE)}."
-        )
-    return Schema(
-        tuple(_feature_from_dict(entry, where) for entry in entries), normalization, beyond
-    )
+    choices = {"normalization": NORMALIZATIONS, "beyond_range": BEYOND_RANGE}
+    chosen = {name: data.get(name, known[0]) for name, known in choices.items()}
+    for name, known in choices.items():
+        if chosen[name] not in known:
+            raise SettingsError(
+                f"{where} asks for {name} '{chosen[name]}'; use one of {', '.join(known)}."
+            )
+    return Schema(tuple(_feature_from_dict(entry, where) for entry in entries), **chosen)
 
 
 def _feature_from_dict(entry: Any, where: str) -> Feature:
@@ -142,9 +129,9 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"{where} has the feature {entry!r}; give an object with at least a 'kind'."
         )
     if unknown := sorted(set(entry) - _KEYS):
+        known = ", ".join(sorted(_KEYS))
         raise SettingsError(
-            f"{where} has a feature with '{unknown[0]}'; known entries are "
-            f"{', '.join(sorted(_KEYS))}."
+            f"{where} has a feature with '{unknown[0]}'; known entries are {known}."
         )
     kind = entry.get("kind")
     if kind not in BONE_KINDS + TRAJECTORY_KINDS:
@@ -170,7 +157,7 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, "
             "0.67, 1.0]."
         )
-    return Feature(kind, bone, tuple(float(t) for t in times), float(weight), axes)
+    return Feature(kind, bone, tuple(map(float, times)), float(weight), axes)
 
 
 def load_schema(name: str) -> Schema:
@@ -204,34 +191,29 @@ def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     Positions are in metres. Velocities are those in the world, in metres per second, seen from the
     character. Directions are unit vectors on the ground.
     """
-    values = np.empty((schema.dimensions, len(table.track)), np.float32)
-    bones: dict[int, np.ndarray] = {}
+    count = len(table.track)
+    values = np.empty((schema.dimensions, count), np.float32)
+    positions: dict[int, np.ndarray] = {}
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
-        if feature.kind in BONE_KINDS:
-            bone = find_role_bone(feature.bone, table.roles, table.skeleton)
-            if bone not in bones:
-                bones[bone] = _compute_character_positions(table, bone)
-            local = bones[bone]
-            value = (
-                local
-                if feature.kind == "bone_position"
-                else _compute_character_velocity(table, local)
-            )
-            values[dimensions] = value[:, : len(feature.axes)].T
-        else:
-            values[dimensions] = (
-                _compute_trajectory(table, feature, schema.beyond_range)
-                .reshape(len(table.track), -1)
-                .T
-            )
+        if feature.kind in TRAJECTORY_KINDS:
+            trajectory = _compute_trajectory(table, feature, schema.beyond_range)
+            values[dimensions] = trajectory.reshape(count, -1).T
+            continue
+        bone = find_role_bone(feature.bone, table.roles, table.skeleton)
+        if bone not in positions:
+            positions[bone] = _compute_character_positions(table, bone)
+        value = positions[bone]
+        if feature.kind == "bone_velocity":
+            value = _compute_character_velocity(table, value)
+        values[dimensions] = value[:, : len(feature.axes)].T
     return values
 
 
 def find_role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
     """Return the index of the bone with that role or name. SettingsError if there is none."""
-    name_of_bone = roles.to_names(skeleton).get(name, name)
-    if name_of_bone in skeleton.names:
-        return skeleton.index(name_of_bone)
+    bone = roles.to_names(skeleton).get(name, name)
+    if bone in skeleton.names:
+        return skeleton.index(bone)
     raise SettingsError(
         f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose "
         "another."
@@ -263,9 +245,8 @@ def _compute_character_velocity(table: MotionTable, local: np.ndarray) -> np.nda
 
 def _to_world(track: np.ndarray, local: np.ndarray) -> np.ndarray:
     """Return world positions (N, 3) of points in the character's frame."""
-    return np.concatenate(
-        [planar.rotate(local[:, :2], track[:, 2]) + track[:, :2], local[:, 2:]], axis=1
-    )
+    ground = planar.rotate(local[:, :2], track[:, 2]) + track[:, :2]
+    return np.concatenate([ground, local[:, 2:]], axis=1)
 
 
 def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
@@ -317,21 +298,18 @@ def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
 
 def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
     """Return values (N, T, 2 or 3) of a trajectory feature; a third axis is zero, the ground's."""
-    out = np.zeros((len(table.track), len(feature.times), len(feature.axes)))
-    yaw = table.track[:, 2]
+    track, step = table.track, 1.0 / table.fps
+    out = np.zeros((len(track), len(feature.times), len(feature.axes)))
     for k, time in enumerate(feature.times):
         if feature.kind == "trajectory_velocity":
-            step = 1.0 / table.fps
-            difference = sample_track(table, time + step, beyond) - sample_track(
-                table, time - step, beyond
-            )
-            out[:, k, :2] = planar.rotate(difference[:, :2] / (2 * step), -yaw)
-            continue
-        there = sample_track(table, time, beyond)
-        if feature.kind == "trajectory_position":
-            out[:, k, :2] = planar.rotate(there[:, :2] - table.track[:, :2], -yaw)
+            before, after = (sample_track(table, time + t, beyond) for t in (-step, step))
+            values = planar.rotate((after - before)[:, :2] / (2 * step), -track[:, 2])
+        elif feature.kind == "trajectory_position":
+            there = sample_track(table, time, beyond)
+            values = planar.rotate(there[:, :2] - track[:, :2], -track[:, 2])
         else:
-            out[:, k, :2] = planar.yaw_to_forward(there[:, 2] - yaw)
+            values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
+        out[:, k, :2] = values
     return out
 
 
@@ -341,11 +319,10 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     Values are linear between frames. Loops go on with their displacement; elsewhere the track goes
     on beyond a range as `beyond` says.
     """
-    count = len(table.track)
     lengths = table.stops - table.starts
     of_frame = np.repeat(np.arange(len(lengths)), lengths)
     start, last = table.starts[of_frame], table.stops[of_frame] - 1
-    frames = np.arange(count) + time * table.fps
+    frames = np.arange(len(table.track)) + time * table.fps
     inside = np.clip(frames, start, last)
     below = np.minimum(np.floor(inside + 1e-6).astype(np.int64), last)
     above = np.minimum(below + 1, last)
@@ -353,13 +330,9 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     there = table.track[below] * (1 - mix) + table.track[above] * mix
     if beyond == "extrapolate":
         over = (frames - inside) / table.fps
+        at_start, at_end = (_measure_end_rates(table, side)[of_frame] for side in (1, -1))
+        rate = np.where(over[:, None] > 0, at_end, at_start)
         outside = np.abs(over) > 1e-6
-        at_end = over > 0
-        rate = np.where(
-            at_end[:, None],
-            _measure_end_rates(table, -1)[of_frame],
-            _measure_end_rates(table, 1)[of_frame],
-        )
         there[outside] = _extrapolate_arc(there[outside], rate[outside], over[outside])
     for r in np.flatnonzero(table.loops):
         lap = slice(table.starts[r], table.stops[r])
@@ -374,11 +347,11 @@ def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
     """
     span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
-    other = end + side * span
-    rate = (table.track[other] - table.track[end]) * (side * table.fps / span)[:, None]
+    here, there = table.track[end], table.track[end + side * span]
+    rate = (there - here) * (side * table.fps / span)[:, None]
     # the chord of an arc points half the turn away from its end, and is shorter than the arc
-    rate[:, :2] = planar.rotate(rate[:, :2], -0.5 * (table.track[end, 2] + table.track[other, 2]))
-    turn = np.clip(table.track[other, 2] - table.track[end, 2], -np.pi, np.pi)
+    rate[:, :2] = planar.rotate(rate[:, :2], -0.5 * (here[:, 2] + there[:, 2]))
+    turn = np.clip(there[:, 2] - here[:, 2], -np.pi, np.pi)
     rate[:, :2] /= np.sinc(turn / (2 * np.pi))[:, None]
     return rate
 
@@ -404,27 +377,18 @@ def _sample_loop(track: np.ndarray, frames: np.ndarray) -> np.ndarray:
 def _advance_laps(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarray:
     """Move points (W, 3) of a loop's track (F, 3) on by a number of laps (W,).
 
-    The step from the last frame to the first is assumed to equal the one before it, seen from the
+    The step from the last frame to the first is taken to equal the one before it, seen from the
     character. With the ground as the complex plane, a lap is z -> turn * (z - start) + end, so the
-    starts of laps form a geometric series. It is summed in a form that holds for laps that hardly
-    turn.
+    starts of laps form a geometric series, summed in a form that holds for laps that hardly turn.
     """
     step = loop[-1] - loop[-2]
     move = loop[-1, :2] + planar.rotate(step[None, :2], step[2:])[0] - loop[0, :2]
     angle = loop[-1, 2] + step[2] - loop[0, 2]
     turn = angle - 2 * np.pi * np.round(angle / (2 * np.pi))
     start = complex(loop[0, 0], loop[0, 1])
-    sums = (
-        laps
-        * np.sinc(laps * turn / (2 * np.pi))
-        / np.sinc(turn / (2 * np.pi))
-        * np.exp(0.5j * turn * (laps - 1))
-    )
-    moved = (
-        start
-        + sums * complex(*move)
-        + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
-    )
+    length = laps * np.sinc(laps * turn / (2 * np.pi)) / np.sinc(turn / (2 * np.pi))
+    starts = start + length * np.exp(0.5j * turn * (laps - 1)) * complex(*move)
+    moved = starts + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
     return np.column_stack([moved.real, moved.imag, points[:, 2] + laps * angle])
 
 
@@ -437,16 +401,13 @@ class Normalization:
     varies: np.ndarray
 
     def apply(self, raw: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return normalized, weighted values (…, D) of raw ones; constant dimensions become
-        zero.
-        """
+        """Return normalized, weighted values (…, D) of raw ones; constant dimensions are zero."""
         return (raw - self.mean) * self.compute_scale(weights)
 
     def compute_scale(self, weights: np.ndarray) -> np.ndarray:
         """Return the factor (D,) from raw differences to weighted, normalized ones."""
-        return np.where(
-            self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0
-        ).astype(np.float32)
+        scale = np.where(self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0)
+        return scale.astype(np.float32)
 
 
 def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
@@ -454,12 +415,10 @@ def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
 
     Constant dimensions do not count in a feature's mean deviation.
     """
-    mean = raw.mean(axis=1, dtype=np.float64)
-    deviation = raw.std(axis=1, dtype=np.float64)
+    mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
     varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
-    if schema.normalization == "feature":
-        for dimensions in schema.slices:
-            moving = varies[dimensions]
-            if moving.any():
-                deviation[dimensions] = deviation[dimensions][moving].mean()
+    for dimensions in schema.slices if schema.normalization == "feature" else ():
+        moving = varies[dimensions]
+        if moving.any():
+            deviation[dimensions] = deviation[dimensions][moving].mean()
     return Normalization(mean.astype(np.float32), deviation.astype(np.float32), varies)

@@ -73,15 +73,13 @@ class Source:
             raise MotionDataError(
                 f"{self.file} has not been read by Blender; build from it on the command line."
             )
-        clip = (
-            _check_finite(self.clip) if self.clip is not None else bvh.load(self.file or "", **axes)
-        )
+        clip = _check_finite(self.clip) if self.clip else bvh.load(self.file or "", **axes)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
+            end = "the end" if self.stop is None else self.stop
             raise SettingsError(
                 f"The source '{self.name}' has {clip.frame_count} frames, so its range "
-                f"{self.start or 0} to "
-                f"{self.stop if self.stop is not None else 'the end'} is empty; choose another."
+                f"{self.start or 0} to {end} is empty; choose another."
             )
         if self.track is not None and self.track.frame_count != stop - start:
             raise SettingsError(
@@ -111,17 +109,7 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
     sources: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
-            # macOS writes hidden files such as '._walk.bvh' beside the real ones on foreign disks
-            files = sorted(
-                p
-                for p in path.rglob("*")
-                if p.suffix.lower() == ".bvh" and not p.name.startswith(".") and p.is_file()
-            )
-            if not files:
-                raise SettingsError(
-                    f"The folder {path} holds no .bvh files; give a folder with motion capture."
-                )
-            sources += [Source(file=file) for file in files]
+            sources += [Source(file=file) for file in _find_bvh_files(path)]
         elif path.suffix.lower() == ".json":
             sources += read_source_list(path)
         elif path.is_file():
@@ -132,6 +120,18 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
                 "list."
             )
     return sources
+
+
+def _find_bvh_files(folder: Path) -> list[Path]:
+    """Return the BVH files below a folder, sorted. Raises SettingsError if there is none."""
+    # macOS writes hidden files such as '._walk.bvh' beside the real ones on foreign disks
+    visible = (path for path in folder.rglob("*") if not path.name.startswith("."))
+    files = sorted(path for path in visible if path.suffix.lower() == ".bvh" and path.is_file())
+    if not files:
+        raise SettingsError(
+            f"The folder {folder} holds no .bvh files; give a folder with motion capture."
+        )
+    return files
 
 
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
@@ -151,9 +151,7 @@ def read_source_list(path: Path) -> list[Source]:
 
 
 def _parse_source(entry: Any, path: Path, number: int) -> Source:
-    """Read one entry of a source list. Raises EntryError, or SettingsError for its range
-    and tags.
-    """
+    """Read one entry of a source list. Raises EntryError, or SettingsError for range and tags."""
     where, whole = f"source {number}", f"Source {number} of {path}"
     entry = json_files.expect_object(entry, where, _KEYS)
     file = path.parent / json_files.expect_text(entry.get("file"), f"'file' of {where}")
@@ -168,6 +166,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
             )
     mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)
+    tags = json_files.expect_list(entry.get("tags", []), f"'tags' of {where}")
     return Source(
         file=file,
         start=start,
@@ -175,10 +174,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         speed=json_files.expect_number(entry.get("speed", 1.0), f"'speed' of {where}", 0.1, 10.0),
         mirror=None if mirror is None else json_files.expect_flag(mirror, f"'mirror' of {where}"),
         loop=json_files.expect_flag(entry.get("loop", False), f"'loop' of {where}"),
-        tags=tuple(
-            tag_from_dict(tag, whole)
-            for tag in json_files.expect_list(entry.get("tags", []), f"'tags' of {where}")
-        ),
+        tags=tuple(tag_from_dict(tag, whole) for tag in tags),
         track=_parse_track(entry.get("track"), where),
         armature=entry.get("armature"),
         action=entry.get("action"),

@@ -18,9 +18,7 @@ DIRECTIONS = ("forward", "side", "back")
 _MOVING_SPEED = 0.3
 _FULL_SPEED_PERCENTILE = 50.0  # of the speeds in a direction, taken as its full speed
 _ENOUGH_SECONDS = 1.0
-_SPEED_TOLERANCE = (
-    1.1  # factor by which a speed may exceed the fastest in the data and still count as there
-)
+_SPEED_TOLERANCE = 1.1  # factor by which a speed may exceed the fastest in the data
 
 
 def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
@@ -33,34 +31,28 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     speed, sectors = _split_by_direction(database)
     enough = _ENOUGH_SECONDS * database.fps
 
-    def measure_full_speeds(gait: np.ndarray) -> list[float | None]:
-        chosen = [speed[gait & sector] for sector in sectors]
-        return [
-            float(np.percentile(s, _FULL_SPEED_PERCENTILE)) if len(s) >= enough else None
-            for s in chosen
-        ]
+    def measure_full_speed(frames: np.ndarray) -> float:
+        chosen = speed[frames]
+        return (
+            float(np.percentile(chosen, _FULL_SPEED_PERCENTILE)) if len(chosen) >= enough else 0.0
+        )
 
-    walk = measure_full_speeds((speed >= _MOVING_SPEED) & (speed < WALK_TO_RUN))
-    run = measure_full_speeds(speed >= WALK_TO_RUN)
+    walks, runs = (speed >= _MOVING_SPEED) & (speed < WALK_TO_RUN), speed >= WALK_TO_RUN
+    walk = [measure_full_speed(walks & sector) for sector in sectors]
+    run = [measure_full_speed(runs & sector) for sector in sectors]
     forward = walk[0] or run[0] or 1.0
     walking = Speeds(forward, walk[1] or forward, walk[2] or forward)
-    if run[0] is None:
+    if not run[0]:
         return walking, walking
     return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
 
 
-def _split_by_direction(
-    database: Database,
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the speeds (N,) of frames that may be entered, and masks by direction."""
     velocity = database.root_motion[database.find_candidates(0.0)][:, :2]
     angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
-    sectors = (
-        angle < np.pi / 4,
-        (angle >= np.pi / 4) & (angle <= 3 * np.pi / 4),
-        angle > 3 * np.pi / 4,
-    )
-    return np.linalg.norm(velocity, axis=1), sectors
+    ahead, back = angle < np.pi / 4, angle > 3 * np.pi / 4
+    return np.linalg.norm(velocity, axis=1), (ahead, ~(ahead | back), back)
 
 
 def find_missing_speeds(database: Database, speeds: Speeds) -> list[dict[str, Any]]:
@@ -69,14 +61,13 @@ def find_missing_speeds(database: Database, speeds: Speeds) -> list[dict[str, An
     Speeds are in m/s. One is in the data if about that speed lasts for a second of frames in that
     direction.
     """
-    lacking, fastest = [], measure_top_speeds(database)
-    for direction in DIRECTIONS:
-        speed, top_speed = getattr(speeds, direction), getattr(fastest, direction)
-        if not is_in_data(speed, top_speed):
-            lacking.append(
-                {"direction": direction, "wanted": round(speed, 3), "found": round(top_speed, 3)}
-            )
-    return lacking
+    top = measure_top_speeds(database)
+    pairs = [(name, getattr(speeds, name), getattr(top, name)) for name in DIRECTIONS]
+    return [
+        {"direction": name, "wanted": round(speed, 3), "found": round(fastest, 3)}
+        for name, speed, fastest in pairs
+        if not is_in_data(speed, fastest)
+    ]
 
 
 def measure_top_speeds(database: Database) -> Speeds:
@@ -107,22 +98,17 @@ def measure_turn_limit(database: Database) -> float:
 
 def describe(database: Database) -> str:
     """Return a few lines about a database, for people."""
-    clips: dict[str, int] = {}
-    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
-        clips[origin.clip] = clips.get(origin.clip, 0) + int(stop - start)
+    clips = {origin.clip for origin in database.ranges}
     walk, run = measure_speeds(database)
     schema = database.schema
     candidates = int(database.find_candidates(1 / 3).sum())
     mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
-    ranges, of_clips = (
-        _format_count(len(database.ranges), "range"),
-        _format_count(len(clips), "clip"),
-    )
+    ranges = _format_count(len(database.ranges), "range")
+    legs = ", ".join(f"{role} {bone}" for role, bone in database.role_names.items())
     lines = [
         f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, "
-        f"{ranges} of {of_clips}{mirrored}; {candidates} frames to enter",
-        f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: "
-        + ", ".join(f"{role} {bone}" for role, bone in database.role_names.items()),
+        f"{ranges} of {_format_count(len(clips), 'clip')}{mirrored}; {candidates} frames to enter",
+        f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: {legs}",
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
         f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} "
@@ -149,17 +135,14 @@ def to_dict(database: Database) -> dict[str, Any]:
 def measure_tags(database: Database) -> dict[str, dict[str, Any]]:
     """Return for each tag its minutes, share of frames, number of ranges, and range of bias."""
     statistics = {}
+    ranges = list(zip(database.starts, database.stops, strict=True))
     for tag in database.tag_names:
         frames = database.make_tag_mask({tag})
-        ranges = sum(
-            len(find_runs(frames[a:b]))
-            for a, b in zip(database.starts, database.stops, strict=True)
-        )
         bias = database.bias[frames] if frames.any() else np.zeros(1)
         statistics[tag] = {
             "minutes": round(float(frames.sum()) / database.fps / 60, 4),
             "part": round(float(frames.mean()), 4),
-            "ranges": ranges,
+            "ranges": sum(len(find_runs(frames[a:b])) for a, b in ranges),
             "bias": [float(bias.min()), float(bias.max())],
         }
     return statistics

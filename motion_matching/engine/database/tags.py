@@ -45,22 +45,19 @@ class TagRange:
 
     def check(self, owner: str) -> None:
         """Raise SettingsError, which names the `owner`, for an empty range or a wrong bias."""
+        name = f"The tag '{self.name}' of {owner}"
         if self.stop is not None and self.stop <= (self.start or 0):
             raise SettingsError(
-                f"The tag '{self.name}' of {owner} stops at frame {self.stop}, before it starts; "
-                "give a stop after its start."
+                f"{name} stops at frame {self.stop}, before it starts; give a stop after its start."
             )
         if self.bias is None:
             return
         if self.name != PREFER:
-            raise SettingsError(
-                f"The tag '{self.name}' of {owner} has a bias, but only '{PREFER}' takes one; "
-                "remove it."
-            )
+            raise SettingsError(f"{name} has a bias, but only '{PREFER}' takes one; remove it.")
         if not (is_number(self.bias) and abs(self.bias) <= _LARGEST_BIAS):
             raise SettingsError(
-                f"The tag '{PREFER}' of {owner} has the bias {self.bias!r}; give a number from "
-                f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, negative to prefer its frames."
+                f"{name} has the bias {self.bias!r}; give a number from -{_LARGEST_BIAS:g} to "
+                f"{_LARGEST_BIAS:g}, negative to prefer its frames."
             )
 
 
@@ -87,9 +84,8 @@ def parse_frame_range(entry: Mapping[str, Any], where: str) -> tuple[int | None,
     """Return the optional entries 'start' and 'stop'. SettingsError if one is no frame number."""
     for key in ("start", "stop"):
         value = entry.get(key)
-        if value is not None and (
-            not isinstance(value, int) or isinstance(value, bool) or value < 0
-        ):
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and (not is_whole or value < 0):
             raise SettingsError(
                 f"{where} has {key} {value!r}; give a frame number, counted from 0."
             )
@@ -111,16 +107,12 @@ def load_tags(path: Path | str) -> dict[str, tuple[TagRange, ...]]:
 
 
 def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
-    """Write tags by clip as JSON, a line for each clip. Raises SettingsError if that fails."""
+    """Write tags by clip as JSON, a line for each tag. Raises SettingsError if that fails."""
     clips = []
     for clip, ranges in tags.items():
-        entries = [
-            {key: value for key, value in vars(tag).items() if value is not None} for tag in ranges
-        ]
+        entries = [{k: v for k, v in vars(tag).items() if v is not None} for tag in ranges]
         lines = ",\n".join(f"  {json.dumps(entry)}" for entry in entries)
-        clips.append(
-            f" {json.dumps(clip)}: [\n{lines}\n ]" if entries else f" {json.dumps(clip)}: []"
-        )
+        clips.append(f" {json.dumps(clip)}: [" + (f"\n{lines}\n ]" if lines else "]"))
     with files.replacing(path, SettingsError) as temporary:
         temporary.write_text("{\n" + ",\n".join(clips) + "\n}\n", encoding="utf-8")
 
@@ -131,11 +123,10 @@ def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]
     Raises SettingsError for tags of a clip that is not a source.
     """
     names = list(dict.fromkeys(source.name for source in sources))
-    unknown = next((clip for clip in tags if clip not in names), None)
-    if unknown is not None:
+    if unknown := [clip for clip in tags if clip not in names]:
         known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         raise SettingsError(
-            f"There are tags for the clip '{unknown}', which is not a source; the clips are "
+            f"There are tags for the clip '{unknown[0]}', which is not a source; the clips are "
             f"{known}."
         )
     return [
@@ -154,14 +145,13 @@ def collect_tags(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
     files_of = {source.name: source.file for source in sources}
     tags: dict[str, tuple[TagRange, ...]] = {}
     for source in sources:
-        if source.file != files_of[source.name]:
+        name, own = source.name, tuple(_limit_to_source(tag, source) for tag in source.tags)
+        if source.file != files_of[name]:
             raise SettingsError(
-                f"{source.file} and {files_of[source.name]} have the same name, so their tags "
-                "cannot be told apart; rename one."
+                f"{source.file} and {files_of[name]} have the same name, so their tags cannot be "
+                "told apart; rename one."
             )
-        tags[source.name] = tags.get(source.name, ()) + tuple(
-            _limit_to_source(tag, source) for tag in source.tags
-        )
+        tags[name] = tags.get(name, ()) + own
     return tags
 
 
