@@ -34,11 +34,9 @@ FIXES = {
         "Clear the bones that were chosen by role, so that they are found automatically",
     ),
 }
-_GAITS = {
-    "idle": "idle",
-    "run": "run",
-    "fast": "run",
-}  # by the first word of a clip's name; the others walk
+_FIX_ITEMS = [(name, *words) for name, words in FIXES.items()]
+# by the first word of a clip's name; the others walk
+_GAITS = {"idle": "idle", "run": "run", "fast": "run"}
 _KINDS = ("objects", "armatures", "meshes", "materials", "actions")
 
 
@@ -48,13 +46,7 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.fix_rig"
     bl_label = "Fix Rig"
 
-    fix: str = choice(
-        "scale",
-        "Fix",
-        "What is fixed",
-        [(name, label, help) for name, (label, help) in FIXES.items()],
-        options={"SKIP_SAVE"},
-    )
+    fix: str = choice("scale", "Fix", "What is fixed", _FIX_ITEMS, options={"SKIP_SAVE"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
@@ -107,26 +99,21 @@ and to bake"""
 
 @contextmanager
 def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
-    """Remove the data that the block has made if it fails or is cancelled, and restore the
-    selection.
-    """
-    present = {block.session_uid for block in _iter_data_blocks()}
+    """Remove the data that the block has made if it fails, and restore the selection."""
+    layer, present = context.view_layer, {block.session_uid for block in _iter_data_blocks()}
     selected = [obj.session_uid for obj in context.selected_objects]
-    active = context.view_layer.objects.active
-    active_uid = active.session_uid if active else None
+    active_uid = layer.objects.active.session_uid if layer.objects.active else None
     try:
         yield
     except BaseException:
-        bpy.data.batch_remove(
-            [block for block in _iter_data_blocks() if block.session_uid not in present]
-        )
+        new = [block for block in _iter_data_blocks() if block.session_uid not in present]
+        bpy.data.batch_remove(new)
         layer = context.view_layer
         layer.update()  # until then it lists what is gone
-        layer.objects.active = next(
-            (obj for obj in layer.objects if obj.session_uid == active_uid), None
-        )
-        for obj in layer.objects:
-            obj.select_set(obj.session_uid in selected)
+        objects = {obj.session_uid: obj for obj in layer.objects}
+        layer.objects.active = objects.get(active_uid)
+        for uid, obj in objects.items():
+            obj.select_set(uid in selected)
         raise
 
 

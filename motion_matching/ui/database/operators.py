@@ -19,28 +19,20 @@ from ..operator_base import (
     NothingToDoError,
     Operator,
     SteppedOperator,
+    get_active_source,
     has_active_source,
     in_object_mode,
     n_,
 )
-from ..typed_properties import choice, number, text
+from ..typed_properties import TOLERANCE, choice, number, text
 from .operators_sources import select_only
-from .properties import MotionMatchingSource
 
+_NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
 PRESET_ITEMS = (
     ("article", "Article", "Half a second for the position, a second for the heading"),
-    (
-        "notebook",
-        "Notebook",
-        "Two seconds for both, which removes all sway and blunts starts, stops and turns",
-    ),
+    ("notebook", "Notebook", _NOTEBOOK),
     ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply"),
 )
-
-
-def get_active_source(context: bpy.types.Context) -> MotionMatchingSource | None:
-    settings = get_active_settings(context)
-    return get_active(settings.sources, settings.source_index)
 
 
 # Databases
@@ -77,10 +69,8 @@ any time"""
         freed, in_use = app.library.get_library().clear()
         app.status.invalidate()
         if in_use:
-            self.report(
-                {"WARNING"},
-                f"{in_use} files are in use and stay; clear the cache again after a restart",
-            )
+            message = f"{in_use} files are in use and stay; clear the cache again after a restart"
+            self.report({"WARNING"}, message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
 
@@ -100,11 +90,8 @@ same list"""
 
 def has_database(context: bpy.types.Context) -> str:
     settings = get_active_settings(context)
-    return (
-        ""
-        if get_active(settings.databases, settings.database_index)
-        else n_("Choose a database that has a name first")
-    )
+    active = get_active(settings.databases, settings.database_index)
+    return "" if active else n_("Choose a database that has a name first")
 
 
 class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
@@ -159,12 +146,7 @@ edit it by hand; the database is then built from it instead of the computed path
         "Fewer Keys",
         "How far the path may be from the computed one in exchange for fewer keys; zero keys "
         "every frame",
-        min=0.0,
-        max=1.0,
-        soft_max=0.02,
-        precision=4,
-        subtype="DISTANCE",
-        unit="LENGTH",
+        **TOLERANCE,
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -174,10 +156,8 @@ edit it by hand; the database is then built from it instead of the computed path
         number = app.sources.get_enabled_indices(obj).index(index)  # the others may be broken
         build_settings = app.settings.get_build_settings(obj)
         read = yield from app.build.read_sources_steps(uid)
-        sources, first = (
-            [source for source, _ in read],
-            read[number][1] + (read[number][0].start or 0),
-        )
+        sources = [source for source, _ in read]
+        first = read[number][1] + (sources[number].start or 0)
         tracks = yield from app.steps.run_in_background_steps(
             lambda report: engine.database.build.find_tracks(sources, build_settings, report),
             "Finding the path",
@@ -190,26 +170,20 @@ edit it by hand; the database is then built from it instead of the computed path
             raise SettingsError(
                 f"The source '{source.name}' is too short to build from; use more of its frames."
             )
-        rides = (
-            source.kind == "ACTION"
-            and scene.reading.path_preview.read_placement(obj, source.action) is not None
-        )
+        read_placement = scene.reading.path_preview.read_placement
+        rides = source.kind == "ACTION" and read_placement(obj, source.action) is not None
         name = f"{source.action.name if source.action else source.name} Path"
         source.path = scene.reading.hand_path.create_path(
             obj, name, track, first, rides=rides, fewer_keys=self.fewer_keys
         )
         source.use_path, settings_of(source.path).performer = True, obj
-        return (
-            f"'{source.path.name}' has the path of '{source.name}': edit its keys, and build again"
-        )
+        names = f"'{source.path.name}' has the path of '{source.name}'"
+        return f"{names}: edit its keys, and build again"
 
 
 def has_hand_path(context: bpy.types.Context) -> str:
-    return (
-        ""
-        if get_active_source(context).use_path
-        else n_("This source has its computed path already")
-    )
+    message = n_("This source has its computed path already")
+    return "" if get_active_source(context).use_path else message
 
 
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):

@@ -1,9 +1,8 @@
-"""Operators that add motion from elsewhere as sources: BVH, FBX and glTF files, other Blender
-files, and assets.
-"""
+"""Operators that add motion from BVH, FBX, glTF and Blender files, and from assets, as sources."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,18 +33,20 @@ from .operators_sources import (
 )
 
 EXTENSION = ".bvh"
+_PATH: Any = {"subtype": "FILE_PATH", "options": {"SKIP_SAVE"}}
+_FOLDER: Any = {"subtype": "DIR_PATH", "options": {"SKIP_SAVE"}}
+
+
+def _filter(endings: str) -> str:
+    return text(endings, "", "Files to show", options={"HIDDEN"})
 
 
 class FilesOption:
     """A mixin of operators on files of a folder."""
 
-    filepath: str = text("", "File", "File to add", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: str = text("", "File", "File to add", **_PATH)
     directory: str = text(
-        "",
-        "Folder",
-        "Folder of the files; all are added if none is chosen",
-        subtype="DIR_PATH",
-        options={"SKIP_SAVE"},
+        "", "Folder", "Folder of the files; all are added if none is chosen", **_FOLDER
     )
     files: Items[bpy.types.OperatorFileListElement] = collection(
         bpy.types.OperatorFileListElement,
@@ -68,32 +69,24 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
         chosen = [folder]
     kinds = " or ".join(endings)
     if not chosen:
-        raise SettingsError(
-            f"'{operator.filepath}' does not exist; choose {kinds} files, or a folder of them."
-        )
-    wrong = next(
-        (path for path in chosen if path.is_file() and path.suffix.lower() not in endings), None
-    )
-    if wrong:
-        raise SettingsError(
-            f"{wrong} is not a {kinds} file; choose motion capture of that kind, or a folder of it."
-        )
+        problem = f"'{operator.filepath}' does not exist"
+        raise SettingsError(f"{problem}; choose {kinds} files, or a folder of them.")
+    for path in chosen:
+        if path.is_file() and path.suffix.lower() not in endings:
+            problem = f"{path} is not a {kinds} file"
+            raise SettingsError(f"{problem}; choose motion capture of that kind, or a folder.")
     return chosen
 
 
 def _find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
-    """Return the files of these kinds in a folder and below it, sorted; a file as it is.
-    SettingsError if there are none.
-    """
+    """Return a file, or the files of these kinds below a folder. SettingsError if none."""
     if not path.is_dir():
         return [path]
-    found = sorted(
-        p for p in path.rglob("*") if p.suffix.lower() in endings and not p.name.startswith(".")
-    )
+    files = (p for p in sorted(path.rglob("*")) if not p.name.startswith("."))
+    found = [p for p in files if p.suffix.lower() in endings]
     if not found:
-        raise SettingsError(
-            f"The folder {path} holds no {' or '.join(endings)} file; choose another."
-        )
+        kinds = " or ".join(endings)
+        raise SettingsError(f"The folder {path} holds no {kinds} file; choose another.")
     return found
 
 
@@ -108,11 +101,8 @@ class _FilesOperator(MirrorOption, Operator):
         raise NotImplementedError
 
     def run(self, context: bpy.types.Context) -> str:
-        paths = [
-            source.file
-            for source in engine.database.sources.find_sources(self.get_paths())
-            if source.file
-        ]
+        sources = engine.database.sources.find_sources(self.get_paths())
+        paths = [source.file for source in sources if source.file]
         obj = get_active_armature(context) or import_armature(paths[0], context)
         present = {app.source_files.find_file(source) for source in settings_of(obj).sources}
         new = [path for path in paths if path not in present]
@@ -131,7 +121,7 @@ database is built from. Without a selected armature, one is made from the first 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = EXTENSION
-    filter_glob: str = text("*.bvh;*.BVH", "", "Files to show", options={"HIDDEN"})
+    filter_glob: str = _filter("*.bvh;*.BVH")
 
     def get_paths(self) -> list[Path]:
         return get_chosen_paths(self, (EXTENSION,))
@@ -144,9 +134,7 @@ database is built from. Without a selected armature, one is made from the first 
     bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
 
-    directory: str = text(
-        "", "Folder", "Folder whose files are added", subtype="DIR_PATH", options={"SKIP_SAVE"}
-    )
+    directory: str = text("", "Folder", "Folder whose files are added", **_FOLDER)
     filter_folder: bool = switch(True, "", "Show folders", options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -158,9 +146,7 @@ database is built from. Without a selected armature, one is made from the first 
 
 
 def import_armature(path: Path, context: bpy.types.Context) -> bpy.types.Object:
-    """Create a character with the skeleton of a motion capture file, and select it. MotionDataError
-    if it is unreadable.
-    """
+    """Create a character with a file's skeleton, and select it. MotionDataError if unreadable."""
     clip = engine.motion.bvh.load(path)
     skeleton = scene.rig.armature.compute_standing_rest(replace(clip, skeleton=clip.skeleton))
     obj = scene.rig.armature.create_armature(skeleton, path.stem, context.collection)
@@ -184,7 +170,7 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
-    filter_glob: str = text("*.bvh;*.fbx;*.glb;*.gltf", "", "Files to show", options={"HIDDEN"})
+    filter_glob: str = _filter("*.bvh;*.fbx;*.glb;*.gltf")
 
     _was_invoked = False
 
@@ -198,22 +184,16 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
 
         Adjust Last Operation runs this again, and a registered operator cannot go on in slices.
         """
-        at_once = bpy.app.background or not self._was_invoked
-        self._was_invoked = False
-        return (
-            SteppedOperator.execute(self, context)
-            if at_once
-            else SteppedOperator.invoke(self, context, None)
-        )
+        was_invoked, self._was_invoked = self._was_invoked, False
+        if bpy.app.background or not was_invoked:
+            return SteppedOperator.execute(self, context)
+        return SteppedOperator.invoke(self, context, None)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         imports = scene.reading.imports
         endings = (EXTENSION, *imports.ENDINGS)
-        paths = [
-            path
-            for chosen in get_chosen_paths(self, endings)
-            for path in _find_files(chosen, endings)
-        ]
+        chosen = get_chosen_paths(self, endings)
+        paths = [path for one in chosen for path in _find_files(one, endings)]
         obj, added, failed = get_active_armature(context), 0, []
         uid: int | None = obj.session_uid if obj else None
         new: set[int] = set()  # session_uids
@@ -260,14 +240,12 @@ def _import_character(
 
 
 def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> None:
-    """Restore an armature's count of sources and the active one, and remove what is new, by
-    session_uid.
-    """
+    """Restore an armature's number of sources and the active one, and remove new blocks by uid."""
     obj = next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
     if obj:
         settings, (count, active) = settings_of(obj), before
-        for index in reversed(range(count, len(settings.sources))):
-            settings.sources.remove(index)
+        while len(settings.sources) > count:
+            settings.sources.remove(len(settings.sources) - 1)
         settings.source_index = active
     scene.reading.imports.remove_blocks(new)
 
@@ -276,18 +254,12 @@ def _import_actions_steps(path: Path, uid: int) -> app.steps.Steps[list[bpy.type
     """Make actions of an armature from the motion in a file. Errors as of reading and baking."""
     if path.suffix.lower() == EXTENSION:
         settings = settings_of(get_armature(uid))
-        axes: dict[str, Any] = {
-            "up": settings.up,
-            "forward": settings.forward,
-            "scale": settings.file_scale or None,
-        }
-        clips = [
-            (
-                yield from app.steps.run_in_background_steps(
-                    lambda report: engine.motion.bvh.load(path, **axes), f"Reading {path.name}"
-                )
-            )
-        ]
+        axes: Any = {"up": settings.up, "forward": settings.forward}
+        scale = settings.file_scale or None
+        clip = yield from app.steps.run_in_background_steps(
+            lambda report: engine.motion.bvh.load(path, **axes, scale=scale), f"Reading {path.name}"
+        )
+        clips = [clip]
     else:
         clips = scene.reading.imports.import_clips(path)
     return scene.staging.demo.add_demo_actions(get_armature(uid), clips)
@@ -305,20 +277,16 @@ class _ActionsOperator(MirrorOption, Operator):
         wanted: list[tuple[Path, list[str] | None]],
         own: list[bpy.types.Action],
     ) -> str:
-        """Add actions that fit as sources: of this file, and of other files those with a name in a
-        list, or all.
-        """
+        """Add fitting actions of this file, and those of others, by name or all, as sources."""
         obj = get_active_armature(context)
         fitting = scene.blender.actions.find_actions(obj)
         actions = [action for action in dict.fromkeys(own) if action in fitting]
         if own and not actions and not wanted:
-            raise SettingsError(
-                f"No selected action moves the bones of armature '{obj.name}'; select others."
-            )
+            problem = f"No selected action moves the bones of armature '{obj.name}'"
+            raise SettingsError(f"{problem}; select others.")
+        load = scene.reading.imports.load_library_actions
         for path, names in wanted:
-            actions += scene.reading.imports.load_library_actions(
-                path, obj, link=self.link, names=names
-            )
+            actions += load(path, obj, link=self.link, names=names)
         return report_added(add_action_sources(obj, actions, self.mirror), "action")
 
 
@@ -331,27 +299,18 @@ or linked"""
     bl_label = "Add From Blender File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    filter_glob: str = text("*.blend", "", "Files to show", options={"HIDDEN"})
-    filepath: str = text(
-        "",
-        "File",
-        "Blender file whose actions are added",
-        subtype="FILE_PATH",
-        options={"SKIP_SAVE"},
-    )
+    filter_glob: str = _filter("*.blend")
+    filepath: str = text("", "File", "Blender file whose actions are added", **_PATH)
 
     def run(self, context: bpy.types.Context) -> str:
         return self.add(context, [(Path(bpy.path.abspath(self.filepath)), None)], [])
 
 
 def has_selected_actions(context: bpy.types.Context) -> str:
-    selected = _get_selected_actions(context)
-    return (
-        ""
-        if selected
-        else n_(
-            "Select actions in the Outliner, in its Blender File mode, or in an asset browser first"
-        )
+    if any(_iter_selected_actions(context)):
+        return ""
+    return n_(
+        "Select actions in the Outliner, in its Blender File mode, or in an asset browser first"
     )
 
 
@@ -368,7 +327,7 @@ and of asset libraries"""
     def run(self, context: bpy.types.Context) -> str:
         own: list[bpy.types.Action] = []
         wanted: dict[Path, list[str]] = {}
-        for path, action in _get_selected_actions(context):
+        for path, action in _iter_selected_actions(context):
             if path is None:
                 own.append(action)
             else:
@@ -376,30 +335,27 @@ and of asset libraries"""
         return self.add(context, [*wanted.items()], own)
 
 
-def _get_selected_actions(context: bpy.types.Context) -> list[tuple[Path | None, Any]]:
-    """Return the actions that are selected in the window's Outliners and asset browsers.
+def _iter_selected_actions(context: bpy.types.Context) -> Iterator[tuple[Path | None, Any]]:
+    """Iterate over the actions that are selected in the window's Outliners and asset browsers.
 
     Those of this file come with None, others as their file and name.
     """
-    selected: list[tuple[Path | None, Any]] = []
     for area in context.window.screen.areas if context.window else ():
-        if area.ui_type in ("OUTLINER", "ASSETS"):
-            with context.temp_override(
-                area=area, region=next(r for r in area.regions if r.type == "WINDOW")
-            ):
-                if area.ui_type == "OUTLINER":
-                    chosen = getattr(
-                        context, "selected_ids", ()
-                    )  # which Blender 4.2 lacks without a window
-                    selected += [(None, one) for one in chosen if isinstance(one, bpy.types.Action)]
-                    continue
-                for asset in context.selected_assets or ():
-                    if asset.id_type == "ACTION":
-                        own = asset.local_id
-                        selected.append(
-                            (None, own) if own else (Path(asset.full_library_path), asset.name)
-                        )
-    return selected
+        if area.ui_type not in ("OUTLINER", "ASSETS"):
+            continue
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        with context.temp_override(area=area, region=region):
+            # which Blender 4.2 lacks without a window
+            chosen = getattr(context, "selected_ids", ()) if area.ui_type == "OUTLINER" else ()
+            assets = context.selected_assets or () if area.ui_type == "ASSETS" else ()
+        for one in chosen:
+            if isinstance(one, bpy.types.Action):
+                yield None, one
+        for asset in assets:
+            if asset.id_type == "ACTION" and asset.local_id:
+                yield None, asset.local_id
+            elif asset.id_type == "ACTION":
+                yield Path(asset.full_library_path), asset.name
 
 
 CLASSES = (

@@ -1,10 +1,8 @@
-"""Operators on the list of sources: add actions, remove sources, and change all that the search
-shows.
-"""
+"""Operators on the list of sources: add actions, remove sources, and edit all shown ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -21,24 +19,21 @@ from ..properties import MotionMatchingSettings
 from ..typed_properties import choice, switch
 from .properties import MotionMatchingSource
 
-Edit = Callable[
-    [MotionMatchingSource, MotionMatchingSource], None
-]  # given a source, and the active one
+_WHICH = (
+    ("ALL", "All of the Armature", "Every action that moves its bones, except its takes"),
+    ("ACTIVE", "Active Action", "The action that is assigned to it"),
+)
 
 
 def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchingSource:
-    """Add a source to the end of an armature's list, and make it active. The first one brings the
-    default features.
-    """
+    """Add a source, and make it active. The first one brings the default features."""
     settings = settings_of(obj)
-    # Blender does not store a group that was never read, and a library override cannot change it
-    # then
+    # a library override cannot change a group that was never read, which Blender does not store
     for group in ("roles", "simulation_bone", "features", "controller", "script"):
         getattr(settings, group)
     if not settings.features.items:
-        app.features.set_features(
-            settings.features, engine.presets.load("features", "default"), "default"
-        )
+        data = engine.presets.load("features", "default")
+        app.features.set_features(settings.features, data, "default")
     source = app.items.add(settings.sources, name)
     for key, value in values.items():
         setattr(source, key, value)
@@ -87,11 +82,8 @@ class MirrorOption:
 
 
 def has_actions(context: bpy.types.Context) -> str:
-    return (
-        ""
-        if bpy.data.actions
-        else n_("There is no action in this file: create or append one, or add files")
-    )
+    message = n_("There is no action in this file: create or append one, or add files")
+    return "" if bpy.data.actions else message
 
 
 def has_listed_sources(context: bpy.types.Context) -> str:
@@ -113,15 +105,7 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
     bl_label = "Add Actions"
     requires = (*CHARACTER, has_actions)
 
-    which: str = choice(
-        "ALL",
-        "Actions",
-        "Actions to add",
-        items=[
-            ("ALL", "All of the Armature", "Every action that moves its bones, except its takes"),
-            ("ACTIVE", "Active Action", "The action that is assigned to it"),
-        ],
-    )
+    which: str = choice("ALL", "Actions", "Actions to add", _WHICH)
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
@@ -130,14 +114,11 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
             chosen = [data.action] if data and data.action else []
         else:
             takes = {take.action for take in settings_of(obj).takes}
-            chosen = [
-                action for action in scene.blender.actions.find_actions(obj) if action not in takes
-            ]
+            fitting = scene.blender.actions.find_actions(obj)
+            chosen = [action for action in fitting if action not in takes]
         if not chosen:
-            raise SettingsError(
-                f"No action moves the bones of armature '{obj.name}'; assign one to it, or add "
-                "files."
-            )
+            problem = f"No action moves the bones of armature '{obj.name}'"
+            raise SettingsError(f"{problem}; assign one to it, or add files.")
         return report_added(add_action_sources(obj, chosen, self.mirror), "action")
 
 
@@ -172,24 +153,16 @@ def _finish_removal(settings: MotionMatchingSettings) -> None:
 
 
 def is_match(source: MotionMatchingSource, words: list[str]) -> bool:
-    """Tell whether all words, in lower case, are in the shown name of a source, its gait or its
-    tags.
-    """
+    """Tell whether all words, in lower case, are in a source's shown name, gait or tags."""
     name = source.action.name if source.action else source.name
     text = f"{name} {source.gait} {source.tags}".lower()
     return all(word in text for word in words)
 
 
 def find_shown_indices(settings: MotionMatchingSettings) -> list[int]:
-    """Return the indices of the sources that the search shows; of all if nothing is
-    searched for.
-    """
-    words = settings.search.lower().split()
-    return [
-        index
-        for index, source in enumerate(settings.sources)
-        if not words or is_match(source, words)
-    ]
+    """Return the indices of the sources that the search shows."""
+    words, sources = settings.search.lower().split(), settings.sources
+    return [n for n, source in enumerate(sources) if not words or is_match(source, words)]
 
 
 class _ShownSources:
@@ -201,9 +174,7 @@ class _ShownSources:
 
 
 def get_shown_indices(settings: MotionMatchingSettings) -> list[int]:
-    """Return the same for drawing: computed again only if something that it depends on has
-    changed.
-    """
+    """Return the same for drawing, computed again only if something has changed."""
     shown = runtime.get_cache(_ShownSources)
     state = (
         settings.id_data.session_uid,
@@ -217,69 +188,31 @@ def get_shown_indices(settings: MotionMatchingSettings) -> list[int]:
     return shown.indices
 
 
-def _copy_from_active(*names: str) -> Edit:
-    def edit(source: MotionMatchingSource, active: MotionMatchingSource) -> None:
-        for name in names:
-            setattr(source, name, getattr(active, name))
-
-    return edit
-
-
-def _set_value(name: str, value: bool) -> Edit:
-    def edit(source: MotionMatchingSource, active: MotionMatchingSource) -> None:
-        setattr(source, name, value)
-
-    return edit
-
-
-EDITS: dict[str, tuple[str, str, Any, Edit]] = {
-    "on": ("Switch On", "Build from them", "CHECKBOX_HLT", _set_value("enabled", True)),
-    "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", _set_value("enabled", False)),
-    "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", _set_value("mirror", True)),
-    "no_mirror": (
-        "Do Not Mirror",
-        "Use them without mirror images",
-        "X",
-        _set_value("mirror", False),
-    ),
-    "loop": (
-        "Loop",
-        "Use them as cycles whose last frame is the first again",
-        "FILE_REFRESH",
-        _set_value("loop", True),
-    ),
-    "no_loop": ("Do Not Loop", "Let them end where they end", "X", _set_value("loop", False)),
-    "whole": (
-        "Whole Range",
-        "Use all of their frames",
-        "FULLSCREEN_ENTER",
-        _set_value("use_range", False),
-    ),
-    "speed": (
-        "Speed of the Active",
-        "Play them as fast as the active source",
-        "TIME",
-        _copy_from_active("speed"),
-    ),
+_LOOP = "Use them as cycles whose last frame is the first again"
+_RANGE = ("use_range", "frame_start", "frame_end")
+# by the edit: its name, its help, its icon, and the new values or the names of those to copy
+EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
+    "on": ("Switch On", "Build from them", "CHECKBOX_HLT", {"enabled": True}),
+    "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", {"enabled": False}),
+    "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", {"mirror": True}),
+    "no_mirror": ("Do Not Mirror", "Use them without mirror images", "X", {"mirror": False}),
+    "loop": ("Loop", _LOOP, "FILE_REFRESH", {"loop": True}),
+    "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
+    "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
+    "speed": ("Speed of the Active", "Play them as fast as the active source", "TIME", ("speed",)),
     "gait": (
         "Gait of the Active",
-        "Give them the gait of the active source",
+        "Use the active source's gait",
         "CON_FOLLOWPATH",
-        _copy_from_active("gait"),
+        ("gait",),
     ),
-    "tags": (
-        "Tags of the Active",
-        "Give them the tags of the active source",
-        "BOOKMARKS",
-        _copy_from_active("tags"),
-    ),
-    "range": (
-        "Range of the Active",
-        "Use the same frames as of the active source",
-        "FULLSCREEN_EXIT",
-        _copy_from_active("use_range", "frame_start", "frame_end"),
-    ),
+    "tags": ("Tags of the Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
+    "range": ("Range of the Active", "Use the active source's frames", "FULLSCREEN_EXIT", _RANGE),
 }
+_EDIT_ITEMS = [
+    (key, name, help, icon, index)
+    for index, (key, (name, help, icon, _)) in enumerate(EDITS.items())
+]
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
@@ -289,23 +222,18 @@ class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
     bl_label = "Edit Shown Sources"
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
-    edit: str = choice(
-        "on",
-        "Edit",
-        "What is changed",
-        items=[
-            (key, name, text, icon, index)
-            for index, (key, (name, text, icon, _)) in enumerate(EDITS.items())
-        ],
-    )
+    edit: str = choice("on", "Edit", "What is changed", _EDIT_ITEMS)
 
     def run(self, context: bpy.types.Context) -> str:
         settings = get_active_settings(context)
-        name, _, _, edit = EDITS[self.edit]
+        name, _, _, values = EDITS[self.edit]
         active = get_active(settings.sources, settings.source_index) or settings.sources[0]
+        if isinstance(values, tuple):
+            values = {key: getattr(active, key) for key in values}
         indices = find_shown_indices(settings)
         for index in indices:
-            edit(settings.sources[index], active)
+            for key, value in values.items():
+                setattr(settings.sources[index], key, value)
         app.status.invalidate()
         return f"{name}: {format_count(len(indices), 'source')}"
 

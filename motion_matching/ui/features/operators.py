@@ -1,6 +1,4 @@
-"""Operators on the list of features: add one, remove one, and move one. They also run while
-live.
-"""
+"""Operators on the list of features: add, remove and move one. They also run while live."""
 
 from __future__ import annotations
 
@@ -15,23 +13,15 @@ from ..panel_base import set_options
 from ..typed_properties import choice, text
 from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title
 
-_DEFAULT_ROLES = (
-    "left_foot",
-    "right_foot",
-    "hips",
-    "head",
-    "left_toe",
-    "right_toe",
-)  # the first that is missing is added
+# the first that is missing is added
+_DEFAULT_ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
+_DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
 
 
 def has_feature(context: bpy.types.Context) -> str:
     features = get_active_settings(context).features
-    return (
-        ""
-        if get_active(features.items, features.index)
-        else n_("Choose a preset, or add a feature first")
-    )
+    active = get_active(features.items, features.index)
+    return "" if active else n_("Choose a preset, or add a feature first")
 
 
 def _describe_active(features: MotionMatchingFeatures) -> str:
@@ -93,9 +83,7 @@ to zero: that needs no build"""
     def run(self, context: bpy.types.Context) -> None:
         features = get_active_settings(context).features
         if len(features.items) == 1:
-            raise SettingsError(
-                "Frames need at least one feature to be compared by; add another first."
-            )
+            raise SettingsError("Frames are compared by at least one feature; add another first.")
         app.items.remove(features.items, features.index, _describe_active(features))
         _finish_edit(features, min(features.index, len(features.items) - 1))
 
@@ -107,12 +95,7 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
     bl_label = "Move Feature"
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
-    direction: str = choice(
-        "UP",
-        "Direction",
-        "Where the feature moves",
-        items=[("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it")],
-    )
+    direction: str = choice("UP", "Direction", "Where the feature moves", _DIRECTIONS)
 
     def run(self, context: bpy.types.Context) -> None:
         features = get_active_settings(context).features
@@ -132,15 +115,9 @@ class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
         for times, suffix in (("", ""), (AHEAD, " Ahead"), (BEHIND, " Behind")):
             for kind, name, _, icon, _ in KINDS:
                 if kind.startswith("trajectory") == bool(times):
-                    set_options(
-                        self.layout.operator(
-                            MOTION_MATCHING_OT_add_feature.bl_idname,
-                            text=f"{name}{suffix}",
-                            icon=icon,
-                        ),
-                        kind=kind,
-                        times=times,
-                    )
+                    add = MOTION_MATCHING_OT_add_feature.bl_idname
+                    button = self.layout.operator(add, text=f"{name}{suffix}", icon=icon)
+                    set_options(button, kind=kind, times=times)
             if suffix != " Behind":
                 self.layout.separator()
 
