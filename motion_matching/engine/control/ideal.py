@@ -1,6 +1,4 @@
-"""A method without data that reaches its goal exactly; it makes the simulation object alone drive
-the character.
-"""
+"""A method without data that reaches its goal exactly: the simulation object drives alone."""
 
 from __future__ import annotations
 
@@ -19,11 +17,7 @@ _POSE = np.array([[0.0], [0.0], [0.0], [1.0], [0.0], [0.0], [0.0]], np.float32)
 
 
 class Ideal:
-    """Moves to the trajectory's next point each tick, so that speeds and halflives can be tried
-    without a database.
-
-    The body is the simulation bone alone.
-    """
+    """Moves to the trajectory's next point each tick, to try speeds and halflives without data."""
 
     skeleton = _BODY
     hips = 0

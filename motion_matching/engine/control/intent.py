@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 
 class FuturePath(NamedTuple):
-    """An explicit future in the world: seconds from now (K,), ascending; positions (K, 2) in
-    metres; headings (K,).
-    """
+    """An explicit future in the world: ascending seconds from now, positions and headings (K,)."""
 
     times: tuple[float, ...]
     positions: tuple[tuple[float, float], ...]
@@ -21,9 +19,8 @@ class Intent(NamedTuple):
     `move` is a direction on the ground; length 1 is the full speed of the gait in that direction,
     relative to where the character faces. `velocity` in m/s replaces it, and `path` replaces both.
     `facing` is a heading in radians (0 looks along -Y); None faces the movement. `gait` blends from
-    0, walking, to 1, running. `tags` restrict the search to frames that carry them all. `jump_to`
-    requests one jump to a frame with a tag. `push` adds a velocity in m/s once, as a shove does; it
-    has no effect on a path.
+    walking (0) to running (1). `tags` restrict the search to frames with all of them. `jump_to`
+    requests one jump to a frame with a tag. `push` adds a velocity in m/s once, but not to a path.
     """
 
     move: tuple[float, float] = (0.0, 0.0)

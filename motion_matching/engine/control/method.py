@@ -17,10 +17,9 @@ from .trajectory import TrajectoryPoint
 class Goal(NamedTuple):
     """The goal of the next tick, in the character's own frame.
 
-    `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal has just
-    changed so much that a search should not wait. `fading`: less than half of the last jump has
-    faded, so another one should wait. `push` in m/s is that of the intent; the trajectory includes
-    it already.
+    `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal changed
+    so much that a search should not wait. `fading`: less than half of the last jump has faded, so
+    another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -32,9 +31,7 @@ class Goal(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """The poses (7, B), velocities (6, B) and root velocities (3,) of one instant before and after
-    a jump.
-    """
+    """Poses (7, B), velocities (6, B) and root velocities (3,) of one instant around a jump."""
 
     source_pose: np.ndarray
     source_velocity: np.ndarray
@@ -71,9 +68,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A search, explained: the cost of playing on, the best candidates in order, and the time it
-    took.
-    """
+    """A search: the cost of playing on, the best candidates in order, and its duration."""
 
     labels: tuple[str, ...]
     continuing: Candidate
@@ -82,34 +77,25 @@ class Explanation:
 
 
 class Method(Protocol):
-    """A way to turn goals into motion."""
+    """A way to turn goals into motion.
+
+    `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
+    in the order of contacts. `explain` returns the last search, None before the first.
+    """
 
     @property
     def skeleton(self) -> Skeleton: ...
-
     @property
     def fps(self) -> float: ...
-
     @property
     def hips(self) -> int: ...
-
     @property
-    def acceleration_limits(
-        self,
-    ) -> np.ndarray: ...  # (2, B) linear and angular, of each bone against its parent
-
+    def acceleration_limits(self) -> np.ndarray: ...
     @property
-    def legs(self) -> tuple[LegGeometry, ...]: ...  # in the order of contacts
-
+    def legs(self) -> tuple[LegGeometry, ...]: ...
     @property
     def trajectory_times(self) -> tuple[float, ...]: ...
-
     def apply(self, settings: PerformerSettings) -> None: ...
-
     def reset(self) -> Motion: ...
-
     def advance(self, goal: Goal) -> Motion: ...
-
-    def explain(
-        self, count: int
-    ) -> Explanation | None: ...  # of the last search; None before the first
+    def explain(self, count: int) -> Explanation | None: ...

@@ -14,15 +14,14 @@ from .performance import Performance
 from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
+Steering = tuple[tuple[float, float], float | None]  # direction to move in, and heading to face
 
 
 def _compute_move(yaw: float, effort: float = 1.0) -> tuple[float, float]:
     return effort * math.sin(yaw), -effort * math.cos(yaw)
 
 
-def _steer_figure_eight(
-    t: float, speeds: Speeds, rng: np.random.Generator
-) -> tuple[tuple[float, float], float | None]:
+def _steer_figure_eight(t: float, speeds: Speeds) -> Steering:
     """Walk two circles, one to each side, at full speed."""
     radius = 1.5 * max(speeds.forward, 1.0)
     lap = 2 * math.pi * radius / speeds.forward
@@ -30,41 +29,28 @@ def _steer_figure_eight(
     return _compute_move(angle if angle < 2 * math.pi else -angle), None
 
 
-def _steer_square(
-    t: float, speeds: Speeds, rng: np.random.Generator
-) -> tuple[tuple[float, float], float | None]:
+def _steer_square(t: float, speeds: Speeds) -> Steering:
     """Turn by 90 degrees every three seconds."""
     return _compute_move(0.5 * math.pi * int(t / 3.0)), None
 
 
-def _steer_stop_and_go(
-    t: float, speeds: Speeds, rng: np.random.Generator
-) -> tuple[tuple[float, float], float | None]:
+def _steer_stop_and_go(t: float, speeds: Speeds) -> Steering:
     """Go for three seconds and stand for two, each time in another direction."""
     number, phase = divmod(t, 5.0)
     return (_compute_move(0.8 * number) if phase < 3.0 else (0.0, 0.0)), None
 
 
-def _steer_flips(
-    t: float, speeds: Speeds, rng: np.random.Generator
-) -> tuple[tuple[float, float], float | None]:
+def _steer_flips(t: float, speeds: Speeds) -> Steering:
     """Reverse the direction every three seconds."""
     return _compute_move(math.pi * (int(t / 3.0) % 2)), None
 
 
-def _steer_strafe_circle(
-    t: float, speeds: Speeds, rng: np.random.Generator
-) -> tuple[tuple[float, float], float | None]:
-    """Turn the movement by a full circle in sixteen seconds while the character faces one
-    direction.
-    """
+def _steer_strafe_circle(t: float, speeds: Speeds) -> Steering:
+    """Move in all directions within sixteen seconds while the character faces one."""
     return _compute_move(2 * math.pi * t / 16.0), 0.0
 
 
-SteerFunction = Callable[
-    [float, Speeds, np.random.Generator], tuple[tuple[float, float], float | None]
-]
-_SCRIPTS: dict[str, SteerFunction] = {
+_SCRIPTS: dict[str, Callable[[float, Speeds], Steering]] = {
     "figure_eight": _steer_figure_eight,
     "square": _steer_square,
     "stop_and_go": _steer_stop_and_go,
@@ -90,8 +76,9 @@ def build_script(
     Raises SettingsError for unknown names and for a length that is not above zero.
     """
     if name not in NAMES:
+        known = ", ".join(NAMES)
         raise SettingsError(
-            f"There is no script '{name}'; use one of {', '.join(NAMES)} or a recorded performance."
+            f"There is no script '{name}'; use one of {known} or a recorded performance."
         )
     if gait not in GAITS:
         raise SettingsError(f"There is no gait '{gait}'; use one of {', '.join(GAITS)}.")
@@ -99,15 +86,14 @@ def build_script(
         raise SettingsError(
             f"A take of {seconds} seconds cannot be made; give a length above zero."
         )
-    rng = np.random.default_rng(seed)
     count, speeds = max(round(seconds * fps), 1), run if gait == "run" else walk
     if name == "random":
-        intents = _build_random_intents(count, fps, gait, rng)
+        intents = _build_random_intents(count, fps, gait, np.random.default_rng(seed))
     else:
-        steer, intents = _SCRIPTS[name], []
+        intents = []
         for i in range(count):
             t = i / fps - _LEAD_IN
-            move, facing = steer(t, speeds, rng) if t >= 0 else ((0.0, 0.0), None)
+            move, facing = _SCRIPTS[name](t, speeds) if t >= 0 else ((0.0, 0.0), None)
             intents.append(Intent(move=move, facing=facing, gait=GAITS[gait]))
     return Performance(f"{name} {gait}", fps, tuple(intents), seed=seed)
 
@@ -119,32 +105,28 @@ def build_from_arrays(
     facings: np.ndarray | None = None,
     gaits: np.ndarray | float = 0.0,
 ) -> Performance:
-    """Return a performance of desired velocities (T, 2) in m/s in the world, at `fps` ticks per
-    second.
+    """Return a performance of desired velocities (T, 2) in m/s in the world, at `fps` per second.
 
     `facings` (T,) are headings in radians; NaN, or none at all, faces the movement. `gaits` (T,),
     or one for all, are from 0 (walk) to 1 (run). Raises SettingsError for other shapes and values.
     """
     velocities = _expect_array("velocities", velocities, (None, 2), LARGEST_SPEED)
     count = (len(velocities),)
-    gaits = _expect_array(
-        "gaits", np.broadcast_to(gaits, count) if np.ndim(gaits) == 0 else gaits, count, 1.0
-    )
+    gaits = np.broadcast_to(gaits, count) if np.ndim(gaits) == 0 else gaits
+    gaits = _expect_array("gaits", gaits, count, 1.0)
     yaws = np.full(count, np.nan) if facings is None else np.asarray(facings, np.float64)
     _expect_array("facings", np.nan_to_num(yaws), count, np.inf)
     if not 0 < fps < np.inf or gaits.min(initial=0.0) < 0:
         raise SettingsError(
             f"The arrays need a rate above zero, not {fps}, and gaits from 0 (walk) to 1 (run)."
         )
-    rows = zip(velocities.tolist(), yaws.tolist(), gaits.tolist(), strict=True)
-    return Performance(
-        name,
-        fps,
-        tuple(
-            Intent(velocity=(x, y), facing=None if math.isnan(yaw) else yaw, gait=gait)
-            for (x, y), yaw, gait in rows
-        ),
-    )
+    intents = [
+        Intent(velocity=(x, y), facing=None if math.isnan(yaw) else yaw, gait=gait)
+        for (x, y), yaw, gait in zip(
+            velocities.tolist(), yaws.tolist(), gaits.tolist(), strict=True
+        )
+    ]
+    return Performance(name, fps, tuple(intents))
 
 
 def _expect_array(name: str, value: Any, shape: tuple[int | None, ...], limit: float) -> np.ndarray:
@@ -168,15 +150,11 @@ def _build_random_intents(
     """Change direction every one to four seconds; sometimes go slower, stand, or face elsewhere."""
     intents = [Intent()] * round(_LEAD_IN * fps)
     while len(intents) < count:
-        effort = rng.choice([1.0, 1.0, 1.0, 0.6, 0.0])
+        effort = float(rng.choice([1.0, 1.0, 1.0, 0.6, 0.0]))
         yaw = rng.uniform(-math.pi, math.pi)
-        facing = (
-            yaw + rng.choice([-0.5, 0.5]) * math.pi
-            if gait == "walk" and rng.random() < 0.2
-            else None
-        )
-        length = round(rng.uniform(1.0, 4.0) * fps)
-        intents += [
-            Intent(move=_compute_move(yaw, float(effort)), facing=facing, gait=GAITS[gait])
-        ] * length
+        facing = None
+        if gait == "walk" and rng.random() < 0.2:
+            facing = yaw + rng.choice([-0.5, 0.5]) * math.pi
+        intent = Intent(move=_compute_move(yaw, effort), facing=facing, gait=GAITS[gait])
+        intents += [intent] * round(rng.uniform(1.0, 4.0) * fps)
     return intents[:count]

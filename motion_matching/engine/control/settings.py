@@ -26,25 +26,39 @@ DISPLACEMENTS = MappingProxyType(
 )
 
 
+def _seconds(default: float, label: str, help: str, soft_most: float = 1.0) -> Any:
+    return describe(default, label, help, "s", soft_most=soft_most)
+
+
+def _metres(default: float, label: str, help: str, soft_most: float) -> Any:
+    return describe(default, label, help, "m", soft_most=soft_most)
+
+
+def _angle(default: float, label: str, help: str) -> Any:
+    return describe(default, label, help, "rad", soft_most=math.pi)
+
+
+def _speed(label: str, help: str) -> Any:
+    return describe(MISSING, label, help, "m/s", most=LARGEST_SPEED, soft_most=8.0)
+
+
+def _share_of_motion(default: float, label: str, help: str) -> Any:
+    """Describe a share that may be larger than 1."""
+    return describe(default, label, help, "share", most=LARGEST, soft_most=1.0)
+
+
 @dataclass(frozen=True)
 class Speeds:
     """Full speeds by direction, in m/s."""
 
-    forward: float = describe(
-        MISSING, "Forward", "Full speed straight ahead", "m/s", most=LARGEST_SPEED, soft_most=8.0
-    )
-    side: float = describe(
-        MISSING, "Side", "Full speed to either side", "m/s", most=LARGEST_SPEED, soft_most=8.0
-    )
-    back: float = describe(
-        MISSING, "Back", "Full speed backward", "m/s", most=LARGEST_SPEED, soft_most=8.0
-    )
+    forward: float = _speed("Forward", "Full speed straight ahead")
+    side: float = _speed("Side", "Full speed to either side")
+    back: float = _speed("Back", "Full speed backward")
 
 
 @dataclass(frozen=True)
 class PerformerSettings:
-    """How a character responds. Raises SettingsError, which names the setting, for a value out of
-    its limits.
+    """How a character responds. Raises SettingsError, which names the setting that is wrong.
 
     The character is led by the data, the simulation object by the code. `weights` replaces the
     weights of the features, one each; None leaves those of the schema.
@@ -68,19 +82,13 @@ class PerformerSettings:
         most=LARGEST_SPEED,
         soft_most=8.0,
     )
-    velocity_halflife: float = describe(
+    velocity_halflife: float = _seconds(
         0.27,
         "Velocity",
         "Time in which half of a change of speed is made; longer: calmer and later",
-        "s",
-        soft_most=1.0,
     )
-    rotation_halflife: float = describe(
-        0.27,
-        "Heading",
-        "Time in which half of a turn is made; longer: wider turns",
-        "s",
-        soft_most=1.0,
+    rotation_halflife: float = _seconds(
+        0.27, "Heading", "Time in which half of a turn is made; longer: wider turns"
     )
     turn_limit: float = describe(
         math.tau,
@@ -95,19 +103,15 @@ class PerformerSettings:
         "Multiplies the velocity's time while there is no input; below 1: stops sooner",
         soft_most=2.0,
     )
-    gait_halflife: float = describe(
+    gait_halflife: float = _seconds(
         0.1,
         "Gait",
         "Time in which half of a change between walking and running is made; longer: softer",
-        "s",
-        soft_most=1.0,
     )
-    search_interval: float = describe(
+    search_interval: float = _seconds(
         0.1,
         "Search Every",
         "Time between searches for a better frame; longer: plays longer pieces, responds later",
-        "s",
-        soft_most=1.0,
     )
     sharp_velocity: float = describe(
         0.5,
@@ -117,27 +121,21 @@ class PerformerSettings:
         "m/s",
         soft_most=4.0,
     )
-    sharp_angle: float = describe(
+    sharp_angle: float = _angle(
         math.radians(30.0),
         "Sharp Angle",
         "A larger change of the desired facing starts a search at once; lower: responds suddenly "
         "more often",
-        "rad",
-        soft_most=math.pi,
     )
-    end_guard: float = describe(
+    end_guard: float = _seconds(
         1.0 / 3.0,
         "End Guard",
         "Frames this near the end of their clip are never entered; longer: fewer dead ends",
-        "s",
-        soft_most=1.0,
     )
-    surroundings: float = describe(
+    surroundings: float = _seconds(
         1.0 / 3.0,
         "Surroundings",
         "Frames this near the current one are never entered; longer: fewer stutters",
-        "s",
-        soft_most=1.0,
     )
     continuing_bias: float = describe(
         0.3,
@@ -149,12 +147,10 @@ class PerformerSettings:
         soft_least=0.0,
         soft_most=2.0,
     )
-    inertialization_halflife: float = describe(
+    inertialization_halflife: float = _seconds(
         0.1,
         "Blending",
         "Time in which half of the difference at a jump fades; longer: smoother, feet slide more",
-        "s",
-        soft_most=1.0,
     )
     displacement: str = describe(
         "adjust",
@@ -170,19 +166,15 @@ class PerformerSettings:
         "exact",
         "share",
     )
-    adjust_position_halflife: float = describe(
+    adjust_position_halflife: float = _seconds(
         0.1,
         "Adjust Position",
         "Time in which half of the distance is made up; longer: feet slide less, strays more",
-        "s",
-        soft_most=1.0,
     )
-    adjust_rotation_halflife: float = describe(
+    adjust_rotation_halflife: float = _seconds(
         0.2,
         "Adjust Heading",
         "Time in which half of the turn is made up; longer: feet slide less, strays more",
-        "s",
-        soft_most=1.0,
     )
     adjust_by_velocity: bool = describe(
         True,
@@ -190,96 +182,79 @@ class PerformerSettings:
         "Pull the character by no more than a share of its own motion, so that it never slides "
         "while it stands",
     )
-    adjust_position_ratio: float = describe(
+    adjust_position_ratio: float = _share_of_motion(
         0.5,
         "Position Part",
         "Largest share of its own motion by which it is pulled; higher: strays less, slides more",
-        "share",
-        most=LARGEST,
-        soft_most=1.0,
     )
-    adjust_rotation_ratio: float = describe(
+    adjust_rotation_ratio: float = _share_of_motion(
         0.5,
         "Heading Part",
         "Largest share of its own turning by which it is turned; higher: strays less, slides more",
-        "share",
-        most=LARGEST,
-        soft_most=1.0,
     )
     clamp: bool = describe(
         True,
         "Clamp",
         "Hold the character and the simulation object within a distance and an angle of each other",
     )
-    clamp_distance: float = describe(
+    clamp_distance: float = _metres(
         0.15,
         "Distance",
         "Farthest the character may be from the simulation object; shorter: more exact, slides "
         "more",
-        "m",
-        soft_most=1.0,
+        1.0,
     )
-    clamp_angle: float = describe(
+    clamp_angle: float = _angle(
         math.radians(90.0),
         "Angle",
         "Most the character may be turned away from the simulation object; smaller: more exact, "
         "slides more",
-        "rad",
-        soft_most=math.pi,
     )
-    collision_radius: float = describe(
+    collision_radius: float = _metres(
         0.3,
         "Body Radius",
         "Nearest the middle of the character may come to an obstacle; larger: goes around in "
         "wider curves",
-        "m",
-        soft_most=1.0,
+        1.0,
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
-    lock_halflife: float = describe(
+    lock_halflife: float = _seconds(
         0.05,
         "Plant Blending",
         "Time in which a landing toe comes to rest; longer: softer, slides more",
-        "s",
-        soft_most=0.5,
+        0.5,
     )
-    foot_halflife: float = describe(
+    foot_halflife: float = _seconds(
         0.1,
         "Release Blending",
         "Time in which a released toe returns to the motion; longer: softer, legs bend more",
-        "s",
-        soft_most=0.5,
+        0.5,
     )
-    swing_clearance: float = describe(
+    swing_clearance: float = _metres(
         0.025,
         "Swing Clearance",
         "Least height of a toe that moves over the floor; higher: feet scuff less, knees lift "
         "more; 0: as in the motion",
-        "m",
-        soft_most=0.1,
+        0.1,
     )
-    hips_halflife: float = describe(
+    hips_halflife: float = _seconds(
         0.15,
         "Hips",
         "Time in which the hips follow half of a step in the ground; longer: softer, legs bend "
         "more",
-        "s",
-        soft_most=1.0,
     )
-    unlock_radius: float = describe(
+    unlock_radius: float = _metres(
         0.2,
         "Unlock Radius",
         "A planted toe is released once the motion has it farther away; larger: planted longer, "
         "legs bend more",
-        "m",
-        soft_most=0.5,
+        0.5,
     )
-    stretch_buffer: float = describe(
+    stretch_buffer: float = _metres(
         0.015,
         "Stretch Buffer",
         "How far a leg stays short of straight; larger: knees do not pop, feet slip sooner",
-        "m",
-        soft_most=0.1,
+        0.1,
     )
     neighbours: int = describe(
         15,
@@ -302,13 +277,11 @@ class PerformerSettings:
         "Share of the neighbours' weight at which a toe is planted; lower: planted longer",
         "share",
     )
-    lookahead: float = describe(
+    lookahead: float = _seconds(
         0.6,
         "Look Ahead",
-        "How far ahead the neighbours' clips are compared with the goal; longer: calmer, responds "
-        "later",
-        "s",
-        soft_most=1.0,
+        "How far ahead the neighbours' clips are compared with the goal; longer: calmer, "
+        "responds later",
     )
     favour: int = describe(
         0,
@@ -346,9 +319,7 @@ class PerformerSettings:
         return asdict(self)
 
     def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:
-        """Return these settings with some replaced, given as JSON data. Raises SettingsError, also
-        for unknown names.
-        """
+        """Return these settings with some replaced by JSON data. Raises SettingsError."""
         known = {f.name for f in fields(self)}
         values = dict(changes)
         for name, value in values.items():
