@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature, get_active_settings
+from ...app.characters import get_active_armature
 from ...app.runtime import runtime
+from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
     State,
@@ -21,13 +21,10 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .operators import MOTION_MATCHING_OT_favour as Favour
-from .operators import MOTION_MATCHING_OT_train as Train
 from .properties import MotionMatchingController
 
 if TYPE_CHECKING:
-    from ...engine.database.database import Database
-    from ...engine.field.method import Decision
+    from ...app.live.host import LiveSession
 
 _MAX_ACTIONS = 20  # that are listed
 _FOOT_LOCK_SETTINGS = (
@@ -44,13 +41,9 @@ _TRAINING_STATES = {
     "missing": (
         "LAYER_USED",
         "Not Trained",
-        "Not trained: plays greedily, whatever serves best within Look Ahead",
+        "Not trained: plays what serves best within Look Ahead",
     ),
-    "stopped": (
-        "PAUSE",
-        "Stopped",
-        "Stopped halfway: plays greedily until the training is finished",
-    ),
+    "stopped": ("PAUSE", "Stopped", "Stopped halfway: plays greedily until training is finished"),
     "elsewhere": (
         "FILE_REFRESH",
         "Not Trained Here",
@@ -73,10 +66,8 @@ class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
     bl_order = 2
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        return (
-            "CON_FOLLOWPATH",
-            "Motion Field" if settings.controller.method == "FIELD" else "Motion Matching",
-        )
+        is_field = settings.controller.method == "FIELD"
+        return "CON_FOLLOWPATH", "Motion Field" if is_field else "Motion Matching"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller = settings.controller
@@ -100,28 +91,20 @@ class _SettingsPanel(ArmaturePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if get_active_armature(context) is None:
-            return False
-        return not cls.method or cls.method == get_active_settings(context).controller.method
+        obj = get_active_armature(context)
+        return obj is not None and cls.method in ("", settings_of(obj).controller.method)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
         for name in self.names:
             row = column.row()
             row.active = _is_relevant(controller, name)
-            if name in ("walk", "run"):
-                _draw_speeds(row, controller, name)
-            else:
+            if name not in ("walk", "run"):
                 row.prop(controller, name)
-
-
-def _draw_speeds(
-    layout: bpy.types.UILayout, controller: MotionMatchingController, gait: str
-) -> None:
-    """Draw the three speeds of a gait, each with its direction."""
-    column = layout.column(align=True)
-    for index, text in enumerate((f"{gait.title()} Forward", "Side", "Back")):
-        column.prop(controller, gait, index=index, text=text)
+                continue
+            speeds = row.column(align=True)
+            for index, text in enumerate((f"{name.title()} Forward", "Side", "Back")):
+                speeds.prop(controller, name, index=index, text=text)
 
 
 def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
@@ -134,12 +117,9 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
         return controller.foot_lock
     if name == "synchronization":
         return controller.displacement == "synchronize"
-    if name.startswith("adjust_"):
-        is_ratio = name.endswith("_ratio")
-        return controller.displacement == "adjust" and (
-            controller.adjust_by_velocity or not is_ratio
-        )
-    return True
+    if name.startswith("adjust_") and controller.displacement != "adjust":
+        return False
+    return controller.adjust_by_velocity or not name.endswith("_ratio")
 
 
 class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
@@ -178,51 +158,32 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
         split_layout(self.layout).prop(settings.training, "metric")
         live = runtime.live
         if live and live.decision and live.armature.uid == obj.session_uid:
-            _draw_actions(
-                self.layout.box(), live.database, live.decision, settings.controller.favour
-            )
+            _draw_actions(self.layout.box(), live, settings.controller.favour)
 
 
-def _draw_actions(
-    layout: bpy.types.UILayout, database: Database, decision: Decision, favour: int
-) -> None:
-    """Draw the actions of the last tick by neighbour, from the nearest on: source, share in what
-    was done, and value.
-
-    A button forces each.
-    """
-    count = len(decision.scores)
-    of_each = zip(
-        decision.frames.tolist(), decision.weights.tolist(), decision.scores.tolist(), strict=True
-    )
-    table = [("Nearest", "Share", "Value")]
-    for frame, weight, score in itertools.islice(of_each, _MAX_ACTIONS):
-        source = database.get_frame_source(frame)
-        # the frame comes first, because the end of long names is cut off
-        name = f"{source.frame} of {source.clip}{' (mirrored)' if source.mirrored else ''}"
-        table.append((name, f"{weight:.0%}", f"{score:.3f}"))
+def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) -> None:
+    """Draw source, share and value of each neighbour's action, and a button that forces it."""
+    decision = live.decision
     cells = layout.split(factor=0.6)
     names, figures = cells.column(align=True), cells.split(factor=0.4)
-    columns = figures.column(align=True), figures.column(align=True)
-    for number, (name, *values) in enumerate(table):
+    shares, values = figures.column(align=True), figures.column(align=True)
+    for column, heading in ((names, "Nearest"), (shares, "Share"), (values, "Value")):
+        column.label(text=heading)
+    for index, frame in enumerate(decision.frames[:_MAX_ACTIONS].tolist()):
+        is_forced = index + 1 == favour
+        icon: Any = "PLAY" if index == decision.chosen else "UNPINNED"
+        if is_forced:
+            icon = "PINNED"
         row = names.row(align=True)
-        if number:
-            icon: Any = (
-                "PINNED"
-                if number == favour
-                else "PLAY"
-                if number == decision.chosen + 1
-                else "UNPINNED"
-            )
-            set_options(
-                row.operator(Favour.bl_idname, text="", icon=icon, depress=number == favour),
-                number=number,
-            )
-        row.label(text=name)
-        for column, value in zip(columns, values, strict=True):
-            column.label(text=value)
-    if count > _MAX_ACTIONS:
-        layout.label(text=f"{count - _MAX_ACTIONS} More")
+        button = row.operator("motion_matching.favour", text="", icon=icon, depress=is_forced)
+        set_options(button, number=index + 1)
+        source = live.database.get_frame_source(frame)
+        # the frame comes first, because the end of long names is cut off
+        row.label(text=f"{source.frame} of {source.clip}{' (mirrored)' if source.mirrored else ''}")
+        shares.label(text=f"{decision.weights[index]:.0%}")
+        values.label(text=f"{decision.scores[index]:.3f}")
+    if (more := len(decision.scores) - _MAX_ACTIONS) > 0:
+        layout.label(text=f"{more} More")
 
 
 class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
@@ -235,21 +196,15 @@ class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
         return _TRAINING_STATES[app.training.get_training_state(obj)][:2]
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, training, state = (
-            self.layout,
-            settings.training,
-            app.training.get_training_state(obj),
-        )
+        layout, training = self.layout, settings.training
+        state = app.training.get_training_state(obj)
         column = split_layout(layout)
         column.prop(training, "quality", slider=True)
         draw_wrapped_text(column, app.training.describe_quality(obj), "BLANK1")
         column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
-        add_tall_row(layout).operator(
-            Train.bl_idname,
-            text="Continue Training" if state == "stopped" else "Train",
-            icon="FORCE_VORTEX",
-        )
+        text = "Continue Training" if state == "stopped" else "Train"
+        add_tall_row(layout).operator("motion_matching.train", text=text, icon="FORCE_VORTEX")
         draw_progress(layout)
         if meaning := _TRAINING_STATES[state][2]:
             draw_wrapped_text(layout, meaning, "CHECKMARK" if state == "fresh" else "INFO")

@@ -1,6 +1,4 @@
-"""Operators that look at the data: measure its coverage, map its poses, inspect a frame, and save
-pictures of it.
-"""
+"""Operators that look at the data: measure coverage, map poses, inspect a frame, save pictures."""
 
 from __future__ import annotations
 
@@ -67,12 +65,9 @@ the database is built first if necessary"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         report = yield from app.insight.measure_steps(get_active_armature(context))
         app.status.refresh(get_active_armature(context))
-        count = len(report.to_capture)
-        return (
-            f"Measured: {format_count(count, 'thing')} to capture next"
-            if count
-            else "Measured: nothing that is asked for is missing"
-        )
+        if not report.to_capture:
+            return "Measured: nothing that is asked for is missing"
+        return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
 class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
@@ -90,27 +85,22 @@ and drawing programs"""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
         self._is_browsing = True  # the file browser comes back to `execute`
-        self.filepath = (
-            self.filepath or f"{bpy.path.clean_name(get_active_armature(context).name)}_data.svg"
-        )
+        name = bpy.path.clean_name(get_active_armature(context).name)
+        self.filepath = self.filepath or f"{name}_data.svg"
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def check(self, context: bpy.types.Context) -> bool:
-        """Give the file the name that it will be written with: the file browser marks existing
-        names in red.
-        """
+        """Add the file's ending: the file browser marks existing names in red."""
         typed = self.filepath
         if os.path.basename(typed):
             self.filepath = bpy.path.ensure_ext(typed, ".svg")
         return self.filepath != typed
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        return (
-            super().invoke(context, None)
-            if getattr(self, "_is_browsing", False)
-            else super().execute(context)
-        )
+        if getattr(self, "_is_browsing", False):
+            return super().invoke(context, None)
+        return super().execute(context)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         path = _resolve_picture_path(self.filepath)
@@ -121,11 +111,9 @@ and drawing programs"""
             coverage = yield from app.insight.measure_steps(obj)
         database = yield from app.build.load_or_build_steps(get_armature(uid))
         mapped = yield from app.insight.map_poses_steps(get_armature(uid))
+        data = database, coverage.inspection, mapped.poses
         yield from app.steps.run_in_background_steps(
-            lambda report: engine.insight.plots.save(
-                database, coverage.inspection, mapped.poses, path
-            ),
-            "Drawing",
+            lambda report: engine.insight.plots.save(*data, path), "Drawing"
         )
         return f"Saved {path}"
 

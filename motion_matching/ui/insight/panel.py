@@ -1,6 +1,4 @@
-"""The panel of insight: what the data covers, a frame as the search sees it, and the map of
-poses.
-"""
+"""The panel of insight: coverage of the data, a frame as the search sees it, the map of poses."""
 
 from __future__ import annotations
 
@@ -21,11 +19,6 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .operators import MOTION_MATCHING_OT_inspect_frame as InspectFrame
-from .operators import MOTION_MATCHING_OT_map_poses as MapPoses
-from .operators import MOTION_MATCHING_OT_measure_coverage as MeasureCoverage
-from .operators import MOTION_MATCHING_OT_save_pictures as SavePictures
-from .operators import MOTION_MATCHING_OT_stop_inspecting as StopInspecting
 
 if TYPE_CHECKING:
     from ...engine.insight.frame_inspector import FrameInspection
@@ -58,7 +51,7 @@ class MOTION_MATCHING_PT_insight(ArmaturePanel, bpy.types.Panel):
         return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        self.layout.operator(SavePictures.bl_idname, icon="IMAGE_DATA")
+        self.layout.operator("motion_matching.save_pictures", icon="IMAGE_DATA")
         draw_progress(self.layout)
 
 
@@ -69,11 +62,8 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "MOTION_MATCHING_PT_insight"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, insight, coverage = (
-            self.layout,
-            settings.insight,
-            runtime.coverage_reports.get(obj.session_uid),
-        )
+        layout, insight = self.layout, settings.insight
+        coverage = runtime.coverage_reports.get(obj.session_uid)
         column = split_layout(layout)
         column.prop(insight, "beside")
         if insight.beside == "recording":
@@ -84,17 +74,17 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         charts = column.column(heading="Charts")
         charts.prop(insight, "show_coverage")
         charts.prop(insight, "show_histograms")
-        layout.operator(MeasureCoverage.bl_idname, icon="VIEWZOOM")
+        layout.operator("motion_matching.measure_coverage", icon="VIEWZOOM")
         if coverage is None:
             return
         if reason := app.insight.explain_staleness(obj, coverage):
             draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
         draw_small_lines(layout, coverage.summary)
         box, missing = layout.box(), coverage.to_capture
-        box.label(
-            text="What to Capture Next" if missing else "Nothing Asked For Is Missing",
-            icon="OUTLINER_DATA_ARMATURE" if missing else "CHECKMARK",
-        )
+        if missing:
+            box.label(text="What to Capture Next", icon="OUTLINER_DATA_ARMATURE")
+        else:
+            box.label(text="Nothing Asked For Is Missing", icon="CHECKMARK")
         for text in missing[:_MAX_SHOWN]:
             draw_wrapped_text(box, text, "DOT")
         if len(missing) > _MAX_SHOWN:
@@ -120,57 +110,43 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
             goal.prop(insight, "wish", index=1, text="Left")
         column.prop(insight, "show_features")
         row = layout.row(align=True)
-        row.operator(InspectFrame.bl_idname, icon="VIEWZOOM")
+        row.operator("motion_matching.inspect_frame", icon="VIEWZOOM")
         if inspector is None or inspector.armature.uid != obj.session_uid:
             return
-        row.operator(StopInspecting.bl_idname, text="", icon="X")
+        row.operator("motion_matching.stop_inspecting", text="", icon="X")
         if inspector.problem:
             draw_wrapped_text(layout, inspector.problem, "ERROR")
         elif app.insight.explain_staleness(obj, inspector):
-            draw_wrapped_text(
-                layout, "The database has changed since: inspect again", "FILE_REFRESH"
-            )
-        if inspector.inspection:
-            _draw_frame(layout, inspector, inspector.inspection.frame)
-            _draw_costs(layout, inspector.inspection)
-            _draw_candidates(layout, inspector, inspector.inspection)
-        elif inspector.inspected and inspector.inspected.choice:
-            _draw_frame(layout, inspector, inspector.inspected.frame)
-            _draw_actions(layout, inspector, inspector.inspected.choice)
+            text = "The database has changed since: inspect again"
+            draw_wrapped_text(layout, text, "FILE_REFRESH")
+        inspection, inspected = inspector.inspection, inspector.inspected
+        if inspection:
+            _draw_frame(layout, inspector, inspection.frame)
+            _draw_costs(layout, inspection)
+            _draw_candidates(layout, inspector, inspection)
+        elif inspected and inspected.choice:
+            _draw_frame(layout, inspector, inspected.frame)
+            _draw_actions(layout, inspector, inspected.choice)
 
 
 def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
     source = inspector.database.get_frame_source(frame)
-    draw_small_lines(
-        layout,
-        (
-            f"{source.clip}{' (mirrored)' if source.mirrored else ''}",
-            f"Frame {source.frame}, {frame} of the database",
-            *inspector.lines,
-        ),
-        "ACTION",
-    )
+    clip = f"{source.clip}{' (mirrored)' if source.mirrored else ''}"
+    place = f"Frame {source.frame}, {frame} of the database"
+    draw_small_lines(layout, (clip, place, *inspector.lines), "ACTION")
 
 
 def _draw_costs(layout: bpy.types.UILayout, inspection: FrameInspection) -> None:
     """Draw what playing on costs by feature, beside the best other frame."""
-    shown = [inspection.continuing, *inspection.candidates[:1]]
-
-    def build_row(label: str, costs: list[float]) -> list[str]:
-        return [label, *(f"{cost:.2f}" for cost in costs), *[""] * (2 - len(costs))]
-
-    rows = [
-        build_row(_format_label(feature.label), [weighed.by_feature[index] for weighed in shown])
-        for index, feature in enumerate(inspection.features)
-    ]
-    total = build_row("Cost", [weighed.cost for weighed in shown])
-    draw_table(layout.box(), (("", "Here", "Best"), *rows, total), factor=0.54)
+    shown = (inspection.continuing, *inspection.candidates[:1])
+    labels = (*(_format_label(feature.label) for feature in inspection.features), "Cost")
+    columns = ([f"{cost:.2f}" for cost in (*weighed.by_feature, weighed.cost)] for weighed in shown)
+    rows = [(*row, "")[:3] for row in zip(labels, *columns, strict=True)]
+    draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
 
 
 def _format_label(label: str) -> str:
-    """Return a feature's label in the panel's words: 'bone_position left_foot' is 'Left Foot
-    Position'.
-    """
+    """Return a feature's label in words: 'bone_position left_foot' is 'Left Foot Position'."""
     kind, _, bone = label.partition(" ")
     if kind.startswith("bone_"):
         return f"{bone.replace('_', ' ').title()} {kind.removeprefix('bone_').title()}"
@@ -178,16 +154,12 @@ def _format_label(label: str) -> str:
 
 
 def _draw_candidates(
-    layout: bpy.types.UILayout,
-    inspector: app.inspector.Inspector,
-    inspection: FrameInspection,
+    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, inspection: FrameInspection
 ) -> None:
     """Draw the frame itself and the best others, each with its verdict."""
-    box = layout.box()
-    others = (
-        (_format_frame(inspector, weighed.frame), weighed) for weighed in inspection.candidates
-    )
-    for name, weighed in (("Playing On", inspection.continuing), *others):
+    box, here = layout.box(), inspection.continuing
+    for weighed in (here, *inspection.candidates):
+        name = "Playing On" if weighed is here else _format_frame(inspector, weighed.frame)
         lines = box.column(align=True)
         row = lines.row()
         row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
@@ -198,18 +170,13 @@ def _draw_candidates(
 def _draw_actions(
     layout: bpy.types.UILayout, inspector: app.inspector.Inspector, choice: Choice
 ) -> None:
-    """Draw what a motion field chose among, from the best on: the frame of each action, and how
-    much less it is worth.
-    """
+    """Draw the actions of a motion field, best first: their frames and how much less they score."""
     lines = layout.box().column(align=True)
     best = choice.scores[choice.chosen]
     for index in (-choice.scores).argsort(kind="stable"):
         is_chosen = index == choice.chosen
-        row = lines.row()
-        row.label(
-            text=_format_frame(inspector, int(choice.frames[index])),
-            icon="FORWARD" if is_chosen else "REMOVE",
-        )
+        row, text = lines.row(), _format_frame(inspector, int(choice.frames[index]))
+        row.label(text=text, icon="FORWARD" if is_chosen else "REMOVE")
         draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
 
 
@@ -232,19 +199,15 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         shown = column.column(heading="Show")
         shown.prop(settings.insight, "show_map", text="While Still")
         shown.prop(settings.play, "show_map", text="While Live")
-        layout.operator(MapPoses.bl_idname, icon="POINTCLOUD_DATA")
+        layout.operator("motion_matching.map_poses", icon="POINTCLOUD_DATA")
         if mapped is None:
             return
         if reason := app.insight.explain_staleness(obj, mapped):
             draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
-        kind = settings.insight.map
-        share = (
-            f", with {mapped.poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
-        )
-        draw_small_lines(
-            layout,
-            (f"Stress {mapped.poses.stress[kind]:.2f}{share}", "Dark poses stand, light ones run"),
-        )
+        kind, poses = settings.insight.map, mapped.poses
+        share = f", with {poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
+        figures = f"Stress {poses.stress[kind]:.2f}{share}"
+        draw_small_lines(layout, (figures, "Dark poses stand, light ones run"))
 
 
 CLASSES = (

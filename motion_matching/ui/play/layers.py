@@ -9,9 +9,7 @@ class Layers:
     """Which layers are shown; a mixin of the characters' settings and of the preferences."""
 
     show_paths: bool = switch(
-        True,
-        "Paths",
-        "Draw where the steering leads within the next second, and where the chosen motion leads",
+        True, "Paths", "Draw where the steering and the chosen motion lead within the next second"
     )
     show_object: bool = switch(
         True, "Simulation Object", "Draw what is steered: a ring with the direction that it faces"
@@ -22,9 +20,7 @@ class Layers:
         "Draw metres on the ground, and walls, as they pass by a character on the spot",
     )
     show_contacts: bool = switch(
-        False,
-        "Contacts",
-        "Draw a ring around each toe that stands in the motion, thick while it is locked",
+        False, "Contacts", "Draw a ring around each toe that stands, thick while it is locked"
     )
     show_recording: bool = switch(
         True, "Recording", "Write the length of the recording into the corner of the view"
@@ -48,9 +44,7 @@ class Layers:
         "the requested tag",
     )
     show_text: bool = switch(
-        False,
-        "Figures",
-        "Write clip, frame, tags, cost or value, times and rate into the corner of the view",
+        False, "Figures", "Write clip, frame, tags, cost or value, times and rate into the corner"
     )
 
 

@@ -1,4 +1,4 @@
-"""Views while keys are held: the direction one looks in, and orbit, pan and zoom with the mouse.
+"""Views while keys are held: where one looks, and orbit, pan and zoom with the mouse.
 
 Blender ignores shortcuts of the mouse while another key is held, so a live session has to move the
 view itself.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import bpy
+from bpy_extras.view3d_utils import region_2d_to_location_3d
 from mathutils import Quaternion, Vector
 
 _WHEEL = 1.2  # how much further away a notch of the wheel leads
@@ -36,33 +37,25 @@ def find_views(window: bpy.types.Window | None) -> Iterator[View]:
         # the four views of a quad view come in the order of their regions; a single view is the
         # last one's
         data = list(space.region_quadviews) or [space.region_3d]
-        yield from (
-            View(region, seen)
-            for region, seen in zip(regions[-len(data) :], data, strict=False)
-            if seen
-        )
+        for region, seen in zip(regions[-len(data) :], data, strict=False):
+            if seen:
+                yield View(region, seen)
 
 
 def find_view_at(window: bpy.types.Window | None, x: int, y: int) -> View | None:
     """Return the 3D view below the mouse, unless a sidebar or a header covers it."""
     for area in window.screen.areas if window else ():
-        if (
-            area.type == "VIEW_3D"
-            and area.x <= x < area.x + area.width
-            and area.y <= y < area.y + area.height
-        ):
-            over = [
-                region
-                for region in area.regions
-                if region.type != "WINDOW" and region.width > 1 and region.height > 1
-            ]
-            if any(_contains(region, x, y) for region in over):
-                return None
+        if area.type == "VIEW_3D" and _contains(area, x, y):
+            for region in area.regions:
+                is_visible = region.width > 1 and region.height > 1
+                if is_visible and region.type != "WINDOW" and _contains(region, x, y):
+                    return None
     return next((view for view in find_views(window) if _contains(view.region, x, y)), None)
 
 
-def _contains(region: Any, x: int, y: int) -> bool:
-    return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+def _contains(part: Any, x: int, y: int) -> bool:
+    """Tell whether a pixel of the screen lies in an area or a region."""
+    return part.x <= x < part.x + part.width and part.y <= y < part.y + part.height
 
 
 def compute_heading(data: Any) -> float:
@@ -105,9 +98,8 @@ class Navigation:
         elif event.type in _WHEELS and not (event.ctrl or event.shift or event.alt):
             _zoom(view, _WHEELS[event.type])
         elif event.type in _TRACKPAD:
-            self._drag(
-                view, event, event.mouse_x - event.mouse_prev_x, event.mouse_y - event.mouse_prev_y
-            )
+            dx, dy = event.mouse_x - event.mouse_prev_x, event.mouse_y - event.mouse_prev_y
+            self._drag(view, event, dx, dy)
         else:
             return False
         return True
@@ -123,25 +115,20 @@ class Navigation:
 
 def _orbit(view: View, dx: int, dy: int) -> None:
     """Turn about the vertical and the view's horizontal axis, as Blender's turntable does."""
-    data, turn = view.data, bpy.context.preferences.inputs.view_rotate_sensitivity_turntable
-    if data.is_orthographic_side_view and bpy.context.preferences.inputs.use_auto_perspective:
+    data, inputs = view.data, bpy.context.preferences.inputs
+    if data.is_orthographic_side_view and inputs.use_auto_perspective:
         data.view_perspective = "PERSP"
-    data.view_rotation = (
-        Quaternion((0.0, 0.0, 1.0), -turn * dx)
-        @ data.view_rotation
-        @ Quaternion((1.0, 0.0, 0.0), turn * dy)
-    )
+    turn = inputs.view_rotate_sensitivity_turntable
+    around, over = Quaternion((0, 0, 1), -turn * dx), Quaternion((1, 0, 0), turn * dy)
+    data.view_rotation = around @ data.view_rotation @ over
 
 
 def _pan(view: View, dx: int, dy: int) -> None:
-    from bpy_extras.view3d_utils import region_2d_to_location_3d
-
-    middle = Vector((view.region.width / 2, view.region.height / 2))
-    before, after = (
-        region_2d_to_location_3d(view.region, view.data, at, view.data.view_location)
-        for at in (middle, middle + Vector((dx, dy)))
-    )
-    view.data.view_location = view.data.view_location + before - after
+    (region, data), center = view, view.data.view_location.copy()
+    middle = Vector((region.width / 2, region.height / 2))
+    before = region_2d_to_location_3d(region, data, middle, center)
+    after = region_2d_to_location_3d(region, data, middle + Vector((dx, dy)), center)
+    data.view_location = center + before - after
 
 
 def _zoom(view: View, factor: float) -> None:
@@ -163,20 +150,12 @@ class ViewFollower:
     def follow(
         self, window: bpy.types.Window | None, position: tuple[float, float], dt: float = math.inf
     ) -> None:
-        """Move views toward the character's position (x, y), `dt` seconds after the last; without
-        `dt`, all the way.
-        """
-        part = 1.0 - 0.5 ** (dt / self.HALFLIFE)
-        step = Vector(
-            (
-                part * (position[0] - self._position[0]),
-                part * (position[1] - self._position[1]),
-                0.0,
-            )
-        )
+        """Move views toward the character's position (x, y) for `dt` seconds, or all the way."""
+        (x, y), (x0, y0) = position, self._position
+        step = (1.0 - 0.5 ** (dt / self.HALFLIFE)) * Vector((x - x0, y - y0, 0.0))
         if window is None or window.screen.name != self._screen or step.length < 1e-5:
             return
-        self._position = self._position[0] + step.x, self._position[1] + step.y
+        self._position = x0 + step.x, y0 + step.y
         for view in find_views(window):
             if view.data.view_perspective != "CAMERA":
                 view.data.view_location = view.data.view_location + step

@@ -27,13 +27,17 @@ from ..typed_properties import text
 from . import navigation
 
 if TYPE_CHECKING:
+    from ...app.live.host import LiveSession
+    from ...engine.control.ground import Ground
     from ...engine.control.method import Method
     from ...engine.control.settings import PerformerSettings
     from ...engine.database.database import Database
+    from ...live.inputs.base import Input
     from ...live.inputs.gamepad import Gamepad
     from ...live.inputs.keyboard import Keyboard
 
     Ready = tuple[Database, Method, PerformerSettings]
+    Devices = tuple[Keyboard, Gamepad | None]
 
 _TICK = 1.0 / 60.0  # seconds between two looks at the clock
 _FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key
@@ -44,33 +48,29 @@ class _LiveOperator(SteppedOperator):
     """A mixin of operators that start a live session: it runs in a window."""
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        self.report(
-            {"ERROR"}, "Characters are steered live only in a window; bake a script here instead."
-        )
+        message = "Characters are steered live only in a window; bake a script here instead."
+        self.report({"ERROR"}, message)
         return {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        self._live: app.live.host.LiveSession | None = None
-        self._uid = 0
+        self._live: LiveSession | None = None
+        self._uid = get_active_armature(context).session_uid
         return super().invoke(context, event)
 
-    def begin(
-        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
-    ) -> app.live.host.LiveSession:
+    def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
         """Begin the session after the steps."""
         raise NotImplementedError
 
     def _finish(self, message: str | None) -> set[Any]:
         context = bpy.context
         try:
-            keyboard, gamepad = preferences.create_devices()
-            now = time.perf_counter()
-            live = self.begin(get_armature(self._uid), keyboard, gamepad, now)
+            devices, now = preferences.create_devices(), time.perf_counter()
+            live = self.begin(get_armature(self._uid), devices, now)
         except MotionMatchingError as error:
             return self._fail(error)
-        self._live, self._last = live, now
-        self._navigation = navigation.Navigation(lambda kind: not keyboard.uses(f"LEFT_{kind}"))
-        self._heading = 0.0
+        self._live, self._last, self._heading = live, now, 0.0
+        uses = live.keyboard.uses
+        self._navigation = navigation.Navigation(lambda kind: not uses(f"LEFT_{kind}"))
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
         self._window = context.window.as_pointer()
         live.on_end(app.callbacks.start_timer(context.window, _TICK))
@@ -91,7 +91,7 @@ class _LiveOperator(SteppedOperator):
             return super().modal(context, event)
         result = {"PASS_THROUGH"}
         if runtime.live is live:
-            result = self._handle_event(live, context, event)
+            result = self._handle_event(context, event)
         self._report_messages(live)
         if runtime.live is live:
             return result
@@ -99,49 +99,41 @@ class _LiveOperator(SteppedOperator):
         # newest one must not
         return {"FINISHED"} if live.may_push else {"CANCELLED"}
 
-    def _handle_event(
-        self, live: app.live.host.LiveSession, context: bpy.types.Context, event: bpy.types.Event
-    ) -> set[Any]:
+    def _handle_event(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        live = self._live
         if event.type == "TIMER":
-            self._tick(live, context, event)
+            self._tick(live, context.window, event)
+            return {"PASS_THROUGH"}
+        if event.type == "WINDOW_DEACTIVATE":
+            live.keyboard.release_all()
             return {"PASS_THROUGH"}
         if event.type == "ESC":
             if event.value == "PRESS":
                 app.live.host.end()
-        elif event.type == "WINDOW_DEACTIVATE":
-            live.keyboard.release_all()
-            return {"PASS_THROUGH"}
-        elif not (
+            return {"RUNNING_MODAL"}
+        is_modified = event.ctrl or event.alt or event.oskey
+        modifiers = {"is_repeat": event.is_repeat, "is_modified": is_modified}
+        is_handled = (
             self._navigation.handle(context.window, event)
-            or live.keyboard.handle(
-                event.type,
-                event.value,
-                is_repeat=event.is_repeat,
-                is_modified=event.ctrl or event.alt or event.oskey,
-            )
-            or _is_blocked(context, event)
-        ):
-            return {"PASS_THROUGH"}
-        return {"RUNNING_MODAL"}
-
-    def _tick(
-        self, live: app.live.host.LiveSession, context: bpy.types.Context, event: bpy.types.Event
-    ) -> None:
-        now = time.perf_counter()
-        window = context.window
-        view = navigation.find_view_at(window, event.mouse_x, event.mouse_y) or next(
-            navigation.find_views(window), None
+            or live.keyboard.handle(event.type, event.value, **modifiers)
+            or _is_blocked(context.window, event)
         )
+        return {"RUNNING_MODAL"} if is_handled else {"PASS_THROUGH"}
+
+    def _tick(self, live: LiveSession, window: bpy.types.Window, event: bpy.types.Event) -> None:
+        now = time.perf_counter()
+        view = navigation.find_view_at(window, event.mouse_x, event.mouse_y)
+        view = view or next(navigation.find_views(window), None)
         if view:  # without a view, ahead stays where it was
             self._heading = navigation.compute_heading(view.data)
         live.tick(now, self._heading)
         if runtime.live is live and live.view_follows:
-            self._view_follower.follow(context.window, live.position, now - self._last)
+            self._view_follower.follow(window, live.position, now - self._last)
         else:
             self._view_follower.set_position(live.position)
         self._last = now
 
-    def _report_messages(self, live: app.live.host.LiveSession) -> None:
+    def _report_messages(self, live: LiveSession) -> None:
         messages, live.messages = live.messages, []
         for message in messages:
             self.report({"INFO"}, message)
@@ -156,13 +148,9 @@ class _LiveOperator(SteppedOperator):
         elif runtime.live is self._live:
             # a closed window is off the list already; when Blender quits, all are still on it, and
             # no take would be saved
-            is_quitting = any(
-                window.as_pointer() == self._window for window in context.window_manager.windows
-            )
-            app.live.host.end(
-                "The window was closed, and the live session has ended.",
-                leaves_recording=is_quitting,
-            )
+            windows = [window.as_pointer() for window in context.window_manager.windows]
+            reason = "The window was closed, and the live session has ended."
+            app.live.host.end(reason, leaves_recording=self._window in windows)
 
 
 class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
@@ -176,27 +164,20 @@ Esc ends the session and restores what was there before"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        self._uid = obj.session_uid
         app.live.steering.check(settings_of(obj).play)
         self._ready: Ready | None = yield from app.live.host.prepare_steps(obj)
         return ""
 
-    def begin(
-        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
-    ) -> app.live.host.LiveSession:
+    def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
         assert self._ready
-        (database, method, settings), self._ready = self._ready, None
-        return app.live.host.start(
-            obj,
-            database,
-            method,
-            settings,
-            keyboard,
-            lambda ground: app.live.steering.create_input(
-                settings_of(obj).play, keyboard, gamepad, settings, method.fps, ground
-            ),
-            now,
-        )
+        ready, self._ready = self._ready, None
+        _, method, settings = ready
+
+        def create_input(ground: Ground) -> Input:
+            play = settings_of(obj).play
+            return app.live.steering.create_input(play, *devices, settings, method.fps, ground)
+
+        return app.live.host.start(obj, *ready, devices[0], create_input, now)
 
 
 class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):
@@ -209,29 +190,23 @@ again"""
     bl_options = {"UNDO"}
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        self._uid = obj.session_uid
-        app.live.steering.check(settings_of(obj).play)
+        app.live.steering.check(get_active_settings(context).play)
         yield self.bl_label, 1.0
         return ""
 
-    def begin(
-        self, obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
-    ) -> app.live.host.LiveSession:
-        return app.live.tuning.start(obj, keyboard, gamepad, now)
+    def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
+        return app.live.tuning.start(obj, *devices, now)
 
 
-def _is_blocked(context: bpy.types.Context, event: bpy.types.Event) -> bool:
-    """Tell whether to hide an event from Blender: undo and files, and in a 3D view letters that one
-    may hit by mistake.
-    """
+def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
+    """Tell whether to hide an event from Blender: undo, files, and in a 3D view stray letters."""
     if event.value not in ("PRESS", "DOUBLE_CLICK") or len(event.type) > 1:
         return False
     if event.ctrl or event.oskey:
         return event.type in _FILES_AND_UNDO
     if event.alt or event.type in _PASSED_LETTERS:
         return False
-    return navigation.find_view_at(context.window, event.mouse_x, event.mouse_y) is not None
+    return navigation.find_view_at(window, event.mouse_x, event.mouse_y) is not None
 
 
 class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
@@ -259,12 +234,9 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
+    message = n_("Only a character that is steered by keys or a gamepad can be pushed")
     is_guided = isinstance(runtime.live.session.source, live.inputs.guided.GuidedInput)
-    return (
-        n_("Only a character that is steered by keys or a gamepad can be pushed")
-        if is_guided
-        else ""
-    )
+    return message if is_guided else ""
 
 
 class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):

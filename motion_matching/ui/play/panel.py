@@ -20,14 +20,6 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 from . import layers
-from .operators import MOTION_MATCHING_OT_ask_for_tag as AskForTag
-from .operators import MOTION_MATCHING_OT_discard_recording as DiscardRecording
-from .operators import MOTION_MATCHING_OT_push as Push
-from .operators import MOTION_MATCHING_OT_record as Record
-from .operators import MOTION_MATCHING_OT_recover_take as RecoverTake
-from .operators import MOTION_MATCHING_OT_start as Start
-from .operators import MOTION_MATCHING_OT_stop as Stop
-from .operators import MOTION_MATCHING_OT_tune as Tune
 from .properties import MotionMatchingPlay
 
 
@@ -56,17 +48,15 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
             column.row().prop(play, "gait", expand=True)
         _draw_tag_buttons(layout, obj, play)
         column = split_layout(layout)
-        column.prop_search(
-            play, "collection", armature_of(obj), "collections_all", icon="GROUP_BONE"
-        )
-        column.prop(play, "mode")
-        column.prop(play, "timeline")
-        column.prop(play, "view")
+        bones = armature_of(obj)
+        column.prop_search(play, "collection", bones, "collections_all", icon="GROUP_BONE")
+        for name in ("mode", "timeline", "view"):
+            column.prop(play, name)
         if play.steer == "devices":
             row = column.row(align=True)
             row.prop(play, "push")
             if live:
-                row.operator(Push.bl_idname, text="", icon="FORCE_FORCE")
+                row.operator("motion_matching.push", text="", icon="FORCE_FORCE")
         column.prop(settings, "obstacles")
 
 
@@ -76,17 +66,14 @@ def _draw_session(layout: bpy.types.UILayout) -> None:
     buttons = layout.column(align=True)
     buttons.scale_y = 1.6
     if live is None:
-        buttons.operator(Start.bl_idname, icon="PLAY")
-        layout.operator(Tune.bl_idname, icon="EMPTY_ARROWS")
+        buttons.operator("motion_matching.start", icon="PLAY")
+        layout.operator("motion_matching.tune", icon="EMPTY_ARROWS")
     else:
-        recording = live.session.is_recording
-        buttons.operator(
-            Record.bl_idname,
-            text="Stop Recording" if recording else "Record",
-            depress=recording,
-            icon="SNAP_FACE" if recording else "RADIOBUT_ON",
-        )
-        buttons.operator(Stop.bl_idname, icon="CANCEL")
+        record: Any = {"text": "Record", "icon": "RADIOBUT_ON"}
+        if live.session.is_recording:
+            record = {"text": "Stop Recording", "icon": "SNAP_FACE", "depress": True}
+        buttons.operator("motion_matching.record", **record)
+        buttons.operator("motion_matching.stop", icon="CANCEL")
     draw_progress(layout)
     draw_wrapped_text(layout, preferences.describe_keys(), "INFO")
     for warning in live.warnings if live else ():
@@ -95,38 +82,29 @@ def _draw_session(layout: bpy.types.UILayout) -> None:
         draw_wrapped_text(layout, runtime.end_message, "ERROR")
     if runtime.interrupted and live is None:
         box, count = layout.box(), len(runtime.interrupted)
-        draw_wrapped_text(
-            box,
-            "A recording was cut off" if count == 1 else f"{count} recordings were cut off",
-            "RECOVER_LAST",
-        )
+        text = "A recording was cut off" if count == 1 else f"{count} recordings were cut off"
+        draw_wrapped_text(box, text, "RECOVER_LAST")
         row = box.row(align=True)
-        row.operator(RecoverTake.bl_idname)
-        row.operator(DiscardRecording.bl_idname, text="Discard")
+        row.operator("motion_matching.recover_take")
+        row.operator("motion_matching.discard_recording", text="Discard")
 
 
 def _draw_tag_buttons(
     layout: bpy.types.UILayout, obj: bpy.types.Object, play: MotionMatchingPlay
 ) -> None:
-    """Draw a button for each tag to ask for, including those that are asked for but that no source
-    has.
-    """
-    live, requested = runtime.live, engine.database.tags.parse_names(play.tags)
-    known = (
-        live.database.requestable_tags
-        if live and live.database
-        else app.status.get_status(obj).tags
-    )
+    """Draw a button for each tag to ask for, also for those that are requested but in no source."""
+    requested = engine.database.tags.parse_names(play.tags)
+    known = app.status.get_status(obj).tags
+    if runtime.live and runtime.live.database:
+        known = runtime.live.database.requestable_tags
     if not (known or requested):
         return
     layout.label(text="Ask For", icon="BOOKMARKS")
     grid = layout.grid_flow(row_major=True, columns=3, even_columns=True, align=True)
     for name in dict.fromkeys((*known, *requested)):
-        icon: Any = "NONE" if name in known else "ERROR"
-        set_options(
-            grid.operator(AskForTag.bl_idname, text=name, depress=name in requested, icon=icon),
-            name=name,
-        )
+        look: Any = {"depress": name in requested, "icon": "NONE" if name in known else "ERROR"}
+        button = grid.operator("motion_matching.ask_for_tag", text=name, **look)
+        set_options(button, name=name)
 
 
 class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):

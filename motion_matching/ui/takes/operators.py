@@ -47,31 +47,19 @@ action. The database is built first if necessary"""
     requires = PERFORMABLE
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        label, frame = (
-            next(label for name, label, _ in SCRIPTS if name == self.script),
-            context.scene.frame_current,
-        )
+        label = next(label for name, label, _ in SCRIPTS if name == self.script)
+        frame, takes = context.scene.frame_current, engine.takes.takes
+        script: Any = {"gait": self.gait, "seconds": self.seconds, "seed": self.seed}
 
         def build_request(
             obj: bpy.types.Object, database: Database, settings: PerformerSettings
         ) -> app.takes.BakeRequest:
-            takes = engine.takes.takes
-            performance = takes.prepare_performance(
-                database,
-                settings,
-                self.script,
-                gait=self.gait,
-                seconds=self.seconds,
-                seed=self.seed,
-            )
+            performance = takes.prepare_performance(database, settings, self.script, **script)
             tags = frozenset(engine.database.tags.parse_names(self.tags))
             performance = takes.request_tags(performance, tags, database, settings)
-            performance = app.takes.place_at_armature(
-                obj, app.settings.add_obstacles(obj, performance)
-            )
-            return app.takes.BakeRequest(
-                f"{label} {self.gait.title()}", (app.takes.TakePart(performance, frame),)
-            )
+            performance = app.settings.add_obstacles(obj, performance)
+            part = app.takes.TakePart(app.takes.place_at_armature(obj, performance), frame)
+            return app.takes.BakeRequest(f"{label} {self.gait.title()}", (part,))
 
         return app.takes.bake_steps(get_active_armature(context), build_request)
 
@@ -103,16 +91,14 @@ Editor"""
             parts = []
             for part in app.takes.read_parts(action):
                 performance = app.settings.add_obstacles(obj, part.performance)
-                parts.append(
-                    part._replace(performance=replace(performance, settings={}, changes=()))
-                )
+                performance = replace(performance, settings={}, changes=())
+                parts.append(part._replace(performance=performance))
             again = app.takes.BakeRequest(name, tuple(parts), beside=name)
             if not self.use_markers:
                 return again
             rate = scene.blender.actions.get_scene_fps(bpy.context.scene) / database.fps
-            ranges = scene.reading.contact_markers.read_markers(
-                action, database.roles.leg_names, again.frame, rate
-            )
+            markers, legs = scene.reading.contact_markers, database.roles.leg_names
+            ranges = markers.read_markers(action, legs, again.frame, rate)
             return again._replace(ranges=ranges or None)
 
         return app.takes.bake_steps(get_active_armature(context), build_request)
@@ -138,11 +124,8 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
 
 def is_not_kept(context: bpy.types.Context) -> str:
-    return (
-        n_("This take is kept: release it first, with the shield in the list")
-        if get_active_take(context).is_kept
-        else ""
-    )
+    message = n_("This take is kept: release it first, with the shield in the list")
+    return message if get_active_take(context).is_kept else ""
 
 
 class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
@@ -206,10 +189,8 @@ they follow the steering, how fast they respond"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        uid, names = (
-            obj.session_uid,
-            (get_active_take(context).action.name, settings_of(obj).compare_with.name),
-        )
+        uid = obj.session_uid
+        names = get_active_take(context).action.name, settings_of(obj).compare_with.name
         runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, names)
         app.callbacks.redraw()
         return f"Compared '{names[0]}' with '{names[1]}'"

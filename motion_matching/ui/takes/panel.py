@@ -22,12 +22,6 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .operators import MOTION_MATCHING_OT_bake_again as BakeAgain
-from .operators import MOTION_MATCHING_OT_bake_script as BakeScript
-from .operators import MOTION_MATCHING_OT_compare_takes as CompareTakes
-from .operators import MOTION_MATCHING_OT_discard_takes as DiscardTakes
-from .operators import MOTION_MATCHING_OT_play_take as PlayTake
-from .operators import MOTION_MATCHING_OT_remove_take as RemoveTake
 from .properties import MotionMatchingTake, Script
 
 
@@ -40,22 +34,14 @@ class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
             row.label(text=f"{item.name} (deleted)", icon="ERROR")
             return
         armature: Any = item.id_data
-        is_assigned = bool(
-            armature.animation_data and armature.animation_data.action == item.action
-        )
-        row.prop(
-            item.action, "name", text="", emboss=False, icon="PLAY" if is_assigned else "ACTION"
-        )
+        data = armature.animation_data
+        icon: Any = "PLAY" if data and data.action == item.action else "ACTION"
+        row.prop(item.action, "name", text="", emboss=False, icon=icon)
         tail = row.row()
         tail.alignment = "RIGHT"
         tail.label(text=f"{item.seconds:.1f} s")
-        tail.prop(
-            item,
-            "is_kept",
-            text="",
-            icon="FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF",
-            emboss=False,
-        )
+        shield: Any = "FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF"
+        tail.prop(item, "is_kept", text="", icon=shield, emboss=False)
 
 
 class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
@@ -77,18 +63,16 @@ class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
         if script.script == "random":
             column.prop(script, "seed")
         column.prop(script, "tags")
-        set_options(
-            add_tall_row(layout).operator(BakeScript.bl_idname, icon="ACTION_TWEAK"),
-            **{name: getattr(script, name) for name in Script.__annotations__},
-        )
+        button = add_tall_row(layout).operator("motion_matching.bake_script", icon="ACTION_TWEAK")
+        set_options(button, **{name: getattr(script, name) for name in Script.__annotations__})
         draw_progress(layout)
         if settings.takes:
             side = draw_list(layout, "MOTION_MATCHING_UL_takes", settings, "takes", "take_index")
-            side.operator(PlayTake.bl_idname, text="", icon="PLAY")
-            side.operator(BakeAgain.bl_idname, text="", icon="FILE_REFRESH")
-            side.operator(RemoveTake.bl_idname, text="", icon="TRASH")
+            side.operator("motion_matching.play_take", text="", icon="PLAY")
+            side.operator("motion_matching.bake_again", text="", icon="FILE_REFRESH")
+            side.operator("motion_matching.remove_take", text="", icon="TRASH")
             side.separator()
-            side.operator(DiscardTakes.bl_idname, text="", icon="BRUSH_DATA")
+            side.operator("motion_matching.discard_takes", text="", icon="BRUSH_DATA")
 
 
 class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
@@ -118,7 +102,7 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
         split_layout(layout).prop(settings, "compare_with")
-        layout.operator(CompareTakes.bl_idname, icon="MOD_LENGTH")
+        layout.operator("motion_matching.compare_takes", icon="MOD_LENGTH")
         if comparison:
             column = layout.column(align=True)
             for letter, name in zip("AB", comparison.names, strict=True):
