@@ -1,13 +1,13 @@
-"""The simulation bone's path through the active source, drawn into the 3D views while its settings
-are changed.
+"""The simulation bone's path through the active source, drawn into the 3D views.
 
 A frozen snapshot is drawn. Another one is made between redraws, soon after something that it shows
-has changed. The motion is read once, and again only if it or its roles have changed: moving a
-slider smooths, and reads nothing.
+has changed. The motion is read again only if it or its roles have changed: moving a slider only
+smooths.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,6 +32,9 @@ _ARROW = 0.22  # metres
 _ARROWS = 3.0  # a second
 _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
 
+_STALE_NOTE = (
+    "The motion may have changed since it was read: switch this off and on to read it again"
+)
 # kind of path: width of its line, of its arrows, and the theme's colour in the 3D view that it has
 _STYLES = {
     "raw": (1.5, 1.0, "bone_solid"),
@@ -43,11 +46,9 @@ _STYLES = {
 
 @dataclass
 class PathSnapshot:
-    """What is drawn: lines as pairs of points (N, 3), with width and colour; batches are built at
-    the first drawing.
-    """
+    """What is drawn, of which batches are built at the first drawing."""
 
-    lines: list[tuple[np.ndarray, float, str]]
+    lines: list[tuple[np.ndarray, float, str]]  # pairs of points (N, 3), width and colour
     tracks: dict[str, GroundTrack]
     seconds: float  # that it took to compute
     batches: list[tuple[Any, float]] = field(default_factory=list)
@@ -55,31 +56,25 @@ class PathSnapshot:
 
 @dataclass(frozen=True, eq=False)
 class _SourceMotion:
-    """The motion of a source as it was read, its first frame, and the seconds that reading took.
+    """The motion of a source as it was read."""
 
-    `source` is what it was read from, the action's session_uid (or None) first.
-    """
-
-    source: tuple[Any, ...]
+    source: tuple[Any, ...]  # what it was read from, the action's session_uid (or None) first
     ingredients: PathInputs
-    first: int
-    seconds: float
+    first: int  # frame
+    seconds: float  # that reading took
 
 
+@dataclass
 class PathCache:
     """What is drawn and what was read for it."""
 
-    def __init__(self) -> None:
-        self.snapshot: PathSnapshot | None = None
-        self.note = (
-            ""  # what the panel says where nothing can be drawn, or what is drawn may be old
-        )
-        self.motion: _SourceMotion | None = None
-        self.raw_path: tuple[tuple[Any, ...], GroundTrack] | None = (
-            None  # not smoothed yet, and what it depends on
-        )
-        self.is_stale = False  # whether the motion may no longer be what was read
-        self.watched_state: tuple[Any, ...] = ()  # what depsgraph updates are compared with
+    snapshot: PathSnapshot | None = None
+    note: str = ""  # for the panel: why nothing is drawn, or that it may be old
+    motion: _SourceMotion | None = None
+    # not smoothed yet, and what it depends on
+    raw_path: tuple[tuple[Any, ...], GroundTrack] | None = None
+    is_stale: bool = False  # whether the motion may no longer be what was read
+    watched_state: tuple[Any, ...] = ()  # what depsgraph updates are compared with
 
 
 def get_cache() -> PathCache:
@@ -94,7 +89,7 @@ def refresh() -> None:
     """Draw the path that the settings show now, or none."""
     obj, cache = _get_armature(), get_cache()
     cache.watched_state = _get_watched_state(obj)
-    source = _get_shown_source(obj)
+    source = app.sources.get_active_source(obj) if obj and settings_of(obj).show_path else None
     if source is None:
         hide()
         return
@@ -102,10 +97,7 @@ def refresh() -> None:
         _read_motion(obj, source)
         cache.snapshot, cache.note = _build_snapshot(obj, source), ""
         if cache.is_stale:
-            cache.note = (
-                "The motion may have changed since it was read: switch this off and on to read it "
-                "again"
-            )
+            cache.note = _STALE_NOTE
         overlay.start()
     except MotionMatchingError as error:
         cache.snapshot, cache.note = None, str(error)
@@ -119,27 +111,14 @@ def hide() -> None:
         overlay.stop()
         app.callbacks.redraw("WINDOW")
     cache = get_cache()
-    cache.snapshot, cache.note, cache.motion, cache.raw_path, cache.is_stale = (
-        None,
-        "",
-        None,
-        None,
-        False,
-    )
+    cache.snapshot = cache.motion = cache.raw_path = None
+    cache.note, cache.is_stale = "", False
 
 
 def _get_armature() -> bpy.types.Object | None:
-
     windows = bpy.context.window_manager.windows
-    return app.characters.resolve_armature(
-        (windows[0] if windows else bpy.context).view_layer.objects.active
-    )
-
-
-def _get_shown_source(obj: bpy.types.Object | None) -> Any:
-    """Return the source whose path is shown, or None."""
-
-    return app.sources.get_active_source(obj) if obj and settings_of(obj).show_path else None
+    layer = (windows[0] if windows else bpy.context).view_layer
+    return app.characters.resolve_armature(layer.objects.active)
 
 
 def _read_motion(obj: bpy.types.Object, source: Any) -> None:
@@ -162,46 +141,34 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
         tuple(app.settings.get_roles(settings).items()),
         scene.blender.actions.get_scene_fps(bpy.context.scene),
     )
-    if (
-        cache.motion
-        and cache.motion.source == kind
-        and (not cache.is_stale or cache.motion.seconds > _SLOW)
-    ):
+    motion = cache.motion
+    if motion and motion.source == kind and (not cache.is_stale or motion.seconds > _SLOW):
         return
     app.sources.check_source(obj, source)
     began = time.perf_counter()
     use, first = app.build.read_source(obj, source, by_hand=False)
     clip = use.load(app.settings.get_build_settings(obj).get_axes())
-    placed = (
-        scene.reading.path_preview.read_placement(obj, source.action)
-        if source.kind == "ACTION"
-        else None
-    )
-    speed = source.speed * settings.speed
-    found = scene.reading.path_preview.collect_path_inputs(
-        clip, app.settings.get_roles(settings), speed, use.loop, placed
-    )
-    cache.motion = _SourceMotion(kind, found, first + (use.start or 0), time.perf_counter() - began)
+    previews, placed = scene.reading.path_preview, None
+    if source.kind == "ACTION":
+        placed = previews.read_placement(obj, source.action)
+    roles, speed = app.settings.get_roles(settings), source.speed * settings.speed
+    inputs = previews.collect_path_inputs(clip, roles, speed, use.loop, placed)
+    seconds = time.perf_counter() - began
+    cache.motion = _SourceMotion(kind, inputs, first + (use.start or 0), seconds)
     cache.is_stale = False
 
 
 def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
-    """Compute the paths that are shown; the raw one only if it is another than before. Errors as in
-    building.
-    """
-    began, cache = time.perf_counter(), get_cache()
+    """Compute the shown paths; the raw one only if it has changed. Errors as in building."""
+    began, cache, previews = time.perf_counter(), get_cache(), scene.reading.path_preview
     read, standing = cache.motion, scene.blender.curve_poses.compute_static_matrix(obj)
     settings = app.settings.get_simulation_bone_settings(obj)
     known = read, settings.source, standing.tobytes()
     if cache.raw_path is None or cache.raw_path[0] != known:
-        cache.raw_path = (
-            known,
-            scene.reading.path_preview.compute_raw_path(
-                read.ingredients, settings.source, standing
-            ),
-        )
+        raw = previews.compute_raw_path(read.ingredients, settings.source, standing)
+        cache.raw_path = known, raw
     raw = cache.raw_path[1]
-    smoothed = scene.reading.path_preview.smooth_path(read.ingredients, raw, settings)
+    smoothed = previews.smooth_path(read.ingredients, raw, settings)
     tracks = {"raw": raw, "smoothed": smoothed}
     if source.use_path and app.sources.has_path_object(source):
         by_hand = scene.reading.hand_path.read_path(source.path, obj, read.first, raw.frame_count)
@@ -211,18 +178,15 @@ def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     lines = []
     for name, track in reversed(tracks.items()):  # the raw one, which is thin, on top of the others
         width, arrows, color = _STYLES[name]
-        lines += [
-            (_build_line(track, height), width, color),
-            (_build_arrows(track, height, every), arrows, color),
-        ]
+        lines.append((_build_line(track, height), width, color))
+        lines.append((_build_arrows(track, height, every), arrows, color))
     return PathSnapshot(lines, tracks, time.perf_counter() - began)
 
 
 def _build_line(track: GroundTrack, height: float) -> np.ndarray:
     """Return the path as pairs of points (2F - 2, 3)."""
-    return drawing.as_segments(
-        np.column_stack([track.positions, np.full(track.frame_count, height)])
-    )
+    heights = np.full(track.frame_count, height)
+    return drawing.as_segments(np.column_stack([track.positions, heights]))
 
 
 def _build_arrows(track: GroundTrack, height: float, every: int) -> np.ndarray:
@@ -259,9 +223,10 @@ overlay = drawing.Overlay((_draw, "POST_VIEW"))
 
 def schedule_refresh() -> None:
     """Refresh the path between two redraws, if it may be visible."""
-    if not bpy.app.background and (
-        get_cache().snapshot or get_cache().note or _get_watched_state(_get_armature())
-    ):
+    if bpy.app.background:
+        return
+    cache = get_cache()
+    if cache.snapshot or cache.note or _get_watched_state(_get_armature()):
         app.callbacks.schedule(refresh)
 
 
@@ -270,11 +235,7 @@ def _get_watched_state(obj: bpy.types.Object | None) -> tuple[Any, ...]:
     if obj is None or not settings_of(obj).show_path:
         return ()
     matrix: Any = obj.matrix_world
-    return (
-        obj.session_uid,
-        settings_of(obj).source_index,
-        *(value for row in matrix for value in row),
-    )
+    return obj.session_uid, settings_of(obj).source_index, *itertools.chain(*matrix)
 
 
 @persistent
@@ -283,9 +244,8 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if runtime.live:
         return
     if cache.motion and depsgraph.id_type_updated("ACTION"):
-        if any(
-            update.id.original.session_uid == cache.motion.source[0] for update in depsgraph.updates
-        ):
+        changed = (update.id.original.session_uid for update in depsgraph.updates)
+        if cache.motion.source[0] in changed:
             cache.is_stale = True
         schedule_refresh()
     elif _get_watched_state(_get_armature()) != cache.watched_state:

@@ -1,10 +1,7 @@
-"""Tags in the Dope Sheet and the Timeline: a coloured band for each range, with its name, at the
-foot of the editor.
-"""
+"""Tags in the Dope Sheet and the Timeline: a coloured band with the name of each range."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,9 +25,7 @@ _FILL, _CHOSEN = 0.5, 0.85  # opacities
 
 
 class Band(NamedTuple):
-    """A visible range: its index in the list, its frames, and a lane that no other range has at
-    these frames.
-    """
+    """A visible range: its index in the list, its frames, and a lane for itself."""
 
     number: int
     first: int
@@ -39,61 +34,45 @@ class Band(NamedTuple):
 
 
 def get_shown_source(context: bpy.types.Context) -> MotionMatchingSource | None:
-    """Return the source whose action the editor shows, or the active one if the armature plays
-    none, or None.
-    """
+    """Return the source whose action the editor shows; without an action, the active source."""
     space: Any = context.space_data
     obj = app.characters.get_active_armature(context)
     if obj is None or space is None or space.type != "DOPESHEET_EDITOR" or space.mode not in _MODES:
         return None
-    settings = settings_of(obj)
-    chosen, action = (
-        app.items.get_active(settings.sources, settings.source_index),
-        _get_shown_action(obj, space),
-    )
+    chosen, action = app.sources.get_active_source(obj), _get_shown_action(obj, space)
     if action is None or (chosen is not None and chosen.action == action):
         return chosen
-    return next((source for source in settings.sources if source.action == action), None)
+    return next((source for source in settings_of(obj).sources if source.action == action), None)
 
 
 def _get_shown_action(obj: bpy.types.Object, space: Any) -> Any:
-    """Return the action that an editor shows; before Blender 5.0 the Action Editor can show one
-    that nobody plays.
-    """
+    """Return the action that an editor shows. Before Blender 5.0, nobody may play it."""
     if space.mode == "ACTION" and hasattr(space, "action"):
         return space.action
     return obj.animation_data and obj.animation_data.action
 
 
 def assign_lanes(firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
-    """Return a lane for each range of frames, both ends inclusive: the lowest that is free where
-    the range begins.
-    """
+    """Return a lane for each range, both ends inclusive: the lowest that is free at its start."""
     lanes = [0] * len(firsts)
     free_from: list[int] = []  # the frame, by lane
     for index in sorted(range(len(firsts)), key=lambda n: (firsts[n], -lasts[n])):
-        lane = next(
-            (k for k, frame in enumerate(free_from) if frame <= firsts[index]), len(free_from)
-        )
+        free = (lane for lane, frame in enumerate(free_from) if frame <= firsts[index])
+        lane = next(free, len(free_from))
         free_from[lane : lane + 1] = [lasts[index] + 1]
         lanes[index] = lane
     return lanes
 
 
 def build_bands(ranges: Any, first: float, last: float) -> tuple[list[Band], int]:
-    """Return the ranges of a source that overlap these frames, and the number of lanes of all its
-    ranges.
-    """
+    """Return the ranges that overlap these frames, and the number of lanes of all ranges."""
     ends = np.empty((2, len(ranges)), np.int32)
     ranges.foreach_get("frame_start", ends[0])
     ranges.foreach_get("frame_end", ends[1])
     firsts, lasts = ends[0].tolist(), np.maximum(ends[0], ends[1]).tolist()
     lanes = assign_lanes(firsts, lasts)
-    seen = [
-        Band(*band)
-        for band in zip(itertools.count(), firsts, lasts, lanes, strict=False)
-        if band[1] <= last and band[2] >= first
-    ]
+    bands = map(Band, range(len(ranges)), firsts, lasts, lanes)
+    seen = [band for band in bands if band.first <= last and band.last >= first]
     return seen, max(lanes, default=-1) + 1
 
 
@@ -120,38 +99,25 @@ def _draw() -> None:
     region, scale = context.region, context.preferences.system.ui_scale
     to_frame, to_pixel = region.view2d.region_to_view, region.view2d.view_to_region
     bands, lanes = build_bands(source.tag_ranges, to_frame(0, 0)[0], to_frame(region.width, 0)[0])
-    bottom, height = _fit_lanes(
-        region.height / scale, lanes, _MARKERS if _has_markers(context) else _MARGIN
-    )
-    bottom, height = bottom * scale, height * scale
+    margin = _MARKERS if _has_markers(context) else _MARGIN
+    bottom, height = (scale * size for size in _fit_lanes(region.height / scale, lanes, margin))
     boxes = []
     for band in bands:
-        left, right = (
-            to_pixel(frame, 0.0, clip=False)[0] for frame in (band.first - 0.5, band.last + 0.5)
-        )
-        boxes.append(
-            (
-                left,
-                bottom + band.lane * height,
-                max(right, left + 2),
-                bottom + (band.lane + 1) * height - 1,
-            )
-        )
+        left = to_pixel(band.first - 0.5, 0.0, clip=False)[0]
+        right = to_pixel(band.last + 0.5, 0.0, clip=False)[0]
+        low = bottom + band.lane * height
+        boxes.append((left, low, max(right, left + 2), low + height - 1))
     if boxes:
         tags = [source.tag_ranges[band.number] for band in bands]
-        colours = [
-            (*tag.color, _CHOSEN if band.number == source.tag_index else _FILL)
-            for band, tag in zip(bands, tags, strict=True)
-        ]
+        alphas = [_CHOSEN if band.number == source.tag_index else _FILL for band in bands]
+        colours = [(*tag.color, alpha) for tag, alpha in zip(tags, alphas, strict=True)]
         drawing.draw_boxes(drawing.build_box_batch(np.array(boxes), np.array(colours)))
         if height >= _NAMED * scale:
-            _draw_names(context, boxes, [get_tag_name(tag) for tag in tags], scale)
+            _draw_names(boxes, [get_tag_name(tag) for tag in tags])
 
 
 def _fit_lanes(height: float, lanes: int, margin: float) -> tuple[float, float]:
-    """Return the bottom and the height of the lanes; in an editor that shows little but its ruler,
-    lines at its foot.
-    """
+    """Return the bottom and the height of the lanes; in a low editor, they are thin lines."""
     lane = min(_LANE, (height - margin - _RULER) / max(lanes, 1))
     return (margin, lane) if lane >= _LINE else (0.0, min(_LINE, _FOOT / max(lanes, 1)))
 
@@ -164,26 +130,21 @@ def _has_markers(context: bpy.types.Context) -> bool:
     return bool(context.scene.timeline_markers or (action and action.pose_markers))
 
 
-def _draw_names(
-    context: bpy.types.Context,
-    boxes: Sequence[tuple[float, ...]],
-    names: Sequence[str],
-    scale: float,
-) -> None:
+def _draw_names(boxes: Sequence[tuple[float, ...]], names: Sequence[str]) -> None:
     """Draw names into boxes, cut off where they end."""
     import blf
 
+    preferences = bpy.context.preferences
+    scale, editor = preferences.system.ui_scale, preferences.themes[0].dopesheet_editor
+    color = (*editor.space.text_hi[:3], 1.0)
     blf.size(0, 11.0 * scale)
-    red, green, blue = context.preferences.themes[0].dopesheet_editor.space.text_hi[:3]
-    blf.color(0, red, green, blue, 1.0)
     blf.enable(0, blf.CLIPPING)
     try:
         for (x0, y0, x1, y1), name in zip(boxes, names, strict=True):
             if x1 - x0 > 8.0 * scale:
                 x = max(x0, 0.0) + 4.0 * scale  # of a band that begins further left as well
                 blf.clipping(0, x0, y0, x1, y1)
-                blf.position(0, x, y0 + 0.28 * (y1 - y0), 0.0)
-                blf.draw(0, name)
+                drawing.draw_text(name, x, y0 + 0.28 * (y1 - y0), color)
     finally:
         blf.disable(0, blf.CLIPPING)
 

@@ -1,6 +1,4 @@
-"""Operators on the tags of a source: add, change and remove ranges, exchange them with markers, and
-propose some.
-"""
+"""Operators on ranges of tags: add, change, remove, exchange with markers, and propose."""
 
 from __future__ import annotations
 
@@ -11,19 +9,31 @@ from ...app.characters import get_active_armature, get_active_settings, get_arma
 from ...app.items import get_active
 from ...app.typed import settings_of
 from ...engine.errors import SettingsError
-from ..database.operators import get_active_source
 from ..database.properties import MotionMatchingSource
-from ..operator_base import CHARACTER, SOURCES, Operator, SteppedOperator, has_active_source, n_
+from ..operator_base import (
+    CHARACTER,
+    SOURCES,
+    Operator,
+    SteppedOperator,
+    get_active_source,
+    has_active_source,
+    n_,
+)
 from ..panel_base import format_count
 from ..typed_properties import choice, switch, text
 from .drawing import get_shown_source
 from .properties import KINDS, LABELS, MotionMatchingTag
 
+_FROM_PLAYHEAD = "Those of the preview range if there is one, otherwise from the current frame on"
+_FROM_KEYS = "From the first to the last selected key of the source's action"
+_FRAMES = (
+    ("PLAYHEAD", "Playhead", _FROM_PLAYHEAD),
+    ("KEYS", "Selected Keys", _FROM_KEYS),
+)
+
 
 def _activate_shown_source(context: bpy.types.Context) -> MotionMatchingSource:
-    """Return the source to tag: in a Dope Sheet or a Timeline the one shown there, which becomes
-    the active one.
-    """
+    """Return the source to tag: the one that this editor shows becomes the active one."""
     settings, shown = get_active_settings(context), get_shown_source(context)
     for index, source in enumerate(settings.sources if shown else ()):
         if source == shown:
@@ -43,9 +53,7 @@ def add_range(
 
 
 def _get_inherited_names(source: MotionMatchingSource) -> set[str]:
-    """Return the names of the ranges that a library override has from the linked file; these cannot
-    be removed.
-    """
+    """Return the names of ranges from a linked file, which an override cannot remove."""
     override = source.id_data.override_library
     linked = settings_of(override.reference).sources.get(source.name) if override else None
     return {tag.name for tag in linked.tag_ranges} if linked else set()
@@ -56,9 +64,8 @@ def _get_inherited_names(source: MotionMatchingSource) -> set[str]:
 
 def has_range(context: bpy.types.Context) -> str:
     source = get_active_source(context)
-    return (
-        "" if get_active(source.tag_ranges, source.tag_index) else n_("Add a range of frames first")
-    )
+    active = get_active(source.tag_ranges, source.tag_index)
+    return "" if active else n_("Add a range of frames first")
 
 
 def has_source_action(context: bpy.types.Context) -> str:
@@ -82,23 +89,7 @@ from the current frame on, or those from the first to the last selected key"""
         "Name that performances ask for; leave empty to name it later",
         options={"SKIP_SAVE"},
     )
-    frames: str = choice(
-        "PLAYHEAD",
-        "Frames",
-        "Which frames are tagged",
-        items=[
-            (
-                "PLAYHEAD",
-                "Playhead",
-                "Those of the preview range if there is one, otherwise from the current frame on",
-            ),
-            (
-                "KEYS",
-                "Selected Keys",
-                "From the first to the last selected key of the source's action",
-            ),
-        ],
-    )
+    frames: str = choice("PLAYHEAD", "Frames", "Which frames are tagged", _FRAMES)
 
     def run(self, context: bpy.types.Context) -> None:
         source = _activate_shown_source(context)
@@ -114,17 +105,15 @@ from the current frame on, or those from the first to the last selected key"""
         if self.frames == "KEYS":
             keys = _find_selected_keys(source, get_active_armature(context))
             if keys is None:
-                raise SettingsError(
-                    f"No key of '{source.name}' is selected; select some in the Dope Sheet."
-                )
+                problem = f"No key of '{source.name}' is selected"
+                raise SettingsError(f"{problem}; select some in the Dope Sheet.")
             return keys
         if timeline.use_preview_range:
             return timeline.frame_preview_start, timeline.frame_preview_end
         start, end = timeline.frame_current, _get_last_frame(source)
-        # the current frame may be in another part of the timeline, or in another clip
-        return start, end if end > start else start + round(
-            scene.blender.actions.get_scene_fps(timeline)
-        )
+        if end <= start:  # the current frame may be in another part of the timeline, or clip
+            end = start + round(scene.blender.actions.get_scene_fps(timeline))
+        return start, end
 
 
 def _find_selected_keys(
@@ -134,9 +123,8 @@ def _find_selected_keys(
     if source.kind != "ACTION" or source.action is None:
         return None
     actions = scene.blender.actions
-    return actions.find_selected_frame_range(
-        actions.get_active_curves(source.action, actions.find_slot(source.action, obj))
-    )
+    slot = actions.find_slot(source.action, obj)
+    return actions.find_selected_frame_range(actions.get_active_curves(source.action, slot))
 
 
 def _get_last_frame(source: MotionMatchingSource) -> int:
@@ -198,26 +186,15 @@ other markers stay"""
     def run(self, context: bpy.types.Context) -> str:
         source, markers = get_active_source(context), scene.reading.tag_markers
         if source.action.library:
-            raise SettingsError(
-                f"The action '{source.action.name}' is linked from another file; make it local "
-                "first."
-            )
+            problem = f"The action '{source.action.name}' is linked from another file"
+            raise SettingsError(f"{problem}; make it local first.")
         if not source.tag_ranges:
-            raise SettingsError(
-                f"The source '{source.name}' has no ranges of tags to write; add some."
-            )
-        markers.write_tags(
-            source.action,
-            [
-                markers.MarkedRange(
-                    tag.label if tag.kind == "FREE" else tag.kind,
-                    tag.frame_start,
-                    tag.frame_end,
-                    round(tag.bias, 6),
-                )
-                for tag in source.tag_ranges
-            ],
-        )
+            raise SettingsError(f"The source '{source.name}' has no ranges to write; add some.")
+        ranges = []
+        for tag in source.tag_ranges:
+            name, bias = tag.label if tag.kind == "FREE" else tag.kind, round(tag.bias, 6)
+            ranges.append(markers.MarkedRange(name, tag.frame_start, tag.frame_end, bias))
+        markers.write_tags(source.action, ranges)
         return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
 
 
@@ -245,13 +222,8 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
         source.tag_ranges.clear()
         for marked in ranges:
             kind = marked.name if marked.name in LABELS else "FREE"
-            tag = add_range(
-                source,
-                LABELS.get(marked.name, marked.name),
-                kind,
-                max(marked.start, 0),
-                max(marked.end, 0),
-            )
+            name = LABELS.get(marked.name, marked.name)
+            tag = add_range(source, name, kind, max(marked.start, 0), max(marked.end, 0))
             tag.bias, tag.color = marked.bias, colors.get(tag.label, tag.color)
         app.status.invalidate()
         return f"Read {format_count(len(ranges), 'range')} from '{source.action.name}'"
@@ -259,11 +231,9 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
 
 def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
     """Return the indices of the ranges of a source that were proposed, or have such names."""
-    return [
-        index
-        for index, tag in enumerate(source.tag_ranges)
-        if tag.kind == "FREE" and tag.label in engine.database.auto_tags.NAMES
-    ]
+    names = engine.database.auto_tags.NAMES
+    tags = enumerate(source.tag_ranges)
+    return [index for index, tag in tags if tag.kind == "FREE" and tag.label in names]
 
 
 class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
@@ -281,11 +251,9 @@ replaced"""
         thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
         read = yield from app.build.read_sources_steps(uid)
         sources, firsts = zip(*read, strict=True)
+        propose = engine.database.build.propose_tags
         proposed = yield from app.steps.run_in_background_steps(
-            lambda report: engine.database.build.propose_tags(
-                sources, settings, thresholds, report
-            ),
-            "Proposing",
+            lambda report: propose(sources, settings, thresholds, report), "Proposing"
         )
         obj = get_armature(uid)
         listed = [settings_of(obj).sources[index] for index in app.sources.get_enabled_indices(obj)]
@@ -306,10 +274,8 @@ replaced"""
                 add_range(source, new.name, "FREE", new.start + first, new.stop - 1 + first)
             source.tag_index = 0
         app.status.invalidate()
-        return (
-            f"Proposed {format_count(sum(map(len, proposed)), 'range')} on "
-            f"{format_count(len(listed), 'source')}"
-        )
+        ranges = format_count(sum(map(len, proposed)), "range")
+        return f"Proposed {ranges} on {format_count(len(listed), 'source')}"
 
 
 CLASSES: tuple[type, ...] = (
