@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-import motion_matching
 from motion_matching.app import status
 from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.library import get_library
+from motion_matching.engine.database import build
+from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.character import operators as character_operators
@@ -122,7 +123,7 @@ def test_failures_say_what_to_do_and_leave_everything_as_it_was(tmp_path):
     assert ops.bake_script(seconds=2.0) == {"FINISHED"}
 
 
-def test_cancelling_leaves_nothing_behind():
+def test_cancelling_leaves_nothing_behind(monkeypatch):
     obj = character()
     bpy.ops.motion_matching.add_actions()
 
@@ -131,14 +132,21 @@ def test_cancelling_leaves_nothing_behind():
             assert 0.0 <= part <= 1.0
             yield stage
 
-    def is_thread_running():
-        return any(thread.name.startswith("motion_matching") for thread in threading.enumerate())
+    # the engine's thread waits to be seen at this stage, which a warm process is through in no time
+    was_seen, add_tracks = threading.Event(), build._add_tracks
 
-    def given_up(work, stage, after=0):
-        told = stages(work)
-        assert any(stage in now if stage else is_thread_running() for now in told), stage
+    def add_tracks_once_seen(*arguments):
+        was_seen.wait(30)
+        return add_tracks(*arguments)
+
+    monkeypatch.setattr(build, "_add_tracks", add_tracks_once_seen)
+
+    def cancel_at(stage, work, after=0):
+        named = stages(work)
+        assert any(stage in name for name in named), stage
         for _ in range(after):
-            next(told)
+            next(named)
+        was_seen.set()
         work.close()
         for thread in threading.enumerate():
             if thread.name.startswith("motion_matching"):
@@ -146,13 +154,13 @@ def test_cancelling_leaves_nothing_behind():
                 assert not thread.is_alive()
 
     before = traces()
-    given_up(load_or_build_steps(obj), "Reading", 1)
-    given_up(load_or_build_steps(obj), "")  # while the engine computes, whichever stage it is at
+    cancel_at("Finding simulation bones", load_or_build_steps(obj))
+    cancel_at("Reading", load_or_build_steps(obj), 1)
     assert traces() == before
-    assert get_library().measure_size() == 0
+    assert not list(get_library().folder.glob("*.npz"))
     bake = takes_operators.MOTION_MATCHING_OT_bake_script
-    wish = SimpleNamespace(script="random", gait="walk", seconds=60.0, seed=1, tags="")
-    given_up(bake.steps(wish, bpy.context), "Performing", 2)
+    options = SimpleNamespace(script="random", gait="walk", seconds=60.0, seed=1, tags="")
+    cancel_at("Performing", bake.steps(options, bpy.context), 2)
     after = traces()
     assert {k: v for k, v in after.items() if k != "keys"} == {
         k: v for k, v in before.items() if k != "keys"
@@ -160,24 +168,22 @@ def test_cancelling_leaves_nothing_behind():
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     before = traces()
-    given_up(
-        character_operators.MOTION_MATCHING_OT_add_demo_performer.steps(
-            SimpleNamespace(), bpy.context
-        ),
-        "Adding",
-        3,
-    )
+    add_performer = character_operators.MOTION_MATCHING_OT_add_demo_performer
+    cancel_at("Adding", add_performer.steps(SimpleNamespace(), bpy.context), 3)
     assert traces() == before, traces()
 
     # a source is not left out because the armature is being edited meanwhile: nothing is built
     obj = character()
     bpy.ops.motion_matching.add_actions()
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
-    building = load_or_build_steps(obj, again=True)
-    with pytest.raises(motion_matching.engine.errors.MotionMatchingError) as caught:
-        for text, _ in building:
+
+    def build_and_edit():
+        for text, _ in load_or_build_steps(obj, again=True):
             if text == "Reading walk_curves" and obj.mode != "EDIT":
                 bpy.ops.object.mode_set(mode="EDIT")
+
+    with pytest.raises(MotionMatchingError) as caught:
+        build_and_edit()
     assert "Edit Mode" in str(caught.value)
     bpy.ops.object.mode_set(mode="OBJECT")
 
@@ -187,8 +193,6 @@ def test_cancelling_leaves_nothing_behind():
     building = load_or_build_steps(obj, again=True)
     next(building)
     bpy.data.objects.remove(obj)
-    with pytest.raises(
-        motion_matching.engine.errors.MotionMatchingError
-    ) as caught:  # built without an armature
+    with pytest.raises(MotionMatchingError) as caught:  # there is no armature left to build for
         list(building)
     assert "armature" in str(caught.value)

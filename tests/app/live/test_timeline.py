@@ -197,10 +197,10 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
 def test_every_ending_stops_what_the_recording_has_started(tmp_path: Path) -> None:
     # whatever ends the session ends the playback that its recording started, and keeps the take
     for end in (
-        host.end,
-        bpy.ops.ed.undo,
-        lambda: setattr(hero.obj, "data", bpy.data.armatures.new("Other")),
-        lambda: bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend")),
+        lambda _: host.end(),
+        lambda _: bpy.ops.ed.undo(),
+        lambda hero: setattr(hero.obj, "data", bpy.data.armatures.new("Other")),
+        lambda _: bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend")),
     ):
         hero = Hero(timeline=True)
         bpy.ops.ed.undo_push(message="the hero")
@@ -208,7 +208,7 @@ def test_every_ending_stops_what_the_recording_has_started(tmp_path: Path) -> No
         live = hero.start()
         live.toggle_recording()
         hero.play(*range(2, 50))
-        end()
+        end(hero)
         hero.run(3)
         assert runtime.live is None
         assert not is_playing()

@@ -366,15 +366,15 @@ def test_what_ends_it_leaves_nothing_half_done(tmp_path: Path) -> None:
         return hero, live
 
     for end, words, stays in (
-        (lambda: ops.ed.undo(), "Undo", True),
-        (lambda: bpy.data.objects.remove(marker()), "Steered Path", False),
-        (lambda: bpy.data.objects.remove(hero.obj), "Hero", True),
-        (lambda: ops.wm.read_homefile(use_empty=True), "file", False),
-        (lambda: ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend")), "saved", True),
-        (lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Other")), "scene", True),
+        (lambda _: ops.ed.undo(), "Undo", True),
+        (lambda _: bpy.data.objects.remove(marker()), "Steered Path", False),
+        (lambda hero: bpy.data.objects.remove(hero.obj), "Hero", True),
+        (lambda _: ops.wm.read_homefile(use_empty=True), "file", False),
+        (lambda _: ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend")), "saved", True),
+        (lambda _: setattr(bpy.context.window, "scene", bpy.data.scenes.new("B")), "scene", True),
     ):
         hero, live = tuned()
-        end()
+        end(hero)
         hero.run(3)
         assert runtime.live is None, live.ending
         assert words in live.ending, live.ending

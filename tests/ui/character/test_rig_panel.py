@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+from functools import partial
 
 import bpy
 import numpy as np
@@ -110,7 +111,7 @@ def test_roles_are_found_given_and_kept_as_presets(obj):
 
     thigh = obj.data.bones["LeftUpLeg"]
     for name in ("Thigh", "LeftUpLeg"):
-        assert shown_anew(lambda: setattr(thigh, "name", name)).roles["left_thigh"] == name
+        assert shown_anew(partial(setattr, thigh, "name", name)).roles["left_thigh"] == name
 
     def parent(name):
         bpy.ops.object.mode_set(mode="EDIT")
