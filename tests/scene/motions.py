@@ -10,7 +10,23 @@ import numpy as np
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.rig.armature import to_blender_names
+from motion_matching.scene.rig.armature import BoneMap, to_blender_names
+from motion_matching.scene.rig.fitting import ArmatureState, fit
+
+
+def fit_bones(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
+    """The map between a skeleton and an armature object that rests the same."""
+    nowhere = quat.IDENTITY.copy(), np.zeros(3)
+    return fit(ArmatureState.from_object(obj), skeleton, nowhere)
+
+
+def to_basis(
+    fitted: BoneMap, rotations: np.ndarray, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)` of local poses."""
+    turned = quat.mul(quat.mul(fitted.before, rotations), fitted.after)
+    moved = quat.mul_vec(fitted.before, positions - fitted.rest_positions)
+    return quat.normalize(turned), moved / fitted.scale
 
 
 def random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:

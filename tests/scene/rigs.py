@@ -83,7 +83,7 @@ def key(
 
 
 def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    return list(actions._find_channelbag(action).fcurves)
+    return list(actions.get_channelbag(action).fcurves)
 
 
 def key_at_random(
@@ -126,11 +126,11 @@ def key_at_random(
             curve.mute = True
         elif chance < 0.4:
             curve.modifiers.new("NOISE").mute = True
-    groups = list(actions._find_channelbag(action).groups)
+    groups = list(actions.get_channelbag(action).groups)
     groups[0].mute = True
     for curve in curves_in(action)[5:12]:  # channels with components missing
         if curve.array_index == 1:
-            actions._find_channelbag(action).fcurves.remove(curve)
+            actions.get_channelbag(action).fcurves.remove(curve)
 
 
 def mixamo_armature() -> bpy.types.Object:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         handle,
         keys,
         matrices,
+        playback,
         rotation_modes,
         transforms,
     )

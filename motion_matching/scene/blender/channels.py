@@ -37,35 +37,27 @@ class ObjectFrame:
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> ObjectFrame:
-        basis = np.array(obj.matrix_basis, dtype=np.float64)
+        basis, mode = np.array(obj.matrix_basis, dtype=np.float64), obj.rotation_mode
         above = compute_world_matrix(obj) @ np.linalg.inv(basis)
         scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
-        values: Any = getattr(obj, get_rotation_property(obj.rotation_mode))
-        own = from_mode(np.array(values, dtype=np.float64)[:, None], obj.rotation_mode)[0]
+        values: Any = getattr(obj, get_rotation_property(mode))
+        own = from_mode(np.array(values, dtype=np.float64)[:, None], mode)[0]
         scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
-        return cls(
-            quat.from_matrix(above[:3, :3] / scale),
-            above[:3, 3],
-            scale,
-            quat.mul_inv(quat.from_matrix(scaled), own),
-            basis[:3, 3] - np.array(obj.location),
-            obj.rotation_mode,
-        )
+        turn, delta = quat.from_matrix(above[:3, :3] / scale), quat.from_matrix(scaled)
+        shift = basis[:3, 3] - np.array(obj.location)
+        return cls(turn, above[:3, 3], scale, quat.mul_inv(delta, own), shift, mode)
 
     def compute_channels(self, motion: Transform) -> Transform:
         """Return the object's rotations (..., 4) and locations (..., 3) for a world motion."""
         rotations = quat.inv_mul(self.delta, quat.inv_mul(self.turn, motion[0]))
-        return rotations, quat.inv_mul_vec(
-            self.turn, motion[1] - self.position
-        ) / self.scale - self.shift
+        moved = quat.inv_mul_vec(self.turn, motion[1] - self.position)
+        return rotations, moved / self.scale - self.shift
 
 
 def has_motion(values: np.ndarray) -> bool:
     """Return whether any of the curves (C, F) moves by more than `STILL`."""
-    middle = values[:, len(values[0]) // 2]
-    return bool(
-        np.abs(middle - values[:, 0]).max() > STILL or np.ptp(values, axis=-1).max() > STILL
-    )
+    away = np.abs(values[:, len(values[0]) // 2] - values[:, 0]).max()  # often spares the next
+    return bool(away > STILL or np.ptp(values, axis=-1).max() > STILL)
 
 
 def check_connected(name: str, armature: str, away: np.ndarray) -> None:

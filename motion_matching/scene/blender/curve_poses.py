@@ -7,7 +7,7 @@ connected), rotation in its mode, scale.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,12 @@ from .transforms import REST
 
 _CHUNK = 4096  # frames whose matrices are in memory at a time
 _ONE = 1e-5  # a scale that differs less from one is none
+# parts of data paths that no pose is computed from
+_ANIMATED = (
+    ("rotation_mode", "rotation modes"),
+    ("constraints", "constraints"),
+    ("delta_", "deltas"),
+)
 
 
 class Channels:
@@ -47,32 +53,23 @@ class Channels:
                     yield path, component, part[frames]
 
     def read(self, path: str, rest: Sequence[float]) -> np.ndarray:
-        """Return a property (C, F), with `rest` (C,) for components without a curve.
-
-        A property without any curve is (C, 1).
-        """
+        """Return a property (C, F) with `rest` (C,) where there is no curve; (C, 1) without any."""
         parts = self._parts.get(path, {})
-        result = np.repeat(
-            np.array(rest, dtype=np.float32)[:, None], len(self.frames) if parts else 1, axis=1
-        )
+        still = np.array(rest, dtype=np.float32)[:, None]
+        result = np.repeat(still, len(self.frames) if parts else 1, axis=1)
         for component, part in parts.items():
             if component < len(rest):
-                result[component] = (
-                    part
-                    if isinstance(part, np.ndarray)
-                    else actions.evaluate_curve(part, self.frames)
-                )
+                if not isinstance(part, np.ndarray):
+                    part = actions.evaluate_curve(part, self.frames)
+                result[component] = part
         return result
 
     @cached_property
     def has_scale(self) -> bool:
         """Whether a bone is ever scaled; many exports key a scale of one on every frame."""
-        paths = [
-            path
-            for path in self.paths
-            if actions.parse_bone_name(path) is not None and path.endswith(".scale")
-        ]
-        return any(np.any(np.abs(self.read(path, REST["scale"]) - 1.0) > _ONE) for path in paths)
+        paths = [path for path in self.paths if actions.parse_bone_name(path) is not None]
+        scales = (self.read(path, REST["scale"]) for path in paths if path.endswith(".scale"))
+        return any(np.any(np.abs(values - 1.0) > _ONE) for values in scales)
 
 
 @dataclass(frozen=True)
@@ -109,11 +106,12 @@ class StaticArmature:
             bone, mode = obj.data.bones[name], obj.pose.bones[name].rotation_mode
             parent = indices[bone.parent.name] if bone.parent else -1
             connected = bone.use_connect and parent >= 0
-            path, rest = actions.build_bone_path(name), _compute_rest_in_parent(bone)
+            path, rest = actions.build_bone_path(name), np.array(bone.matrix_local, np.float64)
+            if bone.parent:
+                rest = np.linalg.inv(np.array(bone.parent.matrix_local, np.float64)) @ rest
             bones.append(StaticBone(name, path, parent, rest, mode, connected))
-        return cls(
-            tuple(bones), compute_parent_matrix(obj), obj.rotation_mode, read_object_channels(obj)
-        )
+        own = read_object_channels(obj)
+        return cls(tuple(bones), compute_parent_matrix(obj), obj.rotation_mode, own)
 
 
 def find_obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str]) -> str:
@@ -130,15 +128,12 @@ def compute_poses(
     needs no Blender.
     """
     bones = {bone.name: bone for bone in body.bones}
-    above = [
-        body.bones[bones[name].parent].name if bones[name].parent >= 0 else None for name in names
-    ]
+    indices = [bones[name].parent for name in names]
+    above = [body.bones[index].name if index >= 0 else None for index in indices]
     direct = above == [names[parent] if parent >= 0 else None for parent in parents]
     read = _compute_plain_poses if direct and not channels.has_scale else _compute_matrix_poses
-    worlds = body.parent_matrix @ _compose_object_matrices(
-        body.object_channels, body.mode, channels
-    )
-    return (*read(body.bones, channels, names, parents), worlds)
+    own = _compose_object_matrices(body.object_channels, body.mode, channels)
+    return (*read(body.bones, channels, names, parents), body.parent_matrix @ own)
 
 
 # ---------------------------------------------------------------- whether curves are enough
@@ -148,38 +143,28 @@ def _find_obstacles(
     obj: bpy.types.Object, channels: Channels, bones: Sequence[str]
 ) -> Iterator[str]:
     for owner, name in ((obj, f"the object '{obj.name}'"), (obj.data, f"the data of '{obj.name}'")):
-        if owner.animation_data and owner.animation_data.drivers:
+        if actions.get_drivers(owner):
             yield f"{name} has drivers"
     if _is_animated(obj.data):
         yield f"the data of '{obj.name}' is animated"
-    for part in ("rotation_mode", "constraints", "delta_"):
+    for part, what in _ANIMATED:
         if any(part in path for path in channels.paths):
-            yield (
-                "it animates "
-                f"{part.strip('_').replace('_', ' ')}{'' if part.endswith('s') else 's'}"
-            )
+            yield f"it animates {what}"
     yield from _find_object_obstacles(obj)
     for name in bones:
         yield from _find_bone_obstacles(obj, name, channels)
 
 
-def _find_object_obstacles(obj: bpy.types.Object) -> Iterator[str]:
+def _find_object_obstacles(obj: Any) -> Iterator[str]:
     """Yield what places an object besides its own channels."""
     if _has_constraints(obj):
         yield f"the object '{obj.name}' has constraints"
-    owner: Any = obj
-    deltas = (
-        *owner.delta_location,
-        *owner.delta_rotation_euler,
-        *owner.delta_rotation_quaternion,
-        *owner.delta_scale,
-    )
-    if deltas != (0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1):
+    turns = (*obj.delta_rotation_euler, *obj.delta_rotation_quaternion)
+    if (*obj.delta_location, *turns, *obj.delta_scale) != (*(0,) * 6, 1, 0, 0, 0, 1, 1, 1):
         yield f"the object '{obj.name}' has delta transforms"
     if obj.parent:
-        if obj.parent_type != "OBJECT" or getattr(
-            obj.parent.data, "use_path", False
-        ):  # along which it may lie
+        along_path = getattr(obj.parent.data, "use_path", False)
+        if obj.parent_type != "OBJECT" or along_path:
             yield f"the object '{obj.name}' hangs on a part of '{obj.parent.name}'"
         if _is_animated(obj.parent):
             yield f"the parent '{obj.parent.name}' is animated"
@@ -224,8 +209,7 @@ def _compute_plain_poses(
     bones: Sequence[StaticBone], channels: Channels, names: Sequence[str], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute local rotations and positions of bones that hang as in Blender, without scales."""
-    rotations = np.empty((len(channels.frames), len(names), 4), dtype=np.float32)
-    positions = np.empty((len(channels.frames), len(names), 3), dtype=np.float32)
+    rotations, positions = _create_poses(channels, names)
     by_name = {bone.name: bone for bone in bones}
     for number, name in enumerate(names):
         bone = by_name[name]
@@ -240,28 +224,31 @@ def _compute_matrix_poses(
     bones: Sequence[StaticBone], channels: Channels, names: Sequence[str], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the same of any bones and scales, by way of matrices in the armature's space."""
-    count = len(channels.frames)
-    rotations = np.empty((count, len(names), 4), dtype=np.float32)
-    positions = np.empty((count, len(names), 3), dtype=np.float32)
+    rotations, positions = _create_poses(channels, names)
     basis = [
         (*_read_bone_channels(bone, channels), channels.read(f"{bone.path}.scale", REST["scale"]).T)
         for bone in bones
     ]
     indices = [[bone.name for bone in bones].index(name) for name in names]
-    for start in range(0, count, _CHUNK):
-        chunk = slice(start, min(start + _CHUNK, count))
+    for start in range(0, len(rotations), _CHUNK):
+        chunk = slice(start, min(start + _CHUNK, len(rotations)))
         matrices: list[np.ndarray] = []
         for bone, parts in zip(bones, basis, strict=True):
             # what does not move has a single frame
-            local = bone.rest @ compose_matrices(
-                *(part[chunk] if len(part) > 1 else part for part in parts)
-            )
+            own = (part[chunk] if len(part) > 1 else part for part in parts)
+            local = bone.rest @ compose_matrices(*own)
             matrices.append(matrices[bone.parent] @ local if bone.parent >= 0 else local)
         chosen = np.empty((chunk.stop - start, len(names), 4, 4))
         for number, index in enumerate(indices):
             chosen[:, number] = matrices[index]
         rotations[chunk], positions[chunk] = compute_local_poses(chosen, parents)
     return rotations, positions
+
+
+def _create_poses(channels: Channels, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return room for rotations (F, B, 4) and positions (F, B, 3)."""
+    shape = len(channels.frames), len(names)
+    return np.empty((*shape, 4), dtype=np.float32), np.empty((*shape, 3), dtype=np.float32)
 
 
 def _read_bone_channels(bone: StaticBone, channels: Channels) -> tuple[np.ndarray, np.ndarray]:
@@ -278,47 +265,34 @@ def _to_quaternions(values: np.ndarray, mode: str) -> np.ndarray:
     return quat.normalize(from_mode(values.astype(np.float64), mode))
 
 
-def _compute_rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
-    rest = np.array(bone.matrix_local, dtype=np.float64)
-    return (
-        np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ rest
-        if bone.parent
-        else rest
-    )
-
-
 def compute_object_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
-    """Return matrices (F, 4, 4) of the object's own location, rotation and scale.
+    """Return matrices (F, 4, 4) of an object's own location, rotation and scale; (1, 4, 4) at rest.
 
-    What has no curve stays as it is; without any curve, there is one matrix (1, 4, 4).
+    What has no curve stays as it is.
     """
     return _compose_object_matrices(read_object_channels(obj), obj.rotation_mode, channels)
 
 
-def read_object_channels(obj: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+def read_object_channels(
+    obj: bpy.types.Object, excluded: Container[str] = ()
+) -> dict[str, tuple[float, ...]]:
     """Return the object's own location, rotation in its mode and scale, by name."""
-    return {
-        name: tuple(getattr(obj, name))
-        for name in ("location", get_rotation_property(obj.rotation_mode), "scale")
-    }
+    names = ("location", get_rotation_property(obj.rotation_mode), "scale")
+    return {name: tuple(getattr(obj, name)) for name in names if name not in excluded}
 
 
 def _compose_object_matrices(
     own: Mapping[str, tuple[float, ...]], mode: str, channels: Channels
 ) -> np.ndarray:
     location, rotation, scale = (channels.read(name, values) for name, values in own.items())
-    return compose_matrices(_to_quaternions(rotation, mode).astype(np.float64), location.T, scale.T)
+    return compose_matrices(_to_quaternions(rotation, mode), location.T, scale.T)
 
 
 def compute_parent_matrix(obj: bpy.types.Object) -> np.ndarray:
     """Return the matrix (4, 4) that a parent without animation hands down to its child."""
     if obj.parent is None:
         return np.eye(4)
-    return (
-        compute_parent_matrix(obj.parent)
-        @ np.array(obj.parent.matrix_basis)
-        @ np.array(obj.matrix_parent_inverse)
-    )
+    return compute_static_matrix(obj.parent) @ np.array(obj.matrix_parent_inverse)
 
 
 def compute_static_matrix(obj: bpy.types.Object) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 What the armature follows, such as parents and targets of constraints, is copied along. What only
 follows it, such as its mesh, is left out, which is five times as fast. The user's objects are not
-touched and their scene is not evaluated, so its frame, selection, visibility and poses stay as they
-are.
+touched and their scene is not evaluated.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from . import actions
+from . import actions, playback
 from .curve_poses import read_object_channels
 from .handle import Handle
 from .matrices import compute_local_poses
@@ -25,17 +24,10 @@ from .transforms import REST
 _CHUNK = 512  # frames whose matrices are in memory at a time
 _NAME = "Sampling"
 _MARK = "motion_matching_double"  # a property of all blocks made here
-_INVERSES = (
-    "matrix_parent_inverse",
-    "matrix_inverse",
-    "inverse_matrix",
-)  # reset with what they are relative to
-_SHOWN = (
-    "frame_current",
-    "frame_current_final",
-    "frame_float",
-    "frame_subframe",
-)  # of a scene, where drivers look
+# reset with what they are relative to
+_INVERSES = ("matrix_parent_inverse", "matrix_inverse", "inverse_matrix")
+# of a scene, where drivers look
+_SHOWN = ("frame_current", "frame_current_final", "frame_float", "frame_subframe")
 _KINDS = ("scenes", "objects", "armatures", "actions")
 
 
@@ -46,9 +38,8 @@ class EvaluationCopyGone(Exception):  # noqa: N818  # nothing went wrong
 class EvaluationCopy:
     """A copy of an armature object and of all that it follows, visible in a scene of its own.
 
-    It may stay over pauses in which Blender goes on: it is in no saved file, and
-    `remove_evaluation_copies` removes what undo brings back of it. Undo may also have removed it:
-    then using it raises EvaluationCopyGone.
+    It may stay while Blender goes on. It is in no saved file, and `remove_evaluation_copies`
+    removes what undo brings back of it. If undo removed it, using it raises EvaluationCopyGone.
     """
 
     def __init__(self, obj: bpy.types.Object) -> None:
@@ -63,10 +54,8 @@ class EvaluationCopy:
         except BaseException:
             self.remove()
             raise
-        self._scene, self._armature = (
-            Handle.from_block(scene, "scenes"),
-            Handle.from_block(body, "objects"),
-        )
+        self._scene = Handle.from_block(scene, "scenes")
+        self._armature = Handle.from_block(body, "objects")
 
     def __enter__(self) -> EvaluationCopy:
         return self
@@ -89,26 +78,30 @@ class EvaluationCopy:
         data: Any = body.animation_data or body.animation_data_create()
         data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
         data.use_nla, data.action = False, None
+        bones = body.pose.bones
         for name, rest in REST.items():
-            body.pose.bones.foreach_set(
-                name, np.tile(np.array(rest, dtype=np.float32), len(body.pose.bones))
-            )
+            bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), len(bones)))
         body.update_tag()
 
     def play(self, action: bpy.types.Action, slot: Any) -> None:
         """Play an action of the user's instead of what it plays."""
-        self._remove_played_action()
-        played = actions.play(self.armature, action, slot)
+        if self._played:
+            bpy.data.actions.remove(self._find(self._played))
+            self._handles.remove(self._played)
+            self._played = None
+        played = playback.play(self.armature, action, slot)
         if played != action:
-            self._adopt(played, "actions")
-            self._played = self._handles[-1]
+            self._adopt_action(played)
 
     def get_scratch_action(self) -> bpy.types.Action:
         """Play an action that belongs to the copy, empty at first, and return it."""
         if self._played is None:
-            self._adopt(actions.play_new_action(self.armature), "actions")
-            self._played = self._handles[-1]
+            self._adopt_action(playback.play_new_action(self.armature))
         return self._find(self._played)
+
+    def _adopt_action(self, action: bpy.types.Action) -> None:
+        self._adopt(action, "actions")
+        self._played = self._handles[-1]
 
     def remove(self) -> None:
         """Remove the copy, or what is left of it, from the file; may be called twice."""
@@ -131,13 +124,12 @@ class EvaluationCopy:
         scene, body = self.scene, self.armature
         indices = {bone.name: index for index, bone in enumerate(body.pose.bones)}
         order = [indices[name] for name in names]
-        matrices = np.empty((min(_CHUNK, len(frames)), 16 * len(body.pose.bones)), dtype=np.float32)
-        layer = scene.view_layers[0]
+        matrices = np.empty((min(_CHUNK, len(frames)), 16 * len(indices)), dtype=np.float32)
         for start in range(0, len(frames), _CHUNK):
             chunk = frames[start : start + _CHUNK]
             for row, frame in enumerate(chunk):
                 scene.frame_set(frame)
-                evaluated = body.evaluated_get(layer.depsgraph)
+                evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
                 if evaluated.hide_viewport:  # Blender does not pose it then
                     raise RigError(
                         f"armature '{self.name}' is animated to be hidden in frame {frame}; mute "
@@ -146,21 +138,17 @@ class EvaluationCopy:
                 evaluated.pose.bones.foreach_get("matrix", matrices[row])
                 worlds[start + row] = np.array(evaluated.matrix_world)
             # Blender's matrices come column by column
-            by_bone = (
-                matrices[: len(chunk)].reshape(len(chunk), -1, 4, 4).swapaxes(-1, -2)[:, order]
-            )
+            by_bone = matrices[: len(chunk)].reshape(len(chunk), -1, 4, 4).swapaxes(-1, -2)
             part = slice(start, start + len(chunk))
-            rotations[part], positions[part] = compute_local_poses(by_bone, parents)
+            rotations[part], positions[part] = compute_local_poses(by_bone[:, order], parents)
         return rotations, positions, worlds
 
     def evaluate_world_matrix(self, frame: int, subframe: float) -> np.ndarray:
         """Return the object's world matrix (4, 4) in a frame."""
-        scene = self.scene
+        scene, body = self.scene, self.armature
         scene.frame_set(frame, subframe=subframe)
-        return np.array(
-            self.armature.evaluated_get(scene.view_layers[0].depsgraph).matrix_world,
-            dtype=np.float64,
-        )
+        evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
+        return np.array(evaluated.matrix_world, dtype=np.float64)
 
     @staticmethod
     def _find(handle: Handle) -> Any:
@@ -174,22 +162,13 @@ class EvaluationCopy:
         blocks = {block.session_uid: block for kind in _KINDS for block in getattr(bpy.data, kind)}
         return [blocks[handle.uid] for handle in self._handles if handle.uid in blocks]
 
-    def _remove_played_action(self) -> None:
-        """Remove an action that belongs to the copy from the file."""
-        if self._played:
-            bpy.data.actions.remove(self._find(self._played))
-            self._handles.remove(self._played)
-            self._played = None
-
     def _adopt(self, block: Any, kind: str) -> Any:
         """Mark a block as part of the copy, which no saved file has."""
         block.name, block.is_runtime_data, block[_MARK] = _NAME, True, True
         self._handles.append(Handle.from_block(block, kind))
         return block
 
-    def _copy_with_followed(
-        self, obj: bpy.types.Object, scene: bpy.types.Scene
-    ) -> bpy.types.Object:
+    def _copy_with_followed(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> Any:
         """Copy the object with what it follows; drivers then read the frame of the copy's scene."""
         copies = {
             block.session_uid: self._adopt(block.copy(), kind)
@@ -200,11 +179,8 @@ class EvaluationCopy:
                 copy.data = copies[copy.data.session_uid]
             for holder, name, followed in list(_iterate_links(copy)):
                 if followed and followed.session_uid in copies:
-                    inverses = {
-                        part: getattr(holder, part).copy()
-                        for part in _INVERSES
-                        if hasattr(holder, part)
-                    }
+                    present = [part for part in _INVERSES if hasattr(holder, part)]
+                    inverses = {part: getattr(holder, part).copy() for part in present}
                     setattr(holder, name, copies[followed.session_uid])
                     for part, inverse in inverses.items():
                         setattr(holder, part, inverse)
@@ -228,19 +204,11 @@ def _remove(blocks: list[Any]) -> None:
 
 def read_followed_transforms(obj: bpy.types.Object) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return the unanimated transforms of the objects that an armature object follows, by name."""
-    transforms = {}
-    for other, kind in _find_followed(obj):
-        if kind == "objects" and other != obj:
-            played = (
-                curve
-                for action, slot in actions.get_played_actions(other)
-                for curve in actions.get_active_curves(action, slot)
-            )
-            driven = other.animation_data.drivers if other.animation_data else ()
-            moved = {curve.data_path for curve in (*played, *driven)}
-            own = read_object_channels(other)
-            transforms[other.name] = {name: own[name] for name in own if name not in moved}
-    return transforms
+    followed = (other for other, kind in _find_followed(obj) if kind == "objects" and other != obj)
+    return {
+        other.name: read_object_channels(other, actions.find_animated_paths(other))
+        for other in followed
+    }
 
 
 def _find_followed(obj: bpy.types.Object) -> list[tuple[Any, str]]:
@@ -262,18 +230,15 @@ def _iterate_links(block: Any) -> Iterator[tuple[Any, str, Any]]:
 
     Each is what holds the pointer, its name, and what it points at.
     """
-    for curve in block.animation_data.drivers if block.animation_data else ():
+    for curve in actions.get_drivers(block):
         for variable in curve.driver.variables:
             yield from ((target, "id", target.id) for target in variable.targets)
     if not isinstance(block, bpy.types.Object):
         return
     yield block, "parent", block.parent
     bones = block.pose.bones if block.pose else ()
-    for holder in (
-        *block.constraints,
-        *block.modifiers,
-        *(held for bone in bones for held in bone.constraints),
-    ):
+    of_bones = (constraint for bone in bones for constraint in bone.constraints)
+    for holder in (*block.constraints, *block.modifiers, *of_bones):
         for name in _find_object_pointers(holder.bl_rna.identifier):
             yield holder, name, getattr(holder, name)
         yield from ((target, "target", target.target) for target in getattr(holder, "targets", ()))
@@ -290,14 +255,10 @@ def _find_object_pointers(kind: str) -> list[str]:
 
 
 def compute_world_matrix(obj: bpy.types.Object) -> np.ndarray:
-    """Return an armature object's world matrix (4, 4) now.
-
-    Blender does not keep it up to date if the object is hidden.
-    """
+    """Return an object's current world matrix (4, 4), which Blender does not update if hidden."""
     bpy.context.evaluated_depsgraph_get()
     if obj.visible_get():
         return np.array(obj.matrix_world, dtype=np.float64)
+    scene = bpy.context.scene
     with EvaluationCopy(obj) as copy:
-        return copy.evaluate_world_matrix(
-            bpy.context.scene.frame_current, bpy.context.scene.frame_subframe
-        )
+        return copy.evaluate_world_matrix(scene.frame_current, scene.frame_subframe)

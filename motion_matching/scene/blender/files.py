@@ -1,26 +1,24 @@
-"""Blender files: opening one in place of the one that is open, finding its character, and saving a
-copy.
-"""
+"""Blender files: open one, find its character, and save a copy."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 import numpy as np
 
-from ...engine.errors import MotionDataError, SettingsError
+from ...engine.errors import MotionDataError, MotionMatchingError, SettingsError
+from ...engine.files import replacing
 from ...engine.silence import silence_output
 
 SEEK_TABLE = 0x8F92EAB1  # the magic number at the end of a zstd seek table
 
 
 def check_background(file: Path | str) -> None:
-    """Raise SettingsError in a Blender with a window, where a file that gives way could be
-    somebody's work.
-    """
+    """Raise SettingsError in a Blender with a window: what is open may be somebody's work."""
     if not bpy.app.background:
         raise SettingsError(
             f"{file} would take the place of the file that is open; run the script with 'blender "
@@ -58,8 +56,8 @@ def find_armature(file: Path, name: str | None) -> bpy.types.Object:
     if len(named) > 1:
         raise SettingsError(
             f"{file} has {len(named)} armatures{' of that name' if name else ''}, "
-            f"{format_names(named)}; "
-            "choose one with --armature, or with 'armature' in a list of sources."
+            f"{format_names(named)}; choose one with --armature, or with 'armature' in a list of "
+            "sources."
         )
     return named[0]
 
@@ -71,10 +69,7 @@ def format_names(blocks: Iterable[bpy.types.ID], most: int = 8) -> str:
 
 
 def save_copy(path: Path) -> None:
-    """Save the open file as a compressed copy.
-
-    Raises OSError if the file does not arrive whole.
-    """
+    """Save the open file as a compressed copy; raise OSError if it does not arrive whole."""
     try:
         bpy.ops.wm.save_as_mainfile(
             filepath=str(path.absolute()), compress=True, copy=True, check_existing=False
@@ -85,9 +80,20 @@ def save_copy(path: Path) -> None:
         raise OSError("no space left, or a limit to the size of files")
 
 
+@contextmanager
+def save_after(path: Path) -> Iterator[None]:
+    """Save the open file as a copy after the block, which fills it; whole or not at all.
+
+    Raises MotionMatchingError, with nothing left behind, if that fails.
+    """
+    with replacing(path, MotionMatchingError) as unfinished, silence_output():
+        yield
+        unfinished.unlink()  # else Blender would keep it as a backup
+        save_copy(unfinished)
+
+
 def _is_complete(path: Path) -> bool:
-    """Return whether a compressed .blend has all its parts; Blender reports no error when the disk
-    is full.
+    """Return whether a compressed .blend has all its parts: Blender ignores a full disk.
 
     The last part is zstd's seek table: 8 bytes of header, the packed and unpacked size of each
     part, and a footer of 9 bytes (number of parts, flags, magic number).

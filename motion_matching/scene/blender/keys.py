@@ -1,7 +1,7 @@
 """Fewer keys: thin out curves as long as no bone strays by more than a stated distance.
 
-What is promised is measured: the skeleton is posed at every frame by what is left of the curves,
-and the heads and tails of all bones are compared with where all the keys put them.
+The skeleton is posed at every frame by what is left of the curves, and the heads and tails of all
+bones are compared with where all the keys put them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ class KeyTrack:
 
 
 Masks = list[np.ndarray]  # which frames keep their key, (F,) for each track
-Points = Callable[
-    [Sequence[KeyTrack]], np.ndarray
-]  # poses tracks: heads and tails of bones (F, 2, B, 3), metres
+# poses tracks: heads and tails of bones (F, 2, B, 3), metres
+Points = Callable[[Sequence[KeyTrack]], np.ndarray]
 
 
 def reduce_keys(
@@ -45,18 +44,16 @@ def reduce_keys(
     """Choose frames whose keys keep every point within `distance` of its position, at every frame.
 
     `shares` are the largest errors of the tracks, in radians or units, that together move no point
-    by more than a metre. Errors seldom add up, so tracks are allowed more than that; if a point
-    then strays too far, all tracks that move it get keys, until none does.
+    by more than a metre. Errors seldom add up, so tracks are allowed more; if a point then strays
+    too far, all tracks that move it get keys, until none does.
     """
     full = points(tracks)
     masks = thin_tracks(tracks, [_GREED * distance * share for share in shares])
     chains = [{bone, *skeleton.get_ancestors(bone)} for bone in range(skeleton.bone_count)]
     moved_by = [[i for i, track in enumerate(tracks) if track.bone in chain] for chain in chains]
     while True:
-        left = [
-            replace(t, values=interpolate_keys(t.values, mask))
-            for t, mask in zip(tracks, masks, strict=True)
-        ]
+        thinned = map(interpolate_keys, [track.values for track in tracks], masks)
+        left = [replace(t, values=values) for t, values in zip(tracks, thinned, strict=True)]
         strays = np.max(np.sum((points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
         frames, bones = _find_peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
@@ -78,20 +75,17 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
     """Choose keys of each track that stay within its limit, radians or units, on straight lines.
 
     All stretches of all tracks are split at once (Douglas and Peucker): each one that strays gets a
-    key where it is furthest from its line. The loop runs as often as the most divided stretch is
-    split.
+    key where it is furthest from its line.
     """
     frames = tracks[0].values.shape[1]
     values = np.zeros((4, len(tracks), frames), np.float32)
     for i, (track, limit) in enumerate(zip(tracks, limits, strict=True)):
-        values[: len(track.values), i] = (
-            _compute_length_factors(track) * track.values / max(limit, 1e-12)
-        )
+        scaled = _compute_length_factors(track) * track.values / max(limit, 1e-12)
+        values[: len(track.values), i] = scaled
     masks = np.zeros((len(tracks), frames), dtype=bool)
     masks[:, [0, -1]] = True
-    inner: np.ndarray = values[:, :, 1:-1].reshape(
-        4, -1
-    )  # the insides of all stretches, one after the other
+    # the insides of all stretches, one after the other
+    inner: np.ndarray = values[:, :, 1:-1].reshape(4, -1)
     row: np.ndarray = np.arange(len(tracks))
     start, stop = np.zeros_like(row), np.full_like(row, frames - 1)
     while len(row) and frames > 2:
@@ -104,21 +98,17 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
             slope = (curve[row, stop] - low) / (stop - start).astype(np.float32)
             error += (component - np.repeat(low, length) - np.repeat(slope, length) * offset) ** 2
         worst = np.maximum.reduceat(error, first)
-        at = np.minimum.reduceat(
-            np.where(error == np.repeat(worst, length), offset, np.float32(frames)), first
-        )
+        candidates = np.where(error == np.repeat(worst, length), offset, np.float32(frames))
+        at = np.minimum.reduceat(candidates, first)
         wide = worst > 1.0
         inner = inner[:, np.repeat(wide, length) & (offset != np.repeat(at, length))]
         middle = start + at.astype(start.dtype)
         row, start, middle, stop = row[wide], start[wide], middle[wide], stop[wide]
         masks[row, middle] = True
         row = np.repeat(row, 2)
-        start, stop = (
-            np.stack([start, middle], axis=1).ravel(),
-            np.stack([middle, stop], axis=1).ravel(),
-        )
-        divisible = stop - start > 1
-        row, start, stop = row[divisible], start[divisible], stop[divisible]
+        ends = np.stack([[start, middle], [middle, stop]], axis=-1).reshape(2, -1)
+        divisible = ends[1] - ends[0] > 1
+        row, (start, stop) = row[divisible], ends[:, divisible]
     return list(masks)
 
 
@@ -134,9 +124,9 @@ def compute_error_shares(
 ) -> list[float]:
     """Compute the error of each track, radians or units, that is within its share of a metre.
 
-    An error e of a rotation moves what hangs on the bone by up to e times its distance; the errors
-    along a chain add up at most, so each track of a bone gets an equal part of it. `full` are the
-    points (F, 2, B, 3).
+    An error e of a rotation moves what hangs on the bone by up to e times its distance. Errors
+    along a chain add up at most, so each track gets an equal part. `full` are the points (F, 2, B,
+    3).
     """
     full = full[:: max(1, len(full) // _SAMPLES)]
     tracks_of = np.bincount([track.bone for track in tracks], minlength=skeleton.bone_count)

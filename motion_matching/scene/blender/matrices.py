@@ -1,4 +1,4 @@
-"""Blender's 4 x 4 matrices, taken apart into the engine's rotations and positions, and composed."""
+"""Blender's 4 x 4 matrices, decomposed into the engine's rotations and positions, and composed."""
 
 from __future__ import annotations
 
@@ -46,10 +46,7 @@ def compute_local_poses(matrices: np.ndarray, parents: np.ndarray) -> tuple[np.n
 def compose_matrices(
     rotations: np.ndarray, positions: np.ndarray, scales: np.ndarray
 ) -> np.ndarray:
-    """Return matrices (..., 4, 4) that scale (..., 3), then rotate (..., 4), then move (..., 3).
-
-    Leading axes broadcast.
-    """
+    """Return matrices (..., 4, 4) that scale (..., 3), then rotate (..., 4), then move (..., 3)."""
     shape = np.broadcast_shapes(rotations.shape[:-1], positions.shape[:-1], scales.shape[:-1])
     result = np.zeros((*shape, 4, 4))
     result[..., :3, :3] = quat.to_matrix(rotations.astype(np.float64)) * scales[..., None, :]

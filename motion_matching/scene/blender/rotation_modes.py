@@ -14,13 +14,10 @@ import numpy as np
 
 from ...engine.maths import component_quat, euler, quat
 
-PROPERTIES = {
-    "QUATERNION": "rotation_quaternion",
-    "AXIS_ANGLE": "rotation_axis_angle",
-}  # Euler angles otherwise
-_GIMBAL_LOCK = (
-    1e-5  # half the cosine of the middle angle below which only the sum of the outer two counts
-)
+# Euler angles otherwise
+PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+# half the cosine of the middle angle below which only the sum of the outer two counts
+_GIMBAL_LOCK = 1e-5
 
 
 def get_rotation_property(mode: str) -> str:
@@ -50,9 +47,7 @@ def from_mode(values: np.ndarray, mode: str) -> np.ndarray:
 
 
 def _split(rotations: np.ndarray, mode: str) -> tuple[euler.HalfAngles, list[int]]:
-    """Return the half angles of quaternions (4, F) in the reverse order of a mode, and the axes in
-    this order.
-    """
+    """Return the half angles of quaternions (4, F) in the reverse order of a mode, and the axes."""
     order = mode[::-1]
     return euler.split(rotations[0], rotations[1:], order), ["XYZ".index(axis) for axis in order]
 
@@ -66,11 +61,10 @@ def _to_euler(rotations: np.ndarray, mode: str) -> np.ndarray:
         # the axis that turns first is interpolated between the frames around, and the last one gets
         # the rest
         frames, free = np.arange(len(locked)), ~locked
-        angles[2, locked] = (
-            np.interp(frames[locked], frames[free], np.unwrap(angles[2, free]))
-            if free.any()
-            else 0.0
-        )
+        angles[2, locked] = 0.0
+        if free.any():
+            around = np.unwrap(angles[2, free])
+            angles[2, locked] = np.interp(frames[locked], frames[free], around)
         angles[0, locked] = halves.compute_first(angles[2])[locked]
     result = np.empty_like(angles)
     result[axes] = angles - 2.0 * np.pi * np.round(angles[:, :1] / (2.0 * np.pi))
@@ -80,25 +74,20 @@ def _to_euler(rotations: np.ndarray, mode: str) -> np.ndarray:
 def _choose_nearest_triples(angles: np.ndarray) -> np.ndarray:
     """Choose, of each frame's two equivalent triples, the one nearer to the frame before.
 
-    The other triple adds half a turn to the outer angles and mirrors the middle one. Choosing is a
-    matter of pairs: the distance between two triples is that between their other ones, so a frame
-    either keeps the choice of the one before or changes it, and running parities of the changes are
-    the choices.
+    The other triple adds half a turn to the outer angles and mirrors the middle one. The distance
+    between two triples is that between their other ones, so a frame either keeps the choice of the
+    one before or changes it, and running parities of the changes are the choices.
     """
     if angles.shape[1] == 0:
         return angles
-    other = _get_other_triples(angles)
-    change = _measure_distance(other[:, 1:], angles[:, :-1]) < _measure_distance(
-        angles[:, 1:], angles[:, :-1]
-    )
+    other, before = _get_other_triples(angles), angles[:, :-1]
+    change = _measure_distance(other[:, 1:], before) < _measure_distance(angles[:, 1:], before)
     chosen = np.concatenate([[False], np.cumsum(change) % 2 == 1])
     return np.where(chosen, other, angles)
 
 
 def _get_other_triples(angles: np.ndarray) -> np.ndarray:
-    """Return the other angles (3, F) that mean the same rotations; the middle row is the middle
-    angle.
-    """
+    """Return the other angles (3, F) that mean the same rotations; row 1 is the middle angle."""
     return np.stack([angles[0] + np.pi, np.pi - angles[1], angles[2] + np.pi])
 
 
@@ -137,9 +126,8 @@ def to_mode_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.nda
     if mode == "AXIS_ANGLE":
         return _to_axis_angle_near(rotations, before)
     if rotations.shape[1] == 1:
-        return np.array(
-            [_to_single_euler_near(rotations[:, 0].tolist(), mode, before[:, 0].tolist())]
-        ).T
+        only = _to_single_euler_near(rotations[:, 0].tolist(), mode, before[:, 0].tolist())
+        return np.array([only]).T
     return _to_euler_near(rotations, mode, before)
 
 
@@ -148,15 +136,13 @@ def _to_euler_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.n
     halves, axes = _split(rotations, mode)
     angles, before = halves.compute_angles(), before[axes]
     other = _get_other_triples(angles)
-    chosen = np.where(
-        _measure_distance(other, before) < _measure_distance(angles, before), other, angles
-    )
+    nearer = _measure_distance(other, before) < _measure_distance(angles, before)
+    chosen = np.where(nearer, other, angles)
     # at a gimbal lock the angle that turns first may stay what it was
     locked = halves.find_locked(_GIMBAL_LOCK)
     if locked.any():
-        chosen = np.where(
-            locked, np.stack([halves.compute_first(before[2]), angles[1], before[2]]), chosen
-        )
+        held = np.stack([halves.compute_first(before[2]), angles[1], before[2]])
+        chosen = np.where(locked, held, chosen)
     result = np.empty_like(chosen)
     result[axes] = chosen + 2.0 * np.pi * np.round((before - chosen) / (2.0 * np.pi))
     return result
@@ -170,10 +156,8 @@ def _to_single_euler_near(
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     w, first, middle, last = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
     low, high = math.hypot(w - middle, first + last), math.hypot(middle + w, last - first)
-    half_sum, half_difference = (
-        math.atan2(first + last, w - middle),
-        math.atan2(last - first, middle + w),
-    )
+    half_sum = math.atan2(first + last, w - middle)
+    half_difference = math.atan2(last - first, middle + w)
     between, near = 2.0 * math.atan2(high, low) - 0.5 * math.pi, [before[i], before[j], before[k]]
     if min(low, high) < _GIMBAL_LOCK * max(low, high):
         rest = 2.0 * half_sum - near[0] if low > high else 2.0 * half_difference + near[0]
@@ -181,10 +165,8 @@ def _to_single_euler_near(
     else:
         outer, inner = half_sum - half_difference, sign * (half_sum + half_difference)
         triples = (outer, between, inner), (outer + math.pi, math.pi - between, inner + math.pi)
-        chosen = min(
-            (_wind_near(triple, near) for triple in triples),
-            key=lambda triple: math.dist(triple, near),
-        )
+        wound = [_wind_near(triple, near) for triple in triples]
+        chosen = min(wound, key=lambda triple: math.dist(triple, near))
     result = [0.0, 0.0, 0.0]
     result[i], result[j], result[k] = chosen
     return result
@@ -202,9 +184,8 @@ def _to_axis_angle_near(rotations: np.ndarray, before: np.ndarray) -> np.ndarray
     length = np.linalg.norm(rotations[1:], axis=0)
     turns = length > 1e-7 * np.abs(rotations[0])
     axes = np.where(turns, rotations[1:] / np.maximum(length, 1e-30), before[1:])
-    axes = np.where(
-        np.abs(axes).max(axis=0) > 0.0, axes, np.array([[0.0], [1.0], [0.0]])
-    )  # as Blender rests
+    at_rest = np.array([[0.0], [1.0], [0.0]])  # as Blender has it
+    axes = np.where(np.abs(axes).max(axis=0) > 0.0, axes, at_rest)
     flip = np.where(np.einsum("cb,cb->b", axes, before[1:]) < 0.0, -1.0, 1.0)
     angle = 2.0 * np.arctan2(np.where(turns, flip * length, 0.0), rotations[0])
     angle += 2.0 * np.pi * np.round((before[0] - angle) / (2.0 * np.pi))

@@ -1,6 +1,4 @@
-"""The properties that hold the transform of an object or a pose bone, and rigid transforms as
-arrays.
-"""
+"""The properties that hold the transform of an object or a pose bone, and rigid transforms."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from ...engine.maths import quat
 # each property of an object or pose bone, and its value at rest
 REST = MappingProxyType(
     {
-        "location": (0.0, 0.0, 0.0),
+        "location": (0.0,) * 3,
         "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
-        "rotation_euler": (0.0, 0.0, 0.0),
+        "rotation_euler": (0.0,) * 3,
         "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-        "scale": (1.0, 1.0, 1.0),
+        "scale": (1.0,) * 3,
     }
 )
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")

@@ -47,58 +47,46 @@ def read_blend_sources(
                 names = (source.action,) if source.action else tuple(chosen)
                 found = _find_actions(file, obj, names)
                 samples = sample(obj, found, bones=bones)
-                replacements[index] = [
-                    replace(
-                        source,
-                        clip=s.clip,
-                        loop=source.loop or s.cyclic,
-                        tags=source.tags + read_clip_tags(action, s.first),
-                    )
-                    for action, s in zip(found, samples, strict=True)
-                ]
+                pairs = zip(found, samples, strict=True)
+                replacements[index] = [_fill_source(source, *pair) for pair in pairs]
                 notes.append(_summarize(file, obj.name, samples))
     lists = [replacements.get(index, [source]) for index, source in enumerate(sources)]
     return [source for several in lists for source in several], notes
+
+
+def _fill_source(source: Source, action: bpy.types.Action, sampled: SampledClip) -> Source:
+    """Return a source with an action's clip and tags."""
+    tags = source.tags + read_clip_tags(action, sampled.first)
+    return replace(source, clip=sampled.clip, loop=source.loop or sampled.cyclic, tags=tags)
 
 
 def _find_actions(
     file: Path, obj: bpy.types.Object, names: Sequence[str]
 ) -> list[bpy.types.Action]:
     """Return the actions of these names, or all that animate the armature."""
-    if not names:
-        every = actions.find_actions(obj)
-        if not every:
-            raise SettingsError(
-                f"{file} has no action that moves the bones of armature '{obj.name}'; "
-                "choose another armature."
-            )
-        return every
-    missing = [name for name in names if name not in bpy.data.actions]
-    if missing:
-        theirs = actions.find_actions(obj)
+    missing = next((name for name in names if name not in bpy.data.actions), None)
+    if names and missing is None:
+        return [bpy.data.actions[name] for name in names]
+    animating = actions.find_actions(obj)
+    if missing is not None:
+        has = f"armature '{obj.name}' has {format_names(animating)}" if animating else ""
+        raise SettingsError(f"{file} has no action '{missing}'; {has or 'check its name'}.")
+    if not animating:
         raise SettingsError(
-            f"{file} has no action '{missing[0]}'; "
-            + (
-                f"armature '{obj.name}' has {format_names(theirs)}."
-                if theirs
-                else "check its name."
-            )
+            f"{file} has no action that moves the bones of armature '{obj.name}'; "
+            "choose another armature."
         )
-    return [bpy.data.actions[name] for name in names]
+    return animating
 
 
 def _summarize(file: Path, armature: str, samples: Sequence[SampledClip]) -> str:
     """Say which actions were read, and how; if some were evaluated, with the first reason."""
-    evaluated = [s for s in samples if s.evaluated_because]
-    count = f"{len(samples)} action{'' if len(samples) == 1 else 's'}"
+    evaluated = [s.evaluated_because for s in samples if s.evaluated_because]
     way = "read from curves"
     if evaluated:
-        which = (
-            "evaluated" if len(evaluated) == len(samples) else f"{len(evaluated)} of them evaluated"
-        )
-        way = f"{which}, for {evaluated[0].evaluated_because}"
+        part = "" if len(evaluated) == len(samples) else f"{len(evaluated)} of them "
+        way = f"{part}evaluated, for {evaluated[0]}"
+    count = f"{len(samples)} action{'' if len(samples) == 1 else 's'}"
     cycles = sum(s.cyclic for s in samples)
-    return (
-        f"{file}: {count} of armature '{armature}', "
-        f"{way}{f', {cycles} as loops' if cycles else ''}."
-    )
+    loops = f", {cycles} as loops" if cycles else ""
+    return f"{file}: {count} of armature '{armature}', {way}{loops}."

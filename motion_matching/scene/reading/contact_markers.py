@@ -35,18 +35,14 @@ def write_markers(
         action.pose_markers.remove(marker)
     for r in ranges:
         for what, tick in ((_PLANT, r.start), (_LIFT, r.stop)):
-            action.pose_markers.new(f"{legs[r.leg]} foot {what}").frame = frame_start + round(
-                tick * rate
-            )
+            marker = action.pose_markers.new(f"{legs[r.leg]} foot {what}")
+            marker.frame = frame_start + round(tick * rate)
 
 
 def make_marker_writer(
     ranges: Sequence[ContactRange], legs: Sequence[str], fps: float
 ) -> Callable[[bpy.types.Action, int], None]:
-    """Return a function that writes the ranges of a take at `fps` onto an action.
-
-    It is called with the action and its first frame.
-    """
+    """Return a function that writes a take's ranges onto an action, given its first frame."""
 
     def mark(action: bpy.types.Action, frame_start: int) -> None:
         write_markers(action, ranges, legs, frame_start, get_scene_fps(bpy.context.scene) / fps)
@@ -57,10 +53,7 @@ def make_marker_writer(
 def read_markers(
     action: bpy.types.Action, legs: Sequence[str], frame_start: int, rate: float = 1.0
 ) -> list[ContactRange]:
-    """Read the ranges that an action is marked with.
-
-    Raises SettingsError if markers do not pair up.
-    """
+    """Read the ranges that an action is marked with; raise SettingsError if they do not pair up."""
     marks = sorted(
         (m.frame, *meaning) for m in action.pose_markers if (meaning := _parse_marker(m.name, legs))
     )
@@ -99,9 +92,8 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
             f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot "
             f"{_PLANT}', and has {names}; remove the markers of the others, or bake it again."
         )
-    return read_markers(
-        marked[0], legs, round(marked[0].frame_range[0]), get_scene_fps(bpy.context.scene) / fps
-    )
+    rate = get_scene_fps(bpy.context.scene) / fps
+    return read_markers(marked[0], legs, round(marked[0].frame_range[0]), rate)
 
 
 def _parse_marker(name: str, legs: Sequence[str]) -> tuple[str, int] | None:

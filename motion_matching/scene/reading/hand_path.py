@@ -8,6 +8,7 @@ the character faces.
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import bpy
 import numpy as np
@@ -41,32 +42,24 @@ def create_path(
     try:
         path.empty_display_type, path.empty_display_size = "ARROWS", _SIZE
         # linked or overridden collections take no new objects
-        own = [
-            other for other in obj.users_collection if not (other.library or other.override_library)
-        ]
+        own = [one for one in obj.users_collection if not (one.library or one.override_library)]
         (*own, bpy.context.scene.collection)[0].objects.link(path)
         if rides:
+            carrier = curve_poses.compute_static_matrix(obj)
             path.parent = obj
-            path.matrix_parent_inverse = Matrix(
-                np.linalg.inv(curve_poses.compute_static_matrix(obj)).tolist()
-            )
-            path.location.z = curve_poses.compute_static_matrix(obj)[2, 3]
+            path.matrix_parent_inverse = Matrix(np.linalg.inv(carrier).tolist())
+            path.location.z = carrier[2, 3]
         frames = first + np.arange(track.frame_count, dtype=np.float32)
         positions, heading = track.positions.T, track.yaw[None]
-        masks = [np.ones(len(frames), dtype=bool)] * 2
+        moves = turns = np.ones(len(frames), dtype=bool)
         if fewer_keys > 0 and len(frames) > 2:
-            turn = np.radians(0.5) * fewer_keys / 0.01
-            masks = thin_tracks(
-                [KeyTrack(0, "", positions), KeyTrack(0, "", heading)], [fewer_keys, turn]
-            )
+            tracks = [KeyTrack(0, "", positions), KeyTrack(0, "", heading)]
+            moves, turns = thin_tracks(tracks, [fewer_keys, np.radians(0.5) * fewer_keys / 0.01])
+        euler = np.pad(heading, ((2, 0), (0, 0)))
         with actions.create_action(name, path) as action:
-            actions.write_channel(
-                action, "location", frames[masks[0]], positions[:, masks[0]], OBJECT_GROUP
-            )
-            turned = np.concatenate([np.zeros((2, masks[1].sum())), heading[:, masks[1]]])
-            actions.write_channel(
-                action, "rotation_euler", frames[masks[1]], turned, OBJECT_GROUP, components=(2,)
-            )
+            write = partial(actions.write_channel, action, group=OBJECT_GROUP)
+            write("location", frames[moves], positions[:, moves])
+            write("rotation_euler", frames[turns], euler[:, turns], components=(2,))
     except BaseException:
         bpy.data.objects.remove(path)
         raise
@@ -88,17 +81,14 @@ def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: 
     keys.
     """
     low, high = _find_keyed_range(path)
-    if low > first or high < first + count - 1:
+    last = first + count - 1
+    if low > first or high < last:
         raise SettingsError(
             f"The path '{path.name}' has keys from frame {low} to {high}, and its source is taken "
-            "from "
-            f"{first} to {first + count - 1}; key it at both ends, or go back to the computed path."
+            f"from {first} to {last}; key it at both ends, or go back to the computed path."
         )
-    channels = curve_poses.Channels(actions.get_assigned_curves(path), range(first, first + count))
-    matrices = _compute_carrier_matrix(path, obj) @ curve_poses.compute_object_matrices(
-        path, channels
-    )
-    matrices = np.broadcast_to(matrices, (count, 4, 4))
+    own = _compute_own_matrices(path, first, last)
+    matrices = np.broadcast_to(_compute_carrier_matrix(path, obj) @ own, (count, 4, 4))
     yaw = np.unwrap(np.arctan2(-matrices[:, 0, 1], matrices[:, 1, 1]))
     return GroundTrack(matrices[:, :2, 3].astype(np.float64), yaw)
 
@@ -109,16 +99,18 @@ def compute_fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
     Raises SettingsError as `read_path` does.
     """
     low, high = _find_keyed_range(path)
-    channels = curve_poses.Channels(actions.get_assigned_curves(path), range(low, high + 1))
-    matrices = curve_poses.compute_object_matrices(path, channels).astype(np.float32)
+    matrices = _compute_own_matrices(path, low, high).astype(np.float32)
+    rides = _is_on_armature(path)
+    carrier = path.matrix_parent_inverse if rides else _compute_carrier_matrix(path, obj)
     digest = hashlib.blake2b(matrices.tobytes(), digest_size=16)
-    carrier = (
-        np.array(path.matrix_parent_inverse)
-        if _is_on_armature(path)
-        else _compute_carrier_matrix(path, obj)
-    )
-    digest.update(np.round(carrier, 5).tobytes() + np.array([low, high]).tobytes())
+    digest.update(np.round(np.array(carrier), 5).tobytes() + np.array([low, high]).tobytes())
     return digest.hexdigest()
+
+
+def _compute_own_matrices(path: bpy.types.Object, first: int, last: int) -> np.ndarray:
+    """Return matrices (F, 4, 4) of an empty's own channels."""
+    channels = curve_poses.Channels(actions.get_assigned_curves(path), range(first, last + 1))
+    return curve_poses.compute_object_matrices(path, channels)
 
 
 def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
@@ -126,42 +118,29 @@ def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
 
     Raises SettingsError if keys alone do not say where it is.
     """
-    where = f"The path '{path.name}'"
-    curves = [
-        curve
-        for curve in actions.get_assigned_curves(path)
-        if curve.data_path.startswith(("location", "rotation"))
-    ]
+    where, parts = f"The path '{path.name}'", ("location", "rotation")
+    curves = [c for c in actions.get_assigned_curves(path) if c.data_path.startswith(parts)]
     if not curves:
         raise SettingsError(
             f"{where} has no keys; assign its action to it again, or go back to the computed path."
         )
+    data, parent = path.animation_data, None if _is_on_armature(path) else path.parent
     constrained = any(not constraint.mute for constraint in path.constraints)
-    animated_parent = path.parent and not _is_on_armature(path) and path.parent.animation_data
-    if (
-        constrained
-        or path.animation_data.drivers
-        or path.animation_data.nla_tracks
-        or animated_parent
-    ):
+    if constrained or data.drivers or data.nla_tracks or (parent and parent.animation_data):
         raise SettingsError(
             f"{where} is moved by more than its keys; bake that into them (Object > Animation > "
             "Bake Action), and take it off."
         )
-    return actions.compute_frame_range(path.animation_data.action, curves)
+    return actions.compute_frame_range(data.action, curves)
 
 
 def _is_on_armature(path: bpy.types.Object) -> bool:
-    return (
-        path.parent is not None and path.parent.type == "ARMATURE" and path.parent_type == "OBJECT"
-    )
+    parent = path.parent
+    return parent is not None and parent.type == "ARMATURE" and path.parent_type == "OBJECT"
 
 
 def _compute_carrier_matrix(path: bpy.types.Object, obj: bpy.types.Object) -> np.ndarray:
-    """Return what an empty's own channels are relative to (4, 4).
-
-    One that rides does so on the armature of its source.
-    """
+    """Return what an empty's own channels are relative to (4, 4): its parent, or the source's."""
     if not _is_on_armature(path):
         return curve_poses.compute_parent_matrix(path)
     return curve_poses.compute_static_matrix(obj) @ np.array(path.matrix_parent_inverse)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -28,17 +27,14 @@ def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Actio
     cannot be imported, or nothing in it moves bones.
     """
     before, restore = collect_uids(), save_scene_settings()
+
+    def is_new(block: bpy.types.ID) -> bool:
+        return block.session_uid not in before
+
     try:
         _import(path)
-        armatures = [
-            obj
-            for obj in bpy.data.objects
-            if obj.session_uid not in before and obj.type == "ARMATURE"
-        ]
-        moved = {
-            obj: [a for a in actions.find_actions(obj) if a.session_uid not in before]
-            for obj in armatures
-        }
+        armatures = [obj for obj in bpy.data.objects if is_new(obj) and obj.type == "ARMATURE"]
+        moved = {obj: list(filter(is_new, actions.find_actions(obj))) for obj in armatures}
         obj = max(moved, key=lambda other: len(moved[other]), default=None)
         if obj is None or not moved[obj]:
             missing = "animation of its armature" if armatures else "armature"
@@ -59,20 +55,11 @@ def import_clips(path: Path) -> list[Clip]:
 
     Raises MotionDataError as `import_character` does.
     """
-    with _discard_new_blocks():
-        obj, found = import_character(path)
-        clips = [sampled.clip for sampled in sample(obj, found)]
-        return [
-            replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips
-        ]  # FBX names the object before it
-
-
-@contextmanager
-def _discard_new_blocks() -> Iterator[None]:
-    """Remove after the block what was made in it; restore selection, frame rate and range."""
     before, restore = collect_uids(), save_scene_settings()
     try:
-        yield
+        clips = [sampled.clip for sampled in sample(*import_character(path))]
+        # FBX names the object before the action
+        return [replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips]
     finally:
         remove_blocks(collect_uids() - before)
         restore()
@@ -87,18 +74,15 @@ def save_scene_settings() -> Callable[[], None]:
     def restore() -> None:
         layer = bpy.context.view_layer
         layer.update()  # until then it lists what was removed
-        layer.objects.active = next(
-            (obj for obj in layer.objects if obj.session_uid == chosen), None
-        )
+        found = (obj for obj in layer.objects if obj.session_uid == chosen)
+        layer.objects.active = next(found, None)
         for obj in layer.objects:
             obj.select_set(obj.session_uid in selected)
-        for (owner, name, now), (*_, value) in zip(
-            _read_settings(bpy.context.scene), settings, strict=True
-        ):
-            if (
-                now != value
-            ):  # setting any of them counts as a change of frame, which discards poses without keys
-                setattr(owner, name, value)
+        current = _read_settings(bpy.context.scene)
+        for (owner, name, value), (*_, before) in zip(current, settings, strict=True):
+            # setting any of them counts as a change of frame, which discards poses without keys
+            if value != before:
+                setattr(owner, name, before)
 
     return restore
 
@@ -113,17 +97,11 @@ def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
 
 
 def _import(path: Path) -> None:
-    """Run Blender's importer for a file.
-
-    Raises MotionDataError if there is none, or it fails.
-    """
+    """Run Blender's importer for a file; raise MotionDataError if there is none, or it fails."""
     ops: Any = bpy.ops
+    run: Callable[..., Any] = ops.import_scene.gltf
     if path.suffix.lower() == ".fbx":
-        run: Callable[..., Any] = (
-            ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
-        )
-    else:
-        run = ops.import_scene.gltf
+        run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
     try:
         with silence_output():
             run(filepath=str(path))
@@ -138,23 +116,20 @@ def _import(path: Path) -> None:
 def load_library_actions(
     path: Path, obj: bpy.types.Object, *, link: bool, names: Sequence[str] | None = None
 ) -> list[bpy.types.Action]:
-    """Append or link the actions of a Blender file that animate an armature.
+    """Append or link the actions of a Blender file that animate an armature; others do not stay.
 
-    With `names`, only those. Others do not stay. Raises MotionDataError if the file cannot be read,
-    or has no such action.
+    With `names`, only those. Raises MotionDataError if the file cannot be read, or has no such
+    action.
     """
-    if (
-        bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve()
-    ):  # Blender 4.2 crashes on that
+    # Blender 4.2 crashes on that
+    if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
         raise MotionDataError(
             f"{path} is the file that is open; use Add Actions for what it holds."
         )
     before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
     try:
         with silence_output(), libraries.load(str(path), link=link) as (available, requested):
-            requested.actions = [
-                name for name in available.actions if names is None or name in names
-            ]
+            requested.actions = [n for n in available.actions if names is None or n in names]
     except OSError as error:
         raise MotionDataError(
             f"{path} cannot be read as a Blender file; choose one of this version or an older one."

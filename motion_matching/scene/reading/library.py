@@ -1,9 +1,8 @@
 """Databases on disk: one file for each content of sources, rig and settings, found by its key.
 
-The key is made of what the sources contain rather than of their names. So the same motion is found
-again in another file, and a change of one key of a curve asks for another database. It leaves out
-what a rig follows beyond its own bones and constraints (for one, the motion of their targets), and
-the current value of what a source keys or a driver sets.
+The key is made of what the sources contain rather than of their names, so the same motion is found
+again in another file. It leaves out what a rig follows beyond its own bones and constraints (for
+one, the motion of their targets), and the current value of what a source keys or a driver sets.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ...engine import database
 from ...engine.errors import DatabaseError, MotionDataError
 from ..blender import actions
+from ..rig.armature import read_rest_bytes
 
 if TYPE_CHECKING:
     from ...engine.database.database import Database
@@ -31,6 +32,8 @@ DEFAULT_LIMIT = 4 * GIGABYTE
 _PACKAGE = __package__.rpartition(".")[0]
 _KEYS_VERSION = 3  # how keys are made
 _ROUND = 5  # decimals of a rig's measures that count
+_BONE_FLAGS = ("use_deform", "use_connect", "use_inherit_rotation", "use_local_location")
+_NO_VALUES = ("rna_type", "is_valid", "show_expanded", "active", "ui_expand")
 
 
 # ---------------------------------------------------------------- where they lie
@@ -38,10 +41,7 @@ _ROUND = 5  # decimals of a rig's measures that count
 
 @dataclass
 class Library:
-    """A folder of databases, and of what is made from them, of at most `limit` bytes.
-
-    What was used longest ago goes first.
-    """
+    """A folder of at most `limit` bytes: what was used longest ago goes first."""
 
     folder: Path
     limit: int = DEFAULT_LIMIT
@@ -59,11 +59,9 @@ class Library:
 
         Raises DatabaseError if it is missing or damaged.
         """
-        from ...engine.database import database
-
         if key not in self._loaded or not self.has(key):
             self._loaded.pop(key, None)
-            self._loaded[key] = database.load(self.get_path(key))
+            self._loaded[key] = database.database.load(self.get_path(key))
         self.touch(key)
         return self._loaded[key]
 
@@ -72,10 +70,8 @@ class Library:
 
         Raises DatabaseError if it cannot be written.
         """
-        from ...engine.database import database
-
         self._loaded.pop(key, None)
-        database.save(built, self.get_path(key))
+        database.database.save(built, self.get_path(key))
         self.make_room(key)
         return self.load(key)
 
@@ -87,20 +83,12 @@ class Library:
             os.utime(self.get_path(key))
         return self.get_path(key)
 
-    def measure_size(self) -> int:
-        """Return the bytes of all files."""
-        return sum(size for _, size, _ in self._list_files())
-
     def clear(self) -> tuple[int, int]:
         """Delete all files; return the bytes freed, and the number of files in use, which stay."""
         self._loaded.clear()
-        freed, remaining = 0, 0
-        for path, size, _ in self._list_files():
-            if _remove_file(path):
-                freed += size
-            else:
-                remaining += 1
-        return freed, remaining
+        removed = [(size, _remove_file(path)) for path, size, _ in self._list_files()]
+        freed = [size for size, is_gone in removed if is_gone]
+        return sum(freed), len(removed) - len(freed)
 
     def make_room(self, newest: str) -> None:
         """Delete what was used longest ago, except one key, until the rest is within the limit."""
@@ -141,12 +129,10 @@ def get_folder() -> Path:
         try:
             return Path(bpy.utils.extension_path_user(_PACKAGE, path="databases", create=True))
         except ValueError:  # imported as a plain package
-            folder = bpy.utils.user_resource(
-                "DATAFILES", path="motion_matching/databases", create=True
-            )
-            if not folder:
-                raise OSError("Blender has no user folder") from None
-            return Path(folder)
+            path = "motion_matching/databases"
+            if folder := bpy.utils.user_resource("DATAFILES", path=path, create=True):
+                return Path(folder)
+            raise OSError("Blender has no user folder") from None
     except OSError as cause:
         raise DatabaseError(
             f"The folder for databases cannot be made ({cause}); see that Blender may write to its "
@@ -173,10 +159,7 @@ class FileDigests:
         self._by_version: dict[tuple[str, int, int], bytes] = {}  # by name, size and time
 
     def compute(self, file: Path) -> bytes:
-        """Return the digest of a file's bytes.
-
-        Raises MotionDataError if the file cannot be read.
-        """
+        """Return the digest of a file's bytes; raise MotionDataError if it cannot be read."""
         try:
             stat = file.stat()
             version = str(file), stat.st_size, stat.st_mtime_ns
@@ -195,8 +178,7 @@ class DatabaseKeyBuilder:
     """Builds the key of the database that sources make for an armature.
 
     It takes the settings (JSON data), each source in turn, and the rig if there are actions. The
-    order of the sources does not count, except among clips of one name, which nothing else tells
-    apart.
+    order of the sources does not count, except among clips of one name.
     """
 
     def __init__(self, settings: Mapping[str, Any], file_digests: FileDigests) -> None:
@@ -247,28 +229,17 @@ def _encode_json(data: Any) -> bytes:
 
 
 def _encode_range(action: bpy.types.Action) -> bytes:
-    return _encode_json(
-        [action.frame_start, action.frame_end, action.use_cyclic]
-        if action.use_frame_range
-        else None
-    )
+    manual = [action.frame_start, action.frame_end, action.use_cyclic]
+    return _encode_json(manual if action.use_frame_range else None)
 
 
 def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
     """Yield what a curve does: its modifiers and all its keys."""
     points = curve.keyframe_points
-    yield _encode_json(
-        [
-            curve.data_path,
-            curve.array_index,
-            curve.extrapolation,
-            len(points),
-            [_read_values(modifier) for modifier in curve.modifiers],
-        ]
-    )
-    interpolations = np.empty(
-        len(points), dtype=np.uint8
-    )  # bytes are copied in bulk, other types one by one
+    head = [curve.data_path, curve.array_index, curve.extrapolation, len(points)]
+    yield _encode_json([*head, [_read_values(modifier) for modifier in curve.modifiers]])
+    # bytes are copied in bulk, other types one by one
+    interpolations = np.empty(len(points), dtype=np.uint8)
     points.foreach_get("interpolation", interpolations)
     yield interpolations.tobytes()
     linear = bool(np.all(interpolations == actions.LINEAR))
@@ -284,43 +255,26 @@ def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     What the sources key (data paths) or a driver sets is left out: it has another value at another
     frame.
     """
-    bones = obj.data.bones
-    rests = np.empty(16 * len(bones), dtype=np.float32)
-    bones.foreach_get("matrix_local", rests)
-    yield _encode_rounded(rests)
+    yield _encode_rounded(np.frombuffer(read_rest_bytes(obj), np.float32))
     yield _encode_json(
         [
-            [
-                b.name,
-                b.parent.name if b.parent else None,
-                b.use_deform,
-                b.use_connect,
-                b.use_inherit_rotation,
-                b.use_local_location,
-                b.inherit_scale,
-                round(b.length, _ROUND),
-            ]
-            for b in bones
+            [b.name, b.parent.name if b.parent else None]
+            + [getattr(b, name) for name in _BONE_FLAGS]
+            + [b.inherit_scale, round(b.length, _ROUND)]
+            for b in obj.data.bones
         ]
     )
-    drivers = list(obj.animation_data.drivers) if obj.animation_data else []
+    drivers = actions.get_drivers(obj)
     moved = keyed | {d.data_path for d in drivers if not d.mute}
-    yield _encode_json(
-        [_select_unmoved(b, {"rotation_mode": b.rotation_mode}, moved) for b in obj.pose.bones]
-    )
-    yield _encode_json(
-        [_select_unmoved(c, _read_values(c), moved) for b in obj.pose.bones for c in b.constraints]
-    )
+    modes = [(bone, {"rotation_mode": bone.rotation_mode}) for bone in obj.pose.bones]
+    constraints = [(c, _read_values(c)) for bone in obj.pose.bones for c in bone.constraints]
+    yield _encode_json([_select_unmoved(*pair, moved) for pair in modes])
+    yield _encode_json([_select_unmoved(*pair, moved) for pair in constraints])
     yield _encode_json(
         [[d.data_path, d.array_index, d.mute, d.driver.type, d.driver.expression] for d in drivers]
     )
-    yield _encode_json(
-        [
-            [d.data_path, *_find_sliders(d.driver, obj, moved)]
-            for d in drivers
-            if ".constraints[" in d.data_path
-        ]
-    )
+    driving = [d for d in drivers if ".constraints[" in d.data_path]
+    yield _encode_json([[d.data_path, *_find_sliders(d.driver, obj, moved)] for d in driving])
     # a turn about Z and a shift are where the character stands, not what it is
     tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
     yield _encode_rounded(tilt.T @ tilt) + _encode_rounded(tilt[2])
@@ -340,12 +294,8 @@ def _find_sliders(
     driver: bpy.types.Driver, obj: bpy.types.Object, moved: Set[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield unmoved custom properties that a driver reads on the object and its bones."""
-    for target in (
-        target
-        for variable in driver.variables
-        if variable.type == "SINGLE_PROP"
-        for target in variable.targets
-    ):
+    read = [variable for variable in driver.variables if variable.type == "SINGLE_PROP"]
+    for target in (target for variable in read for target in variable.targets):
         path = target.data_path
         if target.id == obj and path.endswith('"]') and path not in moved:
             with suppress(ValueError):  # the path leads nowhere
@@ -357,19 +307,12 @@ def _read_values(block: Any) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for prop in block.bl_rna.properties:
         name = prop.identifier
-        if (
-            name == "rna_type"
-            or name.startswith("error_")
-            or name in ("is_valid", "show_expanded", "active", "ui_expand")
-        ):
+        if name in _NO_VALUES or name.startswith("error_") or prop.type == "COLLECTION":
             continue
+        value = getattr(block, name)
         if prop.type == "POINTER":
-            result[name] = getattr(getattr(block, name), "name", None)
-        elif prop.type != "COLLECTION":
-            value = getattr(block, name)
-            result[name] = (
-                [list(row) if hasattr(row, "__len__") else row for row in value]
-                if getattr(prop, "is_array", False)
-                else value
-            )
+            value = getattr(value, "name", None)
+        elif getattr(prop, "is_array", False):
+            value = [list(row) if hasattr(row, "__len__") else row for row in value]
+        result[name] = value
     return result

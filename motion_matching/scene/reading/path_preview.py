@@ -1,8 +1,7 @@
 """Preview the simulation bone's path through one source, while settings change.
 
 What does not depend on the settings is read once. Roles and the front of the hips are found from
-this source alone, so if names do not tell the roles, the path may differ a little from that of a
-build, which looks at all sources.
+this source alone, so the path may differ a little from that of a build, which looks at all sources.
 """
 
 from __future__ import annotations
@@ -57,19 +56,12 @@ def collect_path_inputs(
     roles = rig.find_roles(clip.skeleton, [clip], overrides)
     forward = rig.find_hips_forward([clip], roles)
     named = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
-    bones = sorted(
-        {bone for lowest in named for bone in (lowest, *clip.skeleton.get_ancestors(lowest))}
-    )
-    return PathInputs(
-        _select_bones(clip, bones),
-        bones.index(roles.hips),
-        bones.index(roles.spine),
-        None if roles.root is None else bones.index(roles.root),
-        forward,
-        clip.fps * speed,
-        cyclic,
-        placement,
-    )
+    above = [bone for lowest in named for bone in clip.skeleton.get_ancestors(lowest)]
+    bones = sorted({*named, *above})
+    hips, spine = bones.index(roles.hips), bones.index(roles.spine)
+    root = None if roles.root is None else bones.index(roles.root)
+    part = _select_bones(clip, bones)
+    return PathInputs(part, hips, spine, root, forward, clip.fps * speed, cyclic, placement)
 
 
 def read_placement(obj: bpy.types.Object, action: bpy.types.Action) -> np.ndarray | None:
@@ -83,11 +75,9 @@ def compute_raw_path(inputs: PathInputs, source: str, now: np.ndarray) -> Ground
     `source` is that of `SimulationBoneSettings`. Raises RigError if the armature is scaled
     unevenly, or if a root bone is requested and there is none.
     """
-    clip = (
-        inputs.clip
-        if inputs.placement is None
-        else _transform_clip(inputs.clip, now @ np.linalg.inv(inputs.placement))
-    )
+    clip = inputs.clip
+    if inputs.placement is not None:
+        clip = _transform_clip(clip, now @ np.linalg.inv(inputs.placement))
     if source == "root":
         return compute_root_track(clip, inputs.hips, inputs.forward, inputs.root)
     return compute_raw_track(clip, inputs.hips, inputs.spine, inputs.forward)
@@ -97,25 +87,20 @@ def smooth_path(
     inputs: PathInputs, raw: GroundTrack, settings: SimulationBoneSettings
 ) -> GroundTrack:
     """Smooth that path as these settings say; the path of a root bone stays as it is."""
-    return (
-        raw if settings.source == "root" else smooth_track(raw, inputs.fps, settings, inputs.cyclic)
-    )
+    if settings.source == "root":
+        return raw
+    return smooth_track(raw, inputs.fps, settings, inputs.cyclic)
 
 
 def _select_bones(clip: Clip, bones: list[int]) -> Clip:
     """Return the clip with these bones alone; each must have its parent among them."""
     old = clip.skeleton
-    parents = np.array(
-        [bones.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[bones]]
-    )
+    parents = [bones.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[bones]]
     names = tuple(old.names[bone] for bone in bones)
-    skeleton = Skeleton(names, parents, old.rest_positions[bones], old.rest_rotations[bones])
-    return replace(
-        clip,
-        skeleton=skeleton,
-        positions=clip.positions[:, bones],
-        rotations=clip.rotations[:, bones],
-    )
+    rests = old.rest_positions[bones], old.rest_rotations[bones]
+    positions, rotations = clip.positions[:, bones], clip.rotations[:, bones]
+    skeleton = Skeleton(names, np.array(parents), *rests)
+    return replace(clip, skeleton=skeleton, positions=positions, rotations=rotations)
 
 
 def _transform_clip(clip: Clip, by: np.ndarray) -> Clip:

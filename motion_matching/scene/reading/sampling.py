@@ -1,8 +1,7 @@
 """Actions on an armature object as clips, at the scene's frame rate.
 
 Curves are read in bulk if they alone move the bones; else Blender evaluates the rig frame by frame.
-Both give the same poses, and the result names the way that was taken. Bones that an action does not
-key rest in its clip.
+Both give the same poses. Bones that an action does not key rest in its clip.
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle
 from ..blender.matrices import decompose_similarity
-from ..rig.armature import read_skeleton
+from ..rig.armature import read_rest_bytes, read_skeleton
 
 _PIECE = 0.02  # seconds that Blender evaluates between two pauses
 _GROWTH = 8  # how many times as many frames a piece may have as the one before
 _WINDOW = 128  # frames of a long action that are played at a time
-_MAX_KEYS = (
-    200_000  # an action with more is not played itself, because Blender copies what it evaluates
-)
+# an action with more is not played itself, because Blender copies what it evaluates
+_MAX_KEYS = 200_000
 
 
 @dataclass(frozen=True)
@@ -42,15 +40,6 @@ class SampledClip:
     evaluated_because: str
     cyclic: bool
     first: int
-
-    @property
-    def description(self) -> str:
-        """How the clip was made, in words."""
-        return (
-            f"evaluated because {self.evaluated_because}"
-            if self.evaluated_because
-            else "read from its curves"
-        )
 
 
 def sample(
@@ -97,11 +86,8 @@ def sample_steps(
     target = _Target.from_object(obj, bones)
     job = _make_job(obj, target, action, frames, False)
     guard = _ArmatureGuard.from_object(obj, job.channels.paths)
-    source = (
-        Handle.from_block(action, "actions")
-        if job.obstacle and job.key_count <= _MAX_KEYS
-        else None
-    )
+    plays = job.obstacle and job.key_count <= _MAX_KEYS
+    source = Handle.from_block(action, "actions") if plays else None
     for curve in () if source else actions.iterate_curves(action, obj, len(job.frames)):
         if curve is None:
             yield
@@ -114,7 +100,13 @@ def sample_steps(
         yield
         with suppress(EvaluationCopyGone):  # read all again: undo may have changed anything
             pieces = yield from _evaluate_steps(guard, target, job, source)
-    return lambda: job.to_sampled(_join(pieces))
+
+    def join() -> SampledClip:
+        positions = np.concatenate([clip.positions for clip in pieces])
+        rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
+        return job.to_sampled(replace(pieces[0], positions=positions, rotations=rotations))
+
+    return join
 
 
 def _evaluate_steps(
@@ -136,9 +128,8 @@ def _evaluate_steps(
             else:
                 keys = slice(stop - window, stop)  # as many as before
                 curves = list(job.channels.iterate_loaded(keys))
-                yield from actions.fill_steps(
-                    copy.get_scratch_action(), curves, job.channels.frames[keys]
-                )
+                scratch = copy.get_scratch_action()
+                yield from actions.fill_steps(scratch, curves, job.channels.frames[keys])
             done = start
             while done < stop:
                 began, piece = time.perf_counter(), slice(done, min(done + count, stop))
@@ -175,10 +166,7 @@ class _ArmatureGuard:
         return cls(Handle.from_block(obj, "objects"), moved, cls._compute_fingerprint(obj, moved))
 
     def find_unchanged(self) -> bpy.types.Object:
-        """Return the object.
-
-        Raises RigChangedError if it changed.
-        """
+        """Return the object; raise RigChangedError if it changed."""
         obj = self.owner.find()
         if obj is None:
             raise RigChangedError(
@@ -193,41 +181,13 @@ class _ArmatureGuard:
 
     @staticmethod
     def _compute_fingerprint(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
-        rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
-        obj.data.bones.foreach_get("matrix_local", rests)
-        own = {
-            name: values
-            for name, values in curve_poses.read_object_channels(obj).items()
-            if name not in moved
-        }
-        return [bone.name for bone in obj.data.bones], rests.tobytes(), own
+        own = curve_poses.read_object_channels(obj, moved)
+        return [bone.name for bone in obj.data.bones], read_rest_bytes(obj), own
 
 
 def _check_not_edited(obj: bpy.types.Object) -> None:
     if obj.mode == "EDIT":
         raise RigChangedError(f"armature '{obj.name}' is being edited; leave Edit Mode first.")
-
-
-def _join(pieces: Sequence[Clip]) -> Clip:
-    """Join clips that follow each other."""
-    rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
-    return replace(
-        pieces[0],
-        positions=np.concatenate([clip.positions for clip in pieces]),
-        rotations=rotations,
-    )
-
-
-def sample_played(
-    obj: bpy.types.Object, first: int, last: int, *, bones: str | None = None
-) -> Clip:
-    """Sample what the armature object plays in these frames: its NLA, its action and its pose.
-
-    The file stays as it was. Raises RigError if the object cannot be sampled.
-    """
-    target = _Target.from_object(obj, bones)
-    with EvaluationCopy(obj) as copy:
-        return target.evaluate(copy, range(first, last + 1), obj.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,18 +226,8 @@ def _make_job(
     channels = curve_poses.Channels(curves, sampled)
     obstacle = "that was asked for" if evaluate else curve_poses.find_obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.StaticArmature.from_object(obj, names)
-    key_count = sum(len(curve.keyframe_points) for curve in curves)
-    return _Job(
-        action,
-        slot,
-        action.name,
-        actions.is_cyclic(action),
-        sampled,
-        channels,
-        obstacle,
-        body,
-        key_count,
-    )
+    cyclic, keys = actions.is_cyclic(action), sum(len(curve.keyframe_points) for curve in curves)
+    return _Job(action, slot, action.name, cyclic, sampled, channels, obstacle, body, keys)
 
 
 @dataclass(frozen=True)
@@ -299,14 +249,12 @@ class _Target:
 
     def read(self, job: _Job) -> Clip:
         names, parents = self.skeleton.names, self.skeleton.parents
-        return self._build_clip(
-            job.name, *curve_poses.compute_poses(job.body, job.channels, names, parents)
-        )
+        poses = curve_poses.compute_poses(job.body, job.channels, names, parents)
+        return self._build_clip(job.name, *poses)
 
     def evaluate(self, copy: EvaluationCopy, frames: range, name: str) -> Clip:
-        return self._build_clip(
-            name, *copy.evaluate(frames, self.skeleton.names, self.skeleton.parents)
-        )
+        poses = copy.evaluate(frames, self.skeleton.names, self.skeleton.parents)
+        return self._build_clip(name, *poses)
 
     def _build_clip(
         self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray
@@ -320,6 +268,5 @@ class _Target:
         positions *= scales[..., None].astype(np.float32)
         positions[:, roots] = quat.mul_vec(turns, positions[:, roots].astype(np.float64)) + shifts
         rotations[:, roots] = quat.mul(turns, rotations[:, roots].astype(np.float64))
-        return Clip(
-            name, self.skeleton, positions, quat.unroll(quat.normalize(rotations)), self.fps
-        )
+        rotations = quat.unroll(quat.normalize(rotations))
+        return Clip(name, self.skeleton, positions, rotations, self.fps)

@@ -90,12 +90,11 @@ def read_clip_tags(action: bpy.types.Action, first: int) -> tuple[TagRange, ...]
 
     Raises SettingsError as `read_tags` does.
     """
+    ranges = [r for r in read_tags(action) if first <= r.end >= r.start]
+    biases = [r.bias if r.name == PREFER else None for r in ranges]
     return tuple(
-        TagRange(
-            r.name, max(r.start - first, 0), r.end + 1 - first, r.bias if r.name == PREFER else None
-        )
-        for r in read_tags(action)
-        if first <= r.end >= r.start
+        TagRange(r.name, max(r.start - first, 0), r.end + 1 - first, bias)
+        for r, bias in zip(ranges, biases, strict=True)
     )
 
 

@@ -1,9 +1,8 @@
 """Skeletons and armature objects, and the exact map between local poses and pose bones.
 
 A skeleton's bones may point anywhere in their frames; a bone of Blender runs along its own Y axis.
-Each bone's two frames therefore differ by a constant rotation, which the map carries. A skeleton
-read from an armature has Blender's frames, upright and in metres however the object is turned and
-scaled. Nothing here keeps a Blender object.
+Each bone's two frames therefore differ by a constant rotation. A skeleton read from an armature has
+Blender's frames, upright and in metres however the object is turned and scaled.
 """
 
 from __future__ import annotations
@@ -44,26 +43,13 @@ class BoneMap:
     rest_positions: np.ndarray  # (B, 3) local, metres
     scale: float = 1.0  # metres per unit of the armature
 
-    def to_basis(
-        self, rotations: np.ndarray, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)` of local poses."""
-        turned = quat.mul(quat.mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.mul_vec(
-            self.before, positions - self.rest_positions
-        ) / self.scale
-
     def from_basis(
         self, rotations: np.ndarray, locations: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return local rotations `(..., B, 4)` and positions `(..., B, 3)` of pose bones.
-
-        This undoes `to_basis`.
-        """
+        """Return local rotations `(..., B, 4)` and positions `(..., B, 3)` of pose bones."""
         turned = quat.mul_inv(quat.inv_mul(self.before, rotations), self.after)
-        return quat.normalize(turned), quat.inv_mul_vec(
-            self.before, self.scale * locations
-        ) + self.rest_positions
+        moved = quat.inv_mul_vec(self.before, self.scale * locations)
+        return quat.normalize(turned), moved + self.rest_positions
 
     def compute_basis_matrices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return matrices that make basis quaternions and basis locations.
@@ -77,9 +63,9 @@ class BoneMap:
 
 
 def read_rest_bytes(obj: bpy.types.Object) -> bytes:
-    """Return the rest matrices of an armature object's bones as bytes, to compare them.
+    """Return the rest matrices of an armature object's bones as bytes (4 x 4, float32).
 
-    To Blender, every setting of an armature object is a change of its armature.
+    They tell changes of bones, while to Blender every setting of the object changes its armature.
     """
     rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
     obj.data.bones.foreach_get("matrix_local", rests)
@@ -106,66 +92,31 @@ def create_armature(
     return obj
 
 
-def build_bone_map(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
-    """Build the map between a skeleton and an armature object that rests the same.
-
-    Bones that only the armature has are ignored. Raises RigError if a bone is missing, has another
-    parent or rests elsewhere, or if the object is scaled unevenly.
-    """
-    turn, scale = compute_rest_frame(obj)
-    bones = to_blender_names(skeleton.names)
-    rest_rotations = quat.normalize(skeleton.rest_rotations.astype(np.float64))
-    rest_positions = skeleton.rest_positions.astype(np.float64)
-    rotations, positions = quat.fk(rest_rotations, rest_positions, skeleton.parents)
-    rest = np.empty((len(bones), 4, 4))
-    for i, (bone, parent) in enumerate(zip(bones, skeleton.parents, strict=True)):
-        match = obj.data.bones.get(bone)
-        if match is None:
-            raise RigError(f"armature '{obj.name}' has no bone '{bone}'; {CHOOSE}")
-        if (match.parent.name if match.parent else None) != (
-            bones[parent] if parent >= 0 else None
-        ):
-            raise RigError(
-                f"bone '{bone}' of armature '{obj.name}' has another parent than in the motion; "
-                f"{CHOOSE}"
-            )
-        rest[i] = match.matrix_local
-    away = np.linalg.norm(scale * quat.mul_vec(turn, rest[:, :3, 3]) - positions, axis=-1)
-    if np.max(away) > 1e-3 * measure_extent(positions):
-        raise RigError(
-            f"bone '{bones[np.argmax(away)]}' of armature '{obj.name}' rests {np.max(away):.3g} m "
-            f"away from where the motion expects it; {CHOOSE}"
-        )
-    towards = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
-    above = np.where(skeleton.parents[:, None] < 0, quat.IDENTITY, rotations[skeleton.parents])
-    return BoneMap(
-        bones, quat.inv_mul(towards, above), quat.inv_mul(rotations, towards), rest_positions, scale
-    )
-
-
 def read_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
     """Read an armature object's skeleton: Blender's bone frames, bones' tails as end sites.
 
     `bones` is "all", "deform", or None to choose automatically (see `choose_bones`). Raises
     RigError if the object is not an armature, is scaled unevenly, or has no such bones.
     """
-    if obj.type != "ARMATURE":
-        raise RigError(f"'{obj.name}' is not an armature; choose an armature object.")
+    check_armature(obj)
     names, parents = choose_bones(obj, bones)
     turn, scale = compute_rest_frame(obj)
     rest = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
     heads = scale * quat.mul_vec(turn, rest[:, :3, 3])
-    rotations, positions = quat.ik(
-        quat.mul(turn, quat.from_matrix(rest[:, :3, :3])), heads, parents
-    )
+    turns = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
+    rotations, positions = (part.astype(np.float32) for part in quat.ik(turns, heads, parents))
     ends = tuple(
         (bone, (0.0, scale * obj.data.bones[name].length, 0.0))
         for bone, name in enumerate(names)
         if bone not in parents
     )
-    return Skeleton(
-        names, parents, positions.astype(np.float32), rotations.astype(np.float32), ends
-    )
+    return Skeleton(names, parents, positions, rotations, ends)
+
+
+def check_armature(obj: bpy.types.Object) -> None:
+    """Raise RigError if an object is not an armature."""
+    if obj.type != "ARMATURE":
+        raise RigError(f"'{obj.name}' is not an armature; choose an armature object.")
 
 
 def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
@@ -193,10 +144,9 @@ def to_blender_names(names: tuple[str, ...]) -> tuple[str, ...]:
 def compute_standing_rest(clip: Clip) -> Skeleton:
     """Return the clip's skeleton with the clip's most upright pose, over the origin, as its rest.
 
-    Motion capture often rests with all bones stretched along one axis. A rest pose only says what
-    local poses are measured from, so the motion stays the same. The most upright frame is the
-    narrowest for its height. The root's turn about Z is taken out, which makes a simulation bone's
-    character face -Y.
+    Motion capture often rests with all bones stretched along one axis. The most upright frame is
+    the narrowest for its height. The root's turn about Z is taken out, which makes a simulation
+    bone's character face -Y.
     """
     _, heads = clip.compute_world()
     # medians, because an export's root may lie anywhere
@@ -220,9 +170,8 @@ def compute_tails(skeleton: Skeleton) -> np.ndarray:
     size = measure_extent(heads)
     ends: dict[int, list[np.ndarray]] = {}
     for bone, offset in skeleton.end_sites:
-        ends.setdefault(bone, []).append(
-            heads[bone] + quat.mul_vec(rotations[bone], np.array(offset))
-        )
+        tip = heads[bone] + quat.mul_vec(rotations[bone], np.array(offset))
+        ends.setdefault(bone, []).append(tip)
     forward, labels = find_ground_bones(skeleton), find_sides(skeleton)
     result = np.empty_like(heads)
     for bone, parent in enumerate(skeleton.parents):
@@ -246,11 +195,8 @@ def find_ground_bones(skeleton: Skeleton) -> set[int]:
     low = heads[:, 2] < np.min(heads[:, 2]) + 0.05 * measure_extent(heads)
     result: set[int] = set()
     for bone, parent in enumerate(skeleton.parents):
-        if (
-            low[bone]
-            and len(skeleton.get_children(bone)) == 1
-            and (parent < 0 or int(parent) in result)
-        ):
+        carries = parent < 0 or int(parent) in result
+        if carries and low[bone] and len(skeleton.get_children(bone)) == 1:
             result.add(bone)
     return result if len(result) < skeleton.bone_count else set()
 
@@ -262,15 +208,12 @@ def find_sides(skeleton: Skeleton) -> list[str]:
 
 def _add_bones(armature: bpy.types.Armature, skeleton: Skeleton) -> None:
     _, heads = skeleton.compute_rest_world()
-    ends = compute_tails(skeleton)
+    names, tails = to_blender_names(skeleton.names), compute_tails(skeleton)
     created: list[bpy.types.EditBone] = []
-    for name, parent, head, tail in zip(
-        to_blender_names(skeleton.names), skeleton.parents, heads, ends, strict=True
-    ):
+    for name, parent, head, tail in zip(names, skeleton.parents, heads, tails, strict=True):
         bone = armature.edit_bones.new(name)
         bone.head, bone.tail = head, tail
-        # Z forward, or up for bones that point forward, so that neighbouring bones bend about like
-        # axes
+        # Z forward, or up for bones that point forward: neighbours bend about like axes
         steep = abs(tail[1] - head[1]) > 0.8 * np.linalg.norm(tail - head)
         bone.align_roll((0, 0, 1) if steep else (0, -1, 0))
         bone.parent = created[parent] if parent >= 0 else None

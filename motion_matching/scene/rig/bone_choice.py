@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import bpy
 import numpy as np
 
 from ...engine.errors import RigError
 
-CHOICES = ("all", "deform")
 _DEFORM = "DEF-"  # Rigify's prefixes: DEF-thigh.L follows ORG-thigh.L
 _FOLLOWED = "ORG-"
 
@@ -18,10 +19,10 @@ def choose_bones(
     """Return names and parents (B,) of the skeleton's bones, parents before their children.
 
     "all" takes every bone. "deform" takes those that deform, each below its nearest chosen
-    ancestor, and bones that join them if they would fall apart. Rigify's DEF- bones hang on ORG-
-    bones; the DEF- bone that follows such a bone stands for it, so thighs hang on the hips as an
-    animator expects. None means "deform" for a control rig, which has constraints and bones that
-    deform nothing, else "all". Raises RigError if nothing is left.
+    ancestor, and bones that join them if they would fall apart. The DEF- bone that follows one of
+    Rigify's ORG- bones stands for it, so thighs hang on the hips as an animator expects. None means
+    "deform" for a control rig, which has constraints and bones that deform nothing, else "all".
+    Raises RigError if nothing is left.
     """
     bones = obj.data.bones
     if choice is None:
@@ -56,12 +57,8 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
 
 
 def _is_control_rig(obj: bpy.types.Object) -> bool:
-    helpers = any(not bone.use_deform for bone in obj.data.bones)
-    return (
-        helpers
-        and any(bone.use_deform for bone in obj.data.bones)
-        and any(b.constraints for b in obj.pose.bones)
-    )
+    deform = {bone.use_deform for bone in obj.data.bones}
+    return len(deform) == 2 and any(bone.constraints for bone in obj.pose.bones)
 
 
 def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str, str | None]:
@@ -71,15 +68,11 @@ def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str,
         if bone.name not in chosen:
             continue
         result[bone.name] = None
-        for above in bone.parent_recursive:
-            stand_in = (
-                above.name if above.name in chosen else _DEFORM + above.name.removeprefix(_FOLLOWED)
-            )
+        for above in (bone.name for bone in bone.parent_recursive):
+            stand_in = above if above in chosen else _DEFORM + above.removeprefix(_FOLLOWED)
             # a bone may not end up below itself
-            if stand_in in chosen and bone.name not in (
-                stand_in,
-                *_find_ancestors(result, stand_in),
-            ):
+            chain = (stand_in, *_find_ancestors(result, stand_in))
+            if stand_in in chosen and bone.name not in chain:
                 result[bone.name] = stand_in
                 break
     return result
@@ -98,19 +91,10 @@ def _find_joining_bone(
     bones: bpy.types.ArmatureBones, parents: dict[str, str | None]
 ) -> str | None:
     """Return the lowest bone, not chosen so far, that would join two or more roots."""
-    above = [
-        {bone.name for bone in bones[name].parent_recursive}
-        for name, parent in parents.items()
-        if parent is None
-    ]
-    shared = {
-        name for chain in above for name in chain if sum(name in other for other in above) > 1
-    }
-    return max(
-        sorted(shared - set(parents)),
-        key=lambda name: len(bones[name].parent_recursive),
-        default=None,
-    )
+    roots = [name for name, parent in parents.items() if parent is None]
+    counts = Counter(bone.name for name in roots for bone in bones[name].parent_recursive)
+    shared = sorted(name for name, count in counts.items() if count > 1 and name not in parents)
+    return max(shared, key=lambda name: len(bones[name].parent_recursive), default=None)
 
 
 def _sort_depth_first(parents: dict[str, str | None]) -> list[str]:

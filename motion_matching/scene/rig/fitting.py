@@ -16,7 +16,7 @@ from ...engine.motion.skeleton import Skeleton
 from ..blender.evaluation import compute_world_matrix
 from ..blender.matrices import decompose_similarity
 from ..blender.transforms import Transform, compose, invert
-from .armature import CHOOSE, BoneMap, measure_extent, to_blender_names
+from .armature import CHOOSE, BoneMap, check_armature, measure_extent, to_blender_names
 
 _TOLERANCE = 1e-3  # how much rests may differ, as a part of the character's size
 _REST = "motion_matching_rest"  # custom property of armatures that were made from a skeleton
@@ -46,30 +46,20 @@ class ArmatureState:
         Raises RigError if the object is not an armature, or is scaled unevenly, sheared or
         mirrored.
         """
-        if obj.type != "ARMATURE":
-            raise RigError(f"'{obj.name}' is not an armature; choose an armature object.")
+        check_armature(obj)
         rotation, position, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         transform, bones = (rotation, position), obj.data.bones
         names = [bone.name for bone in bones]
-        matrices = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(
-            -1, 4, 4
-        )
-        worlds = compose(
-            transform, (quat.from_matrix(matrices[:, :3, :3]), scale * matrices[:, :3, 3])
-        )
-        poses = np.array(
-            [obj.pose.bones[name].matrix_basis for name in names], dtype=np.float64
-        ).reshape(-1, 4, 4)
+        matrices = _stack([bone.matrix_local for bone in bones])
+        poses = _stack([obj.pose.bones[name].matrix_basis for name in names])
+        heads = scale * matrices[:, :3, 3]
+        worlds = compose(transform, (quat.from_matrix(matrices[:, :3, :3]), heads))
+        rests = dict(zip(names, zip(*worlds, strict=True), strict=True))
+        by_name = dict(zip(names, matrices, strict=True))
+        parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
         posed = np.flatnonzero(np.abs(poses - np.eye(4)).max(axis=(1, 2), initial=0.0) > 1e-6)
-        return cls(
-            obj.name,
-            transform,
-            float(scale),
-            dict(zip(names, zip(*worlds, strict=True), strict=True)),
-            dict(zip(names, matrices, strict=True)),
-            {bone.name: bone.parent.name if bone.parent else None for bone in bones},
-            {names[i]: poses[i] for i in posed},
-        )
+        posed_now = {names[i]: poses[i] for i in posed}
+        return cls(obj.name, transform, float(scale), rests, by_name, parents, posed_now)
 
     def find_ancestors(self, bone: str) -> list[str]:
         """Return the bones above, from the parent up."""
@@ -91,9 +81,8 @@ class ArmatureState:
                 self._check_unscaled(name)
                 matrix = self.poses[name] @ matrix
         matrix = self.matrices[name] @ matrix
-        return compose(
-            self.transform, (quat.from_matrix(matrix[:3, :3]), self.scale * matrix[:3, 3])
-        )
+        local = quat.from_matrix(matrix[:3, :3]), self.scale * matrix[:3, 3]
+        return compose(self.transform, local)
 
     def _check_unscaled(self, bone: str) -> None:
         axes = self.poses[bone][:3, :3]
@@ -102,6 +91,11 @@ class ArmatureState:
                 f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
                 "clear its scale (Pose > Clear Transform > Scale)."
             )
+
+
+def _stack(matrices: list[Any]) -> np.ndarray:
+    """Return Blender's matrices as an array (B, 4, 4)."""
+    return np.array(matrices, dtype=np.float64).reshape(-1, 4, 4)
 
 
 def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
@@ -118,9 +112,8 @@ def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
         )
     ours = skeleton.compute_rest_world()[1][common].astype(np.float64)
     theirs = np.stack([standing.rests[skeleton.names[i]][1] for i in common])
-    larger = _measure_length(theirs, skeleton, common) / max(
-        _measure_length(ours, skeleton, common), 1e-9
-    )
+    our_length, their_length = (_measure_length(p, skeleton, common) for p in (ours, theirs))
+    larger = their_length / max(our_length, 1e-9)
     if len(common) > 1 and not 0.98 < larger < 1.02:
         raise RigError(
             f"armature '{standing.name}' is {larger:.3g} times as large as the character of the "
@@ -131,7 +124,10 @@ def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
     sine, cosine = np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]), np.sum(a[:, :2] * b[:, :2])
     flat = np.hypot(sine, cosine) < 1e-6 * np.sum(a**2)
     turn = quat.from_yaw(np.array(0.0 if flat else np.arctan2(sine, cosine)))
-    return _snap_to_identity((turn, theirs.mean(axis=0) - quat.mul_vec(turn, ours.mean(axis=0))))
+    shift = theirs.mean(axis=0) - quat.mul_vec(turn, ours.mean(axis=0))
+    if np.abs(turn[3]) < 1e-6 and np.max(np.abs(shift)) < 1e-6:  # nothing but rounding
+        return quat.IDENTITY.copy(), np.zeros(3)
+    return turn, shift
 
 
 def fit(
@@ -143,39 +139,29 @@ def fit(
     the skeleton's. Bones in between stay as they are posed now, unless they are `at_rest`. Raises
     RigError if a bone rests elsewhere.
     """
-    parents = skeleton.parents
-    rotations, positions = quat.fk(
-        quat.normalize(skeleton.rest_rotations.astype(np.float64)),
-        skeleton.rest_positions.astype(np.float64),
-        parents,
-    )
+    parents, names = skeleton.parents, skeleton.names
+    rest_rotations = quat.normalize(skeleton.rest_rotations.astype(np.float64))
+    rest_positions = skeleton.rest_positions.astype(np.float64)
+    rotations, positions = quat.fk(rest_rotations, rest_positions, parents)
     back = invert(alignment)
-    bone, away = _find_farthest_rest(standing, skeleton.names, positions, back)
+    bone, away = _find_farthest_rest(standing, names, positions, back)
     if away > _TOLERANCE * measure_extent(positions):
         raise RigError(
             f"bone '{bone}' of armature '{standing.name}' rests {away:.3g} m away from where the "
             f"motion expects it; {CHOOSE}"
         )
-    moved = {*skeleton.names, *at_rest}
-    rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in skeleton.names])
-    turned, local = np.empty((len(parents), 4)), np.empty((len(parents), 3))
-    for i, (name, parent) in enumerate(zip(skeleton.names, parents, strict=True)):
-        turned[i], local[i] = (
-            rest[i],
-            positions[i],
-        )  # the motion's position, to keep its proportions
+    moved = {*names, *at_rest}
+    rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in names])
+    # the motion's positions, to keep its proportions
+    turned, local = rest.copy(), positions.copy()
+    for i, (name, parent) in enumerate(zip(names, parents, strict=True)):
         if _is_posed_between(standing, name, moved):
             turned[i], local[i] = compose(back, standing.compute_posed_rest(name, moved))
         if parent >= 0:
             local[i] = quat.inv_mul_vec(rotations[parent], local[i] - positions[parent])
     above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
-    return BoneMap(
-        skeleton.names,
-        quat.inv_mul(turned, above),
-        quat.inv_mul(rotations, rest),
-        local,
-        standing.scale,
-    )
+    before, after = quat.inv_mul(turned, above), quat.inv_mul(rotations, rest)
+    return BoneMap(names, before, after, local, standing.scale)
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
@@ -184,17 +170,11 @@ def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
     Sources of the same bones may rest otherwise than the armature, which says nothing about their
     bones' frames.
     """
-    rests = {
-        name: [*map(float, rotation), *map(float, position)]
-        for name, rotation, position in zip(
-            to_blender_names(skeleton.names),
-            skeleton.rest_rotations,
-            skeleton.rest_positions,
-            strict=True,
-        )
-    }
+    values = np.concatenate([skeleton.rest_rotations, skeleton.rest_positions], axis=1).tolist()
     # takes have this bone above the skeleton's own root
-    obj.data[_REST] = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]} | rests
+    rests = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+    names = to_blender_names(skeleton.names)
+    obj.data[_REST] = rests | dict(zip(names, values, strict=True))
 
 
 def apply_stored_rest(
@@ -232,25 +212,15 @@ def _has_same_rest(standing: ArmatureState, skeleton: Skeleton) -> bool:
         return False
     common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
     positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
-    _, away = _find_farthest_rest(
-        standing, tuple(skeleton.names[i] for i in common), positions, back
-    )
+    names = tuple(skeleton.names[i] for i in common)
+    _, away = _find_farthest_rest(standing, names, positions, back)
     return away <= _TOLERANCE * measure_extent(positions)
 
 
 def _find_farthest_rest(
     standing: ArmatureState, names: tuple[str, ...], positions: np.ndarray, back: Transform
 ) -> tuple[str, float]:
-    """Return the bone that rests farthest from its position (B, 3) in the motion, and how far in
-    metres.
-    """
+    """Return the bone farthest from its position (B, 3) in the motion, and how far in metres."""
     theirs = np.stack([compose(back, standing.rests[name])[1] for name in names])
     away = np.linalg.norm(theirs - positions, axis=-1)
     return names[np.argmax(away)], float(np.max(away))
-
-
-def _snap_to_identity(transform: Transform) -> Transform:
-    """Return the identity if nothing but rounding is left of the transform."""
-    if np.abs(transform[0][3]) < 1e-6 and np.max(np.abs(transform[1])) < 1e-6:
-        return quat.IDENTITY.copy(), np.zeros(3)
-    return transform

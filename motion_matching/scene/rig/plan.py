@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import bpy
@@ -32,6 +33,12 @@ class Plan:
     root_bone: str | None
     root_rest: Transform | None
 
+    def is_carried_by(self, bones: Collection[str]) -> bool:
+        """Return whether one of these bones carries the body."""
+        hung = self.clip.skeleton
+        roots = (name for name, parent in zip(hung.names, hung.parents, strict=True) if parent < 0)
+        return any(name in bones for name in roots)
+
 
 def build_plan(
     clip: Clip, standing: ArmatureState, root: RootTarget | None, root_bone: str, hips: str | None
@@ -47,40 +54,33 @@ def build_plan(
         raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
     alignment = compute_alignment(standing, clip.skeleton)
     present = [names[b] for b in carriers if names[b] in standing.rests]
-    if root is None:
-        if len(present) == len(carriers):
-            carriers, present, root = (
-                [],
-                [],
-                RootTarget.HIPS,
-            )  # the clip's own roots keep their motion
-        else:
-            root = RootTarget.BONE if present else RootTarget.OBJECT
-    bone = None
+    if root is None and len(present) == len(carriers):
+        # the clip's own roots keep their motion
+        carriers, present, root = [], [], RootTarget.HIPS
+    elif root is None:
+        root = RootTarget.BONE if present else RootTarget.OBJECT
+    bone: str | None = None
+    at_rest = None
+    below: frozenset[str] = frozenset()
     if root is RootTarget.BONE:
-        bone = _check_root_bone(
-            standing, clip.skeleton, carriers, root_bone or next(iter(present), "")
-        )
-    below = frozenset(
-        n for n in names if bone and n in standing.rests and bone in standing.find_ancestors(n)
-    )
-    at_rest = compose(invert(alignment), standing.rests[bone]) if bone else None
-    carried = transfer_root_motion(
+        bone = root_bone or next(iter(present), "")
+        _check_root_bone(standing, clip.skeleton, carriers, bone)
+        at_rest = compose(invert(alignment), standing.rests[bone])
+        in_both = (name for name in names if name in standing.rests)
+        below = frozenset(name for name in in_both if bone in standing.find_ancestors(name))
+    carried, motion = transfer_root_motion(
         clip, carriers, root, alignment, (bone, at_rest) if bone and at_rest else None, below
     )
-    moved = carried.clip.skeleton.names
-    order = [
-        name for name in standing.rests if name in moved
-    ]  # Blender lists parents before children
+    moved = carried.skeleton.names
+    order = [name for name in standing.rests if name in moved]  # parents before children
     parents = [
         next((order.index(n) for n in standing.find_ancestors(name) if n in moved), -1)
         for name in order
     ]
-    motion = carried.object_motion
     if motion is not None:
         motion = compose(motion, compose(invert(alignment), standing.transform))
-    hung = reparent(carried.clip, order, parents)
-    return Plan(hung, alignment, [n for n in present if n != bone], motion, root, bone, at_rest)
+    hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
+    return Plan(hung, alignment, resting, motion, root, bone, at_rest)
 
 
 def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
@@ -103,8 +103,8 @@ def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
 
 def _check_root_bone(
     standing: ArmatureState, skeleton: Skeleton, carriers: list[int], bone: str
-) -> str:
-    """Return the root bone if it is there, carries the body, and is not a part of it."""
+) -> None:
+    """Raise RigError unless the root bone is there, carries the body, and is not a part of it."""
     what = f"root bone '{bone}' of armature '{standing.name}'"
     if not bone:
         raise RigError(
@@ -122,4 +122,3 @@ def _check_root_bone(
         raise RigError(
             f"{what} has no bone of the motion below it; name one that carries the hips."
         )
-    return bone

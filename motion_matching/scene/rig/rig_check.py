@@ -56,16 +56,15 @@ def check_rig(obj: bpy.types.Object, choice: str | None, given: Mapping[str, str
         skeleton = read_skeleton(obj, choice)
     except RigError as error:
         return RigState({}, (Problem("No Bones", str(error), serious=True),))
-    roots = list(_find_root_problems(obj, choice, skeleton))
+    problems = [*scale, *_find_root_problems(obj, choice, skeleton)]
     try:
         roles = rig.find_roles(skeleton, (), given)
     except RigError as error:
         fixes = [("roles", choice)] * bool(given) + [("deform", "deform")] * (choice == "all")
         fix = next((name for name, bones in fixes if _has_roles(obj, bones)), "")
-        return RigState({}, (Problem("Roles Missing", str(error), fix, True), *scale, *roots))
-    return RigState(
-        roles.to_names(skeleton), (*scale, *roots, *_find_front_problems(obj, skeleton, roles))
-    )
+        return RigState({}, (Problem("Roles Missing", str(error), fix, True), *problems))
+    front = _find_front_problems(obj, skeleton, roles)
+    return RigState(roles.to_names(skeleton), (*problems, *front))
 
 
 def _has_roles(obj: bpy.types.Object, choice: str | None) -> bool:
@@ -78,30 +77,25 @@ def _has_roles(obj: bpy.types.Object, choice: str | None) -> bool:
 
 
 def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
+    own = np.array(obj.scale)
     try:
         decompose_similarity(compute_static_matrix(obj), obj.name)
     except RigError as error:
-        own = np.array(obj.scale)
         if np.ptp(np.abs(own)) < 1e-3 * np.abs(own).max() and own.min() > 0:
             yield Problem("Uneven Scale", f"{error} It is a parent that is scaled so", serious=True)
             return
-        obstacle = find_scale_obstacle(obj)
-        sentence = str(error).rstrip(".")
-        yield Problem(
-            "Uneven Scale",
-            f"{sentence}{_explain_missing_button(obstacle)}",
-            "" if obstacle else "scale",
-            True,
+        label, sentence, serious = "Uneven Scale", str(error).rstrip("."), True
+    else:
+        if np.abs(own - 1.0).max() <= _APPLIED:
+            return
+        label, serious = "Scale Not Applied", False
+        sentence = (
+            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres all the same; "
+            "applied, keys and tools count in metres too"
         )
-        return
-    if np.abs(np.array(obj.scale) - 1.0).max() > _APPLIED:
-        obstacle = find_scale_obstacle(obj)
-        yield Problem(
-            "Scale Not Applied",
-            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres all the "
-            f"same; applied, keys and tools count in metres too{_explain_missing_button(obstacle)}",
-            "" if obstacle else "scale",
-        )
+    obstacle = find_scale_obstacle(obj)
+    sentence += _explain_missing_button(obstacle)
+    yield Problem(label, sentence, "" if obstacle else "scale", serious)
 
 
 def _explain_missing_button(obstacle: str) -> str:
@@ -116,24 +110,17 @@ def _find_root_problems(
     if len(roots) < 2:
         return
     named = ", ".join(f"'{name}'" for name in roots[:3]) + (" and more" if len(roots) > 3 else "")
-    one_root = (
-        any(bone.use_deform for bone in obj.data.bones)
-        and (choose_bones(obj, "deform")[1] < 0).sum() == 1
+    have_no_parent = f"{len(roots)} bones have no parent: {named}"
+    deforms = any(bone.use_deform for bone in obj.data.bones)
+    if choice != "deform" and deforms and (choose_bones(obj, "deform")[1] < 0).sum() == 1:
+        sentence = f"{have_no_parent}. Those that deform have one root: take these"
+        yield Problem("Two Roots", sentence, "deform")
+        return
+    yield Problem(
+        "Two Roots",
+        f"{have_no_parent}. Each follows the character by itself; parent them to one in Edit Mode, "
+        "which no button does, because keys would then mean other places",
     )
-    if one_root and choice != "deform":
-        yield Problem(
-            "Two Roots",
-            f"{len(roots)} bones have no parent: {named}. Those that deform have one root: take "
-            "these",
-            "deform",
-        )
-    else:
-        yield Problem(
-            "Two Roots",
-            f"{len(roots)} bones have no parent: {named}. Each follows the character by itself; "
-            "parent them to one in Edit Mode, which no button does, because keys would then mean "
-            "other places",
-        )
 
 
 def _find_front_problems(
@@ -151,9 +138,8 @@ def _find_front_problems(
             "already stand",
         )
         return
-    rest = Clip(
-        obj.name, skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
-    )
+    rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
+    rest = Clip(obj.name, skeleton, *rest_pose, 1.0)
     try:
         ahead = quat.mul_vec(rotations[roles.hips], rig.find_hips_forward([rest], roles))
     except RigError:
@@ -162,10 +148,6 @@ def _find_front_problems(
     if abs(aside) > _ASIDE:
         obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4
         axis = ("-Y", "+X", "+Y", "-X")[quarters]
-        yield Problem(
-            "Other Front",
-            f"At rest the character faces {axis} of its object, and takes set out along -Y"
-            f"{_explain_missing_button(obstacle)}",
-            "" if obstacle else "front",
-            quarters=quarters,
-        )
+        sentence = f"At rest the character faces {axis} of its object, and takes set out along -Y"
+        sentence += _explain_missing_button(obstacle)
+        yield Problem("Other Front", sentence, "" if obstacle else "front", quarters=quarters)

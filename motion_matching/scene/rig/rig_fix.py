@@ -17,29 +17,11 @@ from ..blender import actions
 from .armature import compute_rest_frame
 
 # constraints that hold no length, or only ones that Blender measures anew
-_WITHOUT_LENGTHS = {
-    "COPY_LOCATION",
-    "COPY_ROTATION",
-    "COPY_SCALE",
-    "COPY_TRANSFORMS",
-    "IK",
-    "DAMPED_TRACK",
-    "LOCKED_TRACK",
-    "TRACK_TO",
-    "LIMIT_ROTATION",
-    "LIMIT_SCALE",
-    "MAINTAIN_VOLUME",
-    "ARMATURE",
-    "SPLINE_IK",
-}
-
-_TAKING_SCALES = {
-    "CHILD_OF",
-    "COPY_SCALE",
-    "COPY_TRANSFORMS",
-    "ARMATURE",
-    "TRANSFORM",
-}  # of their targets
+_COPYING = {"COPY_LOCATION", "COPY_ROTATION", "COPY_SCALE", "COPY_TRANSFORMS", "ARMATURE"}
+_TRACKING = {"IK", "SPLINE_IK", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
+_WITHOUT_LENGTHS = _COPYING | _TRACKING | {"LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
+# constraints that take over the scale of their targets
+_TAKING_SCALES = {"CHILD_OF", "COPY_SCALE", "COPY_TRANSFORMS", "ARMATURE", "TRANSFORM"}
 
 
 def find_scale_obstacle(obj: bpy.types.Object) -> str:
@@ -56,31 +38,26 @@ def find_scale_obstacle(obj: bpy.types.Object) -> str:
             f"bones that turn in actions such as '{playing[0].name}' would then be stretched in "
             "other directions"
         )
-    others = [other for other in bpy.data.objects if other.type == "ARMATURE" and other != obj]
+    others = [other for other in bpy.data.objects if other != obj]
+    armatures = [other for other in others if other.type == "ARMATURE"]
     for action in playing:
-        twin = next((other for other in others if action in actions.find_actions(other)), None)
+        what = f"action '{action.name}'"
+        twin = next((other for other in armatures if action in actions.find_actions(other)), None)
         if twin:
-            return (
-                f"action '{action.name}' may be one of '{twin.name}', whose bones have the same "
-                "names"
-            )
+            return f"{what} may be one of '{twin.name}', whose bones have the same names"
         if action.library:
-            return f"action '{action.name}' is linked from another file"
-        if any(
-            curve.modifiers or len(curve.sampled_points) for curve in _find_location_curves(action)
-        ):
-            return f"action '{action.name}' has curves with modifiers or samples"
+            return f"{what} is linked from another file"
+        curves = _find_location_curves(action)
+        if any(curve.modifiers or len(curve.sampled_points) for curve in curves):
+            return f"{what} has curves with modifiers or samples"
     for bone in obj.pose.bones:
         for constraint in bone.constraints:
             if constraint.type not in _WITHOUT_LENGTHS:
                 return f"the constraint '{constraint.name}' of bone '{bone.name}' holds lengths"
-    follower = next(
-        (other for other in bpy.data.objects if other != obj and _inherits_scale(other, obj)), None
-    )
+    follower = next((other for other in others if _inherits_scale(other, obj)), None)
     if follower:
         return f"'{follower.name}' takes its scale over by a constraint"
-    drivers = obj.animation_data.drivers if obj.animation_data else ()
-    if any(".location" in driver.data_path for driver in drivers):
+    if any(".location" in driver.data_path for driver in actions.get_drivers(obj)):
         return "drivers move its bones"
     return ""
 
@@ -109,12 +86,10 @@ def _find_obstacle(obj: bpy.types.Object, channel: str) -> str:
         return f"{obj.data.users} objects share its bones"
     own = [(action, actions.find_slot(action, obj)) for action in actions.find_actions(obj)]
     for action, slot in (*own, *actions.get_played_actions(obj)):
-        if any(
-            curve.data_path.startswith(channel) for curve in actions.get_active_curves(action, slot)
-        ):
+        curves = actions.get_active_curves(action, slot)
+        if any(curve.data_path.startswith(channel) for curve in curves):
             return f"action '{action.name}' keys the object's {channel}"
-    owner = obj.animation_data
-    if owner and any(driver.data_path.startswith(channel) for driver in owner.drivers):
+    if any(driver.data_path.startswith(channel) for driver in actions.get_drivers(obj)):
         return f"a driver sets the object's {channel}"
     constraint = next((constraint for constraint in obj.constraints if not constraint.mute), None)
     if constraint:
@@ -151,9 +126,8 @@ def turn_front(obj: bpy.types.Object, quarters: int) -> None:
             f"The rest pose of armature '{obj.name}' cannot be turned, because {obstacle}."
         )
     tilt = Matrix(quat.to_matrix(compute_rest_frame(obj)[0]).tolist()).to_4x4()
-    _transfer_to_bones(
-        obj, tilt.inverted() @ Matrix.Rotation(-0.5 * np.pi * quarters, 4, "Z") @ tilt
-    )
+    turn = Matrix.Rotation(-0.5 * np.pi * quarters, 4, "Z")
+    _transfer_to_bones(obj, tilt.inverted() @ turn @ tilt)
 
 
 def _transfer_to_bones(obj: bpy.types.Object, part: Matrix) -> None:
@@ -172,13 +146,9 @@ def _transfer_to_bones(obj: bpy.types.Object, part: Matrix) -> None:
 
 def _find_location_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     """Return the curves in all slots of an action that move bones off their rest, muted too."""
-    return [
-        curve
-        for bag in actions.get_channelbags(action)
-        for curve in bag.fcurves
-        if actions.parse_bone_name(curve.data_path) is not None
-        and curve.data_path.endswith(".location")
-    ]
+    curves = [curve for bag in actions.get_channelbags(action) for curve in bag.fcurves]
+    at_end = [curve for curve in curves if curve.data_path.endswith(".location")]
+    return [curve for curve in at_end if actions.parse_bone_name(curve.data_path) is not None]
 
 
 def _scale_curve(curve: bpy.types.FCurve, factor: float) -> None:

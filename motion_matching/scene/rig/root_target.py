@@ -7,7 +7,7 @@ the skeleton's rest pose.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 import numpy as np
@@ -30,14 +30,6 @@ class RootTarget(Enum):
     BONE = "bone"
     HIPS = "hips"
     IN_PLACE = "in-place"
-
-
-@dataclass(frozen=True)
-class RootTransfer:
-    """A clip without carriers, except a root bone, and the object's motion (F) off its rest."""
-
-    clip: Clip
-    object_motion: Transform | None
 
 
 def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
@@ -68,10 +60,7 @@ def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
 
 
 def extract_ground_motion(clip: Clip) -> Transform:
-    """Return bone 0's motion over the ground since its rest: turns about Z (F, 4), shifts (F, 3).
-
-    The shifts have Z = 0.
-    """
+    """Return bone 0's motion over the ground off its rest: turns (F, 4) and shifts (F, 3)."""
     rest = _to_transform(clip.skeleton.rest_rotations[0], clip.skeleton.rest_positions[0])
     rotations, positions = _to_transform(clip.rotations[:, 0], clip.positions[:, 0])
     turns = quat.unroll(quat.normalize(quat.mul_inv(rotations, rest[0]) * [1.0, 0.0, 0.0, 1.0]))
@@ -85,23 +74,23 @@ def transfer_root_motion(
     alignment: Transform,
     root: tuple[str, Transform] | None = None,
     below: frozenset[str] = frozenset(),
-) -> RootTransfer:
+) -> tuple[Clip, Transform | None]:
     """Take the carriers off a clip and give their motion to a target.
 
     `alignment` leads from the skeleton's rest to the armature's. `root` is the name and the rest of
     the bone for RootTarget.BONE; `below` names the bones that hang on it. Others keep their motion
-    in the world.
+    in the world. Returns the clip, and the motion (F) of the object off its rest if that moves.
     """
     skeleton, motion = clip.skeleton, extract_ground_motion(clip)
     body = [b for b in range(skeleton.bone_count) if b not in carriers]
     first = 0 if root is None else 1  # the root bone comes before them
-    rotations, positions = (
-        _prepend_bones(array[:, body], first) for array in (clip.rotations, clip.positions)
-    )
-    rest_rotations, rest_positions = (
-        _prepend_bones(array[None, body], first)[0]
-        for array in (skeleton.rest_rotations, skeleton.rest_positions)
-    )
+
+    def select(array: np.ndarray) -> np.ndarray:
+        return np.pad(array[..., body, :], [(0, 0)] * (array.ndim - 2) + [(first, 0), (0, 0)])
+
+    rotations, positions = select(clip.rotations), select(clip.positions)
+    rest_rotations = select(skeleton.rest_rotations)
+    rest_positions = select(skeleton.rest_positions)
     parents = np.array(
         [-1] * first
         + [body.index(int(p)) + first if p in body else -1 for p in skeleton.parents[body]]
@@ -124,14 +113,11 @@ def transfer_root_motion(
     ends = tuple((body.index(b) + first, offset) for b, offset in skeleton.end_sites if b in body)
     bare = Skeleton(names, parents, rest_positions, rest_rotations, ends)
     carried = replace(clip, skeleton=bare, positions=positions, rotations=rotations)
-    return RootTransfer(carried, motion if target is RootTarget.OBJECT else None)
+    return carried, motion if target is RootTarget.OBJECT else None
 
 
 def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
-    """Return the same motion with bones in another order and below other bones.
-
-    `parents` are indices in `names`.
-    """
+    """Return the same motion with bones in the order of `names` and below other bones, by index."""
     skeleton = clip.skeleton
     order = [skeleton.index(name) for name in names]
     rotations, positions = clip.rotations[:, order], clip.positions[:, order]
@@ -156,29 +142,27 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
 
 def compute_world_motion(clip: Clip, bone: int) -> Transform:
     """Return the world motion (F) of one bone."""
-    result = _to_transform(clip.rotations[:, bone], clip.positions[:, bone])
-    for above in clip.skeleton.get_ancestors(bone):
-        result = compose(_to_transform(clip.rotations[:, above], clip.positions[:, above]), result)
-    return result
+    return _compose_chain(clip.skeleton, bone, clip.rotations, clip.positions)
 
 
 def compute_world_rest(skeleton: Skeleton, bone: int) -> Transform:
     """Return the world rest of one bone."""
-    result = _to_transform(skeleton.rest_rotations[bone], skeleton.rest_positions[bone])
+    return _compose_chain(skeleton, bone, skeleton.rest_rotations, skeleton.rest_positions)
+
+
+def _compose_chain(
+    skeleton: Skeleton, bone: int, rotations: np.ndarray, positions: np.ndarray
+) -> Transform:
+    """Return where local poses (..., B, 4) and (..., B, 3) have a bone in the world."""
+    result = _to_transform(rotations[..., bone, :], positions[..., bone, :])
     for above in skeleton.get_ancestors(bone):
-        result = compose(
-            _to_transform(skeleton.rest_rotations[above], skeleton.rest_positions[above]), result
-        )
+        local = _to_transform(rotations[..., above, :], positions[..., above, :])
+        result = compose(local, result)
     return result
 
 
 def _to_transform(rotations: np.ndarray, positions: np.ndarray) -> Transform:
     return quat.normalize(rotations.astype(np.float64)), positions.astype(np.float64)
-
-
-def _prepend_bones(array: np.ndarray, count: int) -> np.ndarray:
-    """Return the array (N, B, ...) with room for `count` more bones before the others."""
-    return np.concatenate([np.zeros_like(array[:, :count]), array], axis=1) if count else array
 
 
 def _is_still(clip: Clip, bone: int) -> bool:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import bpy
 import numpy as np
 
 from ...engine.control.ground import Box, Wall
-from ...engine.errors import MotionMatchingError
-from ...engine.files import replacing
 from ...engine.motion.clip import Clip
-from ...engine.silence import silence_output
-from ..blender.files import check_background, save_copy
+from ..blender.files import check_background, save_after
 from ..rig.armature import compute_standing_rest, create_armature
 from ..rig.fitting import store_rest
 from ..rig.root_target import RootTarget
-from ..writing.bake import Mark, bake
+from ..writing.bake import BakeOptions, Mark, bake
 from .body import create_body
 from .mannequin import create_mannequin, is_demo_skeleton
 from .stage import add_obstacles, build_stage
@@ -31,40 +29,32 @@ def save_take(
     path: str | Path,
     *,
     title: str,
-    root: RootTarget | None = None,
-    hips: str | None = None,
-    fewer_keys: float = 0.0,
     obstacles: tuple[Sequence[Box], Sequence[Wall]] = ((), ()),
     mark: Mark | None = None,
+    **options: Unpack[BakeOptions],
 ) -> None:
     """Write a clip or take as a .blend file whose armature, body and action bear the title.
 
     Options are those of `bake`. `obstacles` are the boxes and the walls that stood in its way;
     `mark` is called with the action and its first frame, to add markers. For use without a window:
-    an empty file replaces the one that is open. The .blend is written beside its target and moved
-    there when it is whole. Raises MotionMatchingError, with nothing left behind, if that fails.
+    an empty file replaces the one that is open. Raises MotionMatchingError, with nothing left
+    behind, if that fails.
     """
     path = Path(path)
     check_background(path)
-    with replacing(path, MotionMatchingError) as unfinished, silence_output():
+    with save_after(path):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        build_scene(clip, title, root, hips, fewer_keys, mark)
+        build_scene(clip, title, mark, **options)
         add_obstacles(bpy.context.scene, *obstacles)
-        unfinished.unlink()  # else Blender would keep it as a backup
-        save_copy(unfinished)
 
 
 def build_scene(
-    clip: Clip,
-    title: str,
-    root: RootTarget | None = None,
-    hips: str | None = None,
-    fewer_keys: float = 0.0,
-    mark: Mark | None = None,
+    clip: Clip, title: str, mark: Mark | None = None, **options: Unpack[BakeOptions]
 ) -> bpy.types.Object:
     """Fill the current, empty scene with the take and a stage; return the armature object."""
-    armature = build_character(clip, title, root, hips, fewer_keys, mark)
-    _, heads = (_remove_root_motion(clip) if root is RootTarget.IN_PLACE else clip).compute_world()
+    armature = build_character(clip, title, mark, **options)
+    in_place = options.get("root") is RootTarget.IN_PLACE
+    _, heads = (_remove_root_motion(clip) if in_place else clip).compute_world()
     build_stage(bpy.context.scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
     bpy.context.scene.frame_set(FIRST_FRAME)
     bpy.context.view_layer.objects.active = armature
@@ -73,12 +63,7 @@ def build_scene(
 
 
 def build_character(
-    clip: Clip,
-    title: str,
-    root: RootTarget | None = None,
-    hips: str | None = None,
-    fewer_keys: float = 0.0,
-    mark: Mark | None = None,
+    clip: Clip, title: str, mark: Mark | None = None, **options: Unpack[BakeOptions]
 ) -> bpy.types.Object:
     """Create an armature with a body that performs the clip in the current scene.
 
@@ -99,15 +84,7 @@ def build_character(
     armature.show_in_front = True
     armature.data.display_type = "STICK"
     (create_mannequin if is_demo else create_body)(armature, clip.skeleton, f"{title} body")
-    action = bake(
-        clip,
-        armature,
-        name=title,
-        frame_start=FIRST_FRAME,
-        root=root,
-        hips=hips,
-        fewer_keys=fewer_keys,
-    )
+    action = bake(clip, armature, name=title, frame_start=FIRST_FRAME, **options)
     if mark:
         mark(action, FIRST_FRAME)
     return armature
@@ -116,8 +93,6 @@ def build_character(
 def _remove_root_motion(clip: Clip) -> Clip:
     """Return a take without the motion of its bone 0."""
     still = replace(clip, rotations=clip.rotations.copy(), positions=clip.positions.copy())
-    still.rotations[:, 0], still.positions[:, 0] = (
-        clip.skeleton.rest_rotations[0],
-        clip.skeleton.rest_positions[0],
-    )
+    still.rotations[:, 0] = clip.skeleton.rest_rotations[0]
+    still.positions[:, 0] = clip.skeleton.rest_positions[0]
     return still

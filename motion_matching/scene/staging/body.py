@@ -28,11 +28,10 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
     bones = [bone for bone in range(skeleton.bone_count) if bone not in find_ground_bones(skeleton)]
     points = np.concatenate([_build_piece(*shape) for shape in _compute_shapes(skeleton, bones)])
     quads, triangles = _build_faces()
+    piece = [*quads.tolist(), *triangles.tolist()]
     per_piece = len(ALONG[1:-1]) * SIDES + 2
     starts = per_piece * np.arange(len(bones))
-    faces = [
-        face for start in starts for part in (quads, triangles) for face in (part + start).tolist()
-    ]
+    faces = [[start + corner for corner in face] for start in starts.tolist() for face in piece]
 
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points.tolist(), [], faces)
@@ -41,17 +40,23 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
         mesh.materials.append(create_material(f"{name} {LABELS[side]}", colour))
     labels = find_sides(skeleton)
     slots = np.array([list(COLOURS).index(labels[bone]) for bone in bones], dtype=np.int32)
-    mesh.polygons.foreach_set("material_index", np.repeat(slots, len(quads) + len(triangles)))
+    mesh.polygons.foreach_set("material_index", np.repeat(slots, len(piece)))
 
-    obj = bpy.data.objects.new(name, mesh)
-    armature.users_collection[0].objects.link(obj)
+    obj, _ = create_skin(armature, mesh)
     names = to_blender_names(skeleton.names)
     for bone, start in zip(bones, starts, strict=True):
         obj.vertex_groups.new(name=names[bone]).add(range(start, start + per_piece), 1.0, "REPLACE")
+    return obj
+
+
+def create_skin(armature: bpy.types.Object, mesh: bpy.types.Mesh) -> tuple[bpy.types.Object, Any]:
+    """Create an object of a mesh that an armature moves, beside it; return it and its modifier."""
+    obj = bpy.data.objects.new(mesh.name, mesh)
+    armature.users_collection[0].objects.link(obj)
     obj.parent = armature
     modifier: Any = obj.modifiers.new("Armature", "ARMATURE")
     modifier.object = armature
-    return obj
+    return obj, modifier
 
 
 def _compute_shapes(
@@ -64,7 +69,7 @@ def _compute_shapes(
     trunk, labels = _find_trunk_bones(skeleton), find_sides(skeleton)
     shapes = []
     for bone in bones:
-        axis = ends[bone] - heads[bone]
+        head, axis = heads[bone], ends[bone] - heads[bone]
         length = float(np.linalg.norm(axis))
         axis /= length
         before, after = 0.0, length  # where the piece starts and ends along the bone
@@ -77,9 +82,7 @@ def _compute_shapes(
         else:
             thinnest = 0.012 if labels[bone] else 0.03
             wide = deep = float(np.clip(0.2 * length, thinnest * size, 0.042 * size))
-        shapes.append(
-            (heads[bone] + before * axis, heads[bone] + after * axis, sideways, wide, deep)
-        )
+        shapes.append((head + before * axis, head + after * axis, sideways, wide, deep))
     return shapes
 
 
@@ -106,9 +109,8 @@ def _build_faces() -> tuple[np.ndarray, np.ndarray]:
     on = np.roll(ring, -1, axis=1)
     quads = np.stack([ring[:-1], on[:-1], on[1:], ring[1:]], axis=-1).reshape(-1, 4)
     first, last = np.full(SIDES, rings * SIDES), np.full(SIDES, rings * SIDES + 1)
-    return quads, np.concatenate(
-        [np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)]
-    )
+    fans = [np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)]
+    return quads, np.concatenate(fans)
 
 
 def _find_trunk_bones(skeleton: Skeleton) -> set[int]:

@@ -9,7 +9,7 @@ import bpy
 
 from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.motion.clip import Clip
-from ..blender import actions
+from ..blender import playback
 from ..rig.armature import create_armature
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
@@ -23,14 +23,13 @@ def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.
     the armature becomes the active and only selected object, as with Blender's own Add menu.
     """
     skeleton = build_humanoid_skeleton()
-    armature = create_armature(skeleton, name, scene.collection)
+    armature: Any = create_armature(skeleton, name, scene.collection)
     try:
         armature.data.display_type = "STICK"
         armature.show_in_front = True
         create_mannequin(armature, skeleton, f"{name} Mannequin")
     except BaseException:
-        data: Any = armature.data
-        bpy.data.armatures.remove(data)  # takes the object with it
+        bpy.data.armatures.remove(armature.data)  # takes the object with it
         raise
     if bpy.context.mode == "OBJECT":
         for other in bpy.context.selected_objects:
@@ -48,7 +47,7 @@ def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[
     """
     created: list[bpy.types.Action] = []
     try:
-        with preserve_pose(armature), actions.preserve_animation(armature):
+        with preserve_pose(armature), playback.preserve_animation(armature):
             for clip in clips:
                 created.append(bake(clip, armature, name=clip.name))
                 created[-1].use_fake_user = True

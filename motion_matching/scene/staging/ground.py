@@ -57,9 +57,7 @@ class Floor:
         return stop
 
     def _cast_layers(self, x: float, y: float) -> Iterator[tuple[float, bool]]:
-        """Yield the height of each face above or below a point, from the top down, and whether it
-        faces up.
-        """
+        """Yield the height of each face at a point, from the top down, and whether it faces up."""
         down, z = Vector((0.0, 0.0, -1.0)), self._top
         for _ in range(_MAX_LAYERS):
             hit, normal, _, _ = self._tree.ray_cast(Vector((x, y, z)), down)
@@ -108,9 +106,8 @@ def collect_visible_triangles(collection: bpy.types.Collection) -> np.ndarray:
     for instance in graph.object_instances:
         owner = instance.parent if instance.is_instance else instance.object
         if owner.original in objects and instance.object.type in _SHAPES:
-            triangles = (
-                _read_triangles(instance.object) @ np.array(instance.matrix_world.to_3x3()).T
-            )
+            axes = np.array(instance.matrix_world.to_3x3())
+            triangles = _read_triangles(instance.object) @ axes.T
             parts.append(triangles + np.array(instance.matrix_world.translation))
     triangles = np.concatenate(parts)
     return triangles[np.linalg.norm(_compute_area_normals(triangles), axis=1) > 1e-12]
@@ -151,10 +148,9 @@ def build_walls(triangles: np.ndarray, floor: Floor) -> tuple[Wall, ...]:
     normals = _compute_normals(triangles)
     beside = _BESIDE * normals[:, :2] / np.linalg.norm(normals[:, :2], axis=1, keepdims=True)
     middles = triangles[:, :, :2].mean(axis=1)
-    for triangle, normal, a, b in zip(
-        triangles, normals, middles - beside, middles + beside, strict=True
-    ):
-        low = min(floor.height(*a.tolist()), floor.height(*b.tolist()))
+    sides = np.stack([middles - beside, middles + beside], axis=1).tolist()
+    for triangle, normal, points in zip(triangles, normals, sides, strict=True):
+        low = min(floor.height(x, y) for x, y in points)
         corners = _clip_polygon(_clip_polygon(triangle.tolist(), low + STEP, 1.0), low + BODY, -1.0)
         if not corners:
             continue

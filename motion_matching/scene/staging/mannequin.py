@@ -1,14 +1,12 @@
 """The mannequin as a mesh object: two materials, vertex groups, and an armature modifier.
 
 Its mesh is sculpted by `building/mannequin` and shipped as `mannequin.npz`. Every joint is a ball
-whose weights go over from one bone to the next: with preserved volume, a ball that turns about its
-joint stays one.
+whose weights go over from one bone to the next.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.motion.skeleton import Skeleton
 from ..rig.armature import to_blender_names
+from .body import create_skin
 from .stage import Colour, create_material
 
 BODY: Colour = (0.78, 0.72, 0.62)
@@ -25,9 +24,7 @@ _FILE = Path(__file__).with_name("mannequin.npz")
 
 
 def is_demo_skeleton(skeleton: Skeleton) -> bool:
-    """Return whether a skeleton rests as the demo's does, at any size; it may have more bones above
-    the hips.
-    """
+    """Return whether a skeleton rests as the demo's does, from the hips on and at any size."""
     demo = build_humanoid_skeleton()
     if not set(demo.names) <= set(skeleton.names) or not _find_tips(demo) <= _find_tips(skeleton):
         return False
@@ -45,35 +42,25 @@ def is_demo_skeleton(skeleton: Skeleton) -> bool:
 
 
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
-    """Create a mannequin that an armature moves, made from the demo's skeleton, and link it beside
-    the armature.
+    """Create a mannequin that an armature of the demo's skeleton moves, and link it beside it.
 
     Its left limbs and its front are accented. If the file has the two materials already, it uses
     those.
     """
     demo = build_humanoid_skeleton()
     with np.load(_FILE, allow_pickle=False) as file:
-        points, quads, triangles, accent, weights = (
-            file[part] for part in ("points", "quads", "triangles", "accent", "weights")
-        )
+        points, accent, weights = file["points"], file["accent"], file["weights"]
+        faces = [*file["quads"].tolist(), *file["triangles"].tolist()]
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(
-        (_measure_size(skeleton, demo) * points).tolist(),
-        [],
-        [*quads.tolist(), *triangles.tolist()],
-    )
+    mesh.from_pydata((_measure_size(skeleton, demo) * points).tolist(), [], faces)
     mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), dtype=bool))
     mesh.polygons.foreach_set("material_index", accent.astype(np.int32))
     for label, colour in MATERIALS.items():
         mesh.materials.append(bpy.data.materials.get(label) or create_material(label, colour, 0.45))
-    obj = bpy.data.objects.new(name, mesh)
-    armature.users_collection[0].objects.link(obj)
+    obj, modifier = create_skin(armature, mesh)
     for bone, group in zip(skeleton.names, to_blender_names(skeleton.names), strict=True):
         if bone in demo.names:
             _add_group(obj, group, weights[:, demo.index(bone)])
-    obj.parent = armature
-    modifier: Any = obj.modifiers.new("Armature", "ARMATURE")
-    modifier.object = armature
     modifier.use_deform_preserve_volume = True  # a ball about a joint stays one
     return obj
 

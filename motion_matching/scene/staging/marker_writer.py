@@ -67,20 +67,15 @@ class MarkerWriter:
         return np.array([x, y, z, 0.0, 0.0, yaw])
 
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
-        """Move the empty.
-
-        Raises RigError if it was deleted.
-        """
+        """Move the empty; raise RigError if it was deleted."""
         self._last_channels = self.compute_channels(pose, self._last_channels)
         self.show_again(update=update)
 
     def show_again(self, *, update: bool = True) -> None:
         """Move the empty where it was, after keys or a frame change moved it."""
         marker = find_posable(self.armature)
-        marker.location, marker.rotation_euler = (
-            self._last_channels[:3].tolist(),
-            self._last_channels[3:].tolist(),
-        )
+        x, y, z, *turn = self._last_channels.tolist()
+        marker.location, marker.rotation_euler = (x, y, z), turn
         if update:
             bpy.context.view_layer.update()
 

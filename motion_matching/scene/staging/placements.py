@@ -30,11 +30,9 @@ def read_object_placement(target: Handle) -> Placement | None:
     obj = target.find()
     if obj is None:
         return None
-    matrix = obj.matrix_world
-    forward = matrix.to_3x3() @ Vector(_FORWARD)
-    return Placement(
-        matrix.translation.x, matrix.translation.y, float(np.arctan2(forward[0], -forward[1]))
-    )
+    x, y, _ = obj.matrix_world.translation
+    forward = obj.matrix_world.to_3x3() @ Vector(_FORWARD)
+    return Placement(x, y, float(np.arctan2(forward[0], -forward[1])))
 
 
 def read_curve_path(obj: bpy.types.Object) -> CurvePath:
@@ -48,9 +46,8 @@ def read_curve_path(obj: bpy.types.Object) -> CurvePath:
             f"'{obj.name}' is not a curve to follow; choose a curve object with a spline."
         )
     spline = obj.data.splines[0]
-    points, radii = (
-        _sample_bezier(spline) if spline.type == "BEZIER" else _sample_evaluated(obj, spline)
-    )
+    is_bezier = spline.type == "BEZIER"
+    points, radii = _sample_bezier(spline) if is_bezier else _sample_evaluated(obj, spline)
     world = np.array(obj.matrix_world)
     points = points @ world[:3, :3].T + world[:3, 3]
     return CurvePath(points[:, :2], radii, bool(spline.use_cyclic_u))
@@ -76,19 +73,16 @@ def _sample_evaluated(
     The bevel is left out.
     """
     if spline.type == "POLY":
-        return np.array([point.co[:3] for point in spline.points]), np.array(
-            [point.radius for point in spline.points]
-        )
+        points = np.array([point.co[:3] for point in spline.points])
+        return points, np.array([point.radius for point in spline.points])
     bare: Any = obj.data.copy()
     bare.bevel_depth = bare.extrude = 0.0
     bare.bevel_object = None
     copied = bpy.data.objects.new(obj.name, bare)
     try:
         mesh = copied.to_mesh()
-        chain = _find_first_chain(
-            np.array([edge.vertices[:] for edge in mesh.edges]).reshape(-1, 2)
-        )
-        points = np.array([mesh.vertices[i].co for i in chain])
+        edges = np.array([edge.vertices[:] for edge in mesh.edges]).reshape(-1, 2)
+        points = np.array([mesh.vertices[i].co for i in _find_first_chain(edges)])
         copied.to_mesh_clear()
     finally:
         bpy.data.objects.remove(copied)

@@ -7,7 +7,6 @@ character, so what is lost in a turn stays lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,8 @@ from .blend_file import FIRST_FRAME, build_character
 from .stage import Colour
 
 SIZES = {render.STILL: (1280, 720), render.FILM: (640, 360)}
-GROUND: tuple[Colour, Colour] = (
-    (0.15, 0.16, 0.17),
-    (0.115, 0.122, 0.13),
-)  # dark: what stands on it is not
+# dark: what stands on it is not
+GROUND: tuple[Colour, Colour] = ((0.15, 0.16, 0.17), (0.115, 0.122, 0.13))
 DESIRED: Colour = (1.0, 0.5, 0.0)
 ACTUAL: Colour = (0.05, 0.75, 0.62)
 EXPOSURE = 0.8  # stops: Workbench lights what faces the camera more than the ground
@@ -35,9 +32,8 @@ GLOW = 0.57  # which the exposure makes 1
 FADE = 0.65  # of the first ghost towards the ground
 
 STILL_ELEVATION, FILM_ELEVATION = np.radians(36.0), np.radians(28.0)
-AZIMUTHS = np.radians(
-    sorted(range(-75, 90, 15), key=lambda angle: abs(angle - 30))
-)  # from the front, 3/4 preferred
+# from the front, 3/4 preferred
+AZIMUTHS = np.radians(sorted(range(-75, 90, 15), key=lambda angle: abs(angle - 30)))
 MOST_GHOSTS = 22
 NEAREST_GHOSTS = 0.5  # in heights of the character
 # width of the desired path in widths of the picture; the actual one is a narrower line on it
@@ -82,39 +78,41 @@ def compute_desired_path(take: Take) -> np.ndarray:
 
 def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
     scene = bpy.context.scene
-    desired, actual = compute_desired_path(take), take.character[:, :2]
+    paths = compute_desired_path(take), take.character[:, :2]
     height = _measure_height(take)
     frames = choose_ghost_frames(take.character, NEAREST_GHOSTS * height)
     _, heads = take.to_clip().compute_world()
-    points = np.concatenate(
-        [_to_ground_points(desired), _to_ground_points(actual), heads[frames].reshape(-1, 3)]
-    )
+    shown = [*map(_to_ground_points, paths), heads[frames].reshape(-1, 3)]
+    points = np.concatenate(shown)
     views = (_compute_view(azimuth, STILL_ELEVATION) for azimuth in AZIMUTHS)
     view = min(views, key=lambda view: _measure_camera_distance(points, view, size))
-    points = np.concatenate(
-        [points, points + np.array([0.0, 0.0, 0.1 * height])]
-    )  # a head is higher than its bone
+    # a head is higher than its bone
+    points = np.concatenate([points, points + np.array([0.0, 0.0, 0.1 * height])])
     _add_light(scene, view)
     camera = stage.add_camera(scene, points, view, size, FOOT)
 
     _add_ghosts(armature, frames)
-    extent = np.ptp(points[:, :2], axis=0)
-    tile = stage.choose_tile_size(float(np.max(extent)))
-    low, high = _compute_visible_ground(camera, size)
-    stage.add_ground(scene, low, high, tile, GROUND)
-    width = BAND * stage.SENSOR_MM / stage.LENS_MM * _measure_camera_distance(points, view, size)
-    _add_path("Wanted path", desired, width, 0.004, DESIRED)
-    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    tile = stage.choose_tile_size(float(np.max(np.ptp(points[:, :2], axis=0))))
+    stage.add_ground(scene, *_compute_visible_ground(camera, size), tile, GROUND)
+    _add_paths(*paths, points, view, size)
     seconds = take.frame_count / take.fps
-    _add_legend(
-        camera,
-        size,
-        [
-            ("wanted path", DESIRED),
-            ("actual path", ACTUAL),
-            (f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m", None),
-        ],
-    )
+    about = f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m"
+    _add_legend(camera, size, "desired path", about)
+
+
+def _add_paths(
+    desired: np.ndarray,
+    actual: np.ndarray,
+    points: np.ndarray,
+    view: np.ndarray,
+    size: tuple[int, int],
+) -> float:
+    """Add both paths (T, 2), as wide as suits a picture of some points; return the width."""
+    distance = _measure_camera_distance(points, view, size)
+    width = BAND * stage.SENSOR_MM / stage.LENS_MM * distance
+    _add_path("Desired path", desired, width, 0.004, DESIRED)
+    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    return width
 
 
 def choose_ghost_frames(character: np.ndarray, nearest: float) -> np.ndarray:
@@ -150,9 +148,8 @@ def _add_ghosts(armature: bpy.types.Object, frames: np.ndarray) -> None:
         fade = FADE * (1.0 - number / max(len(frames) - 1, 1))
         for slot, shown in enumerate(body.data.materials):
             colour = (1.0 - fade) * np.array(shown.diffuse_color[:3]) + fade * np.array(GROUND[0])
-            mesh.materials[slot] = stage.create_material(
-                f"{shown.name} {number}", tuple(colour.tolist())
-            )
+            pale = stage.create_material(f"{shown.name} {number}", tuple(colour.tolist()))
+            mesh.materials[slot] = pale
         scene.collection.objects.link(bpy.data.objects.new(f"Frame {frame + FIRST_FRAME}", mesh))
     body.hide_render = True
 
@@ -164,12 +161,10 @@ def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -
     scene = bpy.context.scene
     desired, actual = compute_desired_path(take), take.character[:, :2]
     height = _measure_height(take)
-    ahead = _compute_desired_ahead(take, desired)
     speed = float(np.percentile(np.linalg.norm(take.desired_velocity, axis=1), 90))
     radius = max(0.55 * height, 0.55 * speed)
-    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    around = np.concatenate([_to_ground_points(circle), [[0.0, 0.0, 1.2 * height]]])
+    around = _to_ground_points(radius * _compute_circle(24))
+    around = np.concatenate([around, [[0.0, 0.0, 1.2 * height]]])
     view = _compute_view(AZIMUTHS[0], FILM_ELEVATION)
     _add_light(scene, view)
     camera = stage.add_camera(scene, around, view, size, FOOT)
@@ -178,24 +173,13 @@ def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -
     low, high = _compute_visible_ground(camera, size)
     tile = stage.choose_tile_size(float(np.max(np.ptp(actual, axis=0))))
     stage.add_ground(scene, low + np.min(way, axis=0), high + np.max(way, axis=0), tile, GROUND)
-    width = BAND * stage.SENSOR_MM / stage.LENS_MM * _measure_camera_distance(around, view, size)
-    _add_path("Wanted path", desired, width, 0.004, DESIRED)
-    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    width = _add_paths(desired, actual, around, view, size)
     _animate(camera, np.array(camera.location) + _to_ground_points(way))
-    for number, positions in enumerate(ahead):
-        dot = _add_path(
-            f"Wanted {AHEAD[number]:.2f} s ahead", np.zeros((1, 2)), 2.2 * width, 0.0, DESIRED
-        )
+    for seconds, positions in zip(AHEAD, _compute_desired_ahead(take, desired), strict=True):
+        name = f"Desired {seconds:.2f} s ahead"
+        dot = _add_path(name, np.zeros((1, 2)), 2.2 * width, 0.0, DESIRED)
         _animate(dot, _to_ground_points(positions, 0.012))
-    _add_legend(
-        camera,
-        size,
-        [
-            ("wanted path, dots: next second", DESIRED),
-            ("actual path", ACTUAL),
-            (f"tiles of {tile:g} m", None),
-        ],
-    )
+    _add_legend(camera, size, "desired path, dots: next second", f"tiles of {tile:g} m")
 
 
 def _compute_desired_ahead(take: Take, desired: np.ndarray) -> list[np.ndarray]:
@@ -220,10 +204,9 @@ def _smooth(track: np.ndarray, deviation: float) -> np.ndarray:
     """Smooth a track (T, 2) by a Gaussian of a standard deviation in frames, with still ends."""
     reach = max(1, round(3 * deviation))
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, 0.1)) ** 2)
+    weights /= weights.sum()
     longer = np.pad(track, ((reach, reach), (0, 0)), mode="edge")
-    return np.stack(
-        [np.convolve(column, weights / weights.sum(), "valid") for column in longer.T], axis=-1
-    )
+    return np.stack([np.convolve(column, weights, "valid") for column in longer.T], axis=-1)
 
 
 # ---------------------------------------------------------------- what both show
@@ -233,9 +216,8 @@ def _add_light(scene: bpy.types.Scene, view: np.ndarray) -> None:
     """Add light from above over the camera's left shoulder, so that shadows fall away from it."""
     left = np.cross(view, [0.0, 0.0, 1.0])
     x, y, z = (0.4 * view + 0.3 * left) * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.8]
-    stage.add_light(scene, SUN).rotation_euler = (
-        Vector((x, y, z)).to_track_quat("Z", "Y").to_euler()
-    )
+    turn = Vector((x, y, z)).to_track_quat("Z", "Y")
+    stage.add_light(scene, SUN).rotation_euler = turn.to_euler()
     scene.display.light_direction = Vector((x, z, -y)).normalized()  # Workbench has other axes here
     scene.display.shading.shadow_intensity = 0.4
     scene.view_settings.exposure = EXPOSURE
@@ -271,20 +253,18 @@ def _compute_visible_ground(
     camera: bpy.types.Object, size: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return corners of what a camera that looks down far enough sees of the ground."""
-    position, axes = (
-        np.array(camera.matrix_world.translation),
-        np.array(camera.matrix_world)[:3, :3].T,
-    )
-    unit = stage.SENSOR_MM / stage.LENS_MM
-    across, shift = 0.5 * unit * np.array(size) / max(size), unit * camera.data.shift_y
-    rays = (
-        np.array(
-            [[x, y + shift, -1.0] for x in (-across[0], across[0]) for y in (-across[1], across[1])]
-        )
-        @ axes
-    )
+    matrix, unit = np.array(camera.matrix_world), stage.SENSOR_MM / stage.LENS_MM
+    position = matrix[:3, 3]
+    (x, y), shift = 0.5 * unit * np.array(size) / max(size), unit * camera.data.shift_y
+    rays = np.array([[a, b + shift, -1.0] for a in (-x, x) for b in (-y, y)]) @ matrix[:3, :3].T
     corners = position + rays * (position[2] / -rays[:, 2:])
     return np.min(corners[:, :2], axis=0), np.max(corners[:, :2], axis=0)
+
+
+def _compute_circle(corners: int) -> np.ndarray:
+    """Return points (N, 2) on a circle of radius 1."""
+    angles = np.linspace(0, 2 * np.pi, corners, endpoint=False)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def _add_path(
@@ -293,19 +273,15 @@ def _add_path(
     """Add a flat band along a track (T, 2): a disc at every position and a strip between two."""
     apart = np.linalg.norm(np.diff(track, axis=0), axis=1)
     walked = np.concatenate([[0.0], np.cumsum(apart)])
-    steps = np.unique(np.floor(walked / (0.5 * width)), return_index=True)[
-        1
-    ]  # positions that are far enough apart
+    # positions that are far enough apart
+    _, steps = np.unique(np.floor(walked / (0.5 * width)), return_index=True)
     track = track[np.union1d(steps, [len(track) - 1])] if len(track) > 1 else track
-    angles = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
-    discs = track[:, None] + 0.5 * width * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    discs = track[:, None] + 0.5 * width * _compute_circle(CORNERS)
     along = np.diff(track, axis=0)
     across = 0.5 * width * np.stack([-along[:, 1], along[:, 0]], axis=-1)
     across /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
-    strips = np.stack(
-        [track[:-1] - across, track[1:] - across, track[1:] + across, track[:-1] + across], axis=1
-    )
-    points = np.concatenate([discs.reshape(-1, 2), strips.reshape(-1, 2)])
+    ends = [track[:-1] - across, track[1:] - across, track[1:] + across, track[:-1] + across]
+    points = np.concatenate([discs.reshape(-1, 2), np.stack(ends, axis=1).reshape(-1, 2)])
     first, second = np.split(np.arange(len(points)), [discs.size // 2])
     faces = [*first.reshape(-1, CORNERS).tolist(), *second.reshape(-1, 4).tolist()]
     mesh = bpy.data.meshes.new(name)
@@ -318,17 +294,13 @@ def _add_path(
     return obj
 
 
-def _add_legend(
-    camera: bpy.types.Object, size: tuple[int, int], items: Sequence[tuple[str, Colour | None]]
-) -> None:
+def _add_legend(camera: bpy.types.Object, size: tuple[int, int], desired: str, about: str) -> None:
     """Add a line of text at the foot of the picture, right before the camera, with colours."""
+    items = ((desired, DESIRED), ("actual path", ACTUAL), (about, None))
     depth = 2.0 * camera.data.clip_start
     wide, high = depth * stage.SENSOR_MM / stage.LENS_MM * np.array(size) / max(size)
-    letters = TEXT * high
-    x, y = (
-        -0.48 * wide,
-        -0.47 * high + depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y,
-    )
+    letters, shift = TEXT * high, depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y
+    x, y = -0.48 * wide, -0.47 * high + shift
     white = stage.create_material("Legend", (0.9, 0.9, 0.9), glow=GLOW)
     for text, colour in items:
         if colour:

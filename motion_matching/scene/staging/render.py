@@ -1,8 +1,8 @@
 """The open scene as a picture or a film, rendered by another Blender process.
 
-Without graphics, Workbench ends its whole process. So the scene is rendered in another one, first
-by Workbench (through EGL, which needs no window), then by Cycles on the CPU if that fails. The
-other process can also be ended at once.
+Without graphics, Workbench ends its whole process. So the scene is rendered in another one, which
+can also be ended at once: first by Workbench (through EGL, which needs no window), then by Cycles
+on the CPU if that fails.
 """
 
 from __future__ import annotations
@@ -138,13 +138,11 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
     scene = bpy.context.scene
     count = scene.frame_end - scene.frame_start + 1
     begun, reason = False, ""
-    environment = {
-        **os.environ,
-        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(file.parent)),
-    }  # Blender leaves things there
+    # Blender leaves things there
+    temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(file.parent))
     with subprocess.Popen(
         command,
-        env=environment,
+        env=os.environ | temporary,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -159,10 +157,9 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
                 if line.startswith(_RENDERED):
                     watch.cancel()
                     begun = True
+                    done = int(line.split()[-1]) - scene.frame_start + 1
                     if progress:
-                        progress(
-                            (int(line.split()[-1]) - scene.frame_start + 1) / count if film else 1.0
-                        )
+                        progress(done / count if film else 1.0)
                 elif line.startswith(_FAILED):
                     reason = line.removeprefix(_FAILED).strip()
             return begun, None if child.wait() == 0 else reason
@@ -174,16 +171,9 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
 
 def _build_command(file: Path) -> list[str]:
     """Return the start of a command that runs `_CHILD`, in this program or in its Python."""
-    if bpy.app.binary_path:
-        return [
-            bpy.app.binary_path,
-            "--background",
-            "--factory-startup",
-            str(file),
-            "--python-expr",
-            _CHILD,
-            "--",
-        ]
+    if program := bpy.app.binary_path:
+        start = [program, "--background", "--factory-startup", str(file)]
+        return [*start, "--python-expr", _CHILD, "--"]
     return [sys.executable, "-c", _CHILD]
 
 

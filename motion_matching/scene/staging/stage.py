@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +14,18 @@ from ...engine.control.ground import Box, Wall
 
 Colour = tuple[float, float, float]
 
-VIEW = np.array(
-    [0.55, -1.0, 0.5]
-)  # from where the camera looks: the character's front, its left, and above
+# from where the camera looks: the character's front, its left, and above
+VIEW = np.array([0.55, -1.0, 0.5])
 LENS_MM, SENSOR_MM = 35.0, 36.0
 RENDER_SIZE = (1280, 720)
 MARGIN = 1.12
 SKY = (0.5, 0.52, 0.55)
 GROUND: tuple[Colour, Colour] = ((0.36, 0.37, 0.38), (0.29, 0.3, 0.31))
 OBSTACLE: Colour = (0.3, 0.36, 0.45)
+# corners of a box by face: below, above, and around
+BOX_FACES = np.array(
+    [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
+)
 WALL_HEIGHT = 1.0  # metres: of walls that are only lines on the ground
 MOST_TILES = 60  # along the longer side of the ground
 
@@ -46,9 +50,7 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
     add_light(scene)
     around = low[:2] - 2.0, high[:2] + 2.0
     add_ground(scene, *around, choose_tile_size(float(np.max(around[1] - around[0]))))
-    corners = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(
-        -1, 3
-    )
+    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
     for screen in bpy.data.screens:
         for area in screen.areas:
@@ -60,9 +62,14 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
 
 def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object:
     """Add a sun of some strength in W/m², a grey sky, and shadows; return the sun."""
-    sun = _create_sun(strength)
+    light: Any = bpy.data.lights.new("Sun", "SUN")
+    light.energy, light.angle = strength, 0.1
+    sun = bpy.data.objects.new("Sun", light)
+    sun.rotation_euler, sun.location = (0.7, 0.25, 0.5), (0.0, 0.0, 5.0)
     scene.collection.objects.link(sun)
-    scene.world = _create_world()
+    scene.world = world = bpy.data.worlds.new("World")
+    world.color = SKY
+    _get_inputs(world, "Background")["Color"].default_value = (*SKY, 1.0)
     # depends on the colour settings
     scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]
     shading = scene.display.shading
@@ -72,12 +79,8 @@ def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object
 
 def choose_tile_size(extent: float) -> float:
     """Return 1, 2, 5, 10 … metres: the smallest whose tiles cover an extent in metres."""
-    return next(
-        step * 10.0**power
-        for power in range(9)
-        for step in (1, 2, 5)
-        if extent <= MOST_TILES * step * 10.0**power
-    )
+    sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
+    return next(size for size in sizes if extent <= MOST_TILES * size)
 
 
 def add_ground(
@@ -93,21 +96,33 @@ def add_ground(
     x, y = np.meshgrid(start[0] + np.arange(columns + 1), start[1] + np.arange(rows + 1))
     points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
     corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
-    faces = np.stack(
-        [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]], axis=-1
-    ).reshape(-1, 4)
-    mesh = bpy.data.meshes.new("Ground")
-    mesh.from_pydata(points.tolist(), [], faces.tolist())
-    mesh.materials.append(create_material("Ground light", colours[0]))
-    mesh.materials.append(create_material("Ground dark", colours[1]))
-    chequer = (
-        np.add.outer(np.arange(start[1], stop[1]), np.arange(start[0], stop[0])).astype(np.int32)
-        % 2
-    )
-    mesh.polygons.foreach_set("material_index", chequer.ravel())
-    ground = bpy.data.objects.new("Ground", mesh)
+    corners = [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]]
+    materials = [
+        create_material("Ground light", colours[0]),
+        create_material("Ground dark", colours[1]),
+    ]
+    faces = np.stack(corners, axis=-1).reshape(-1, 4)
+    ground = _add_mesh(scene, "Ground", points.tolist(), faces.tolist(), materials)
+    chequer = (x + y)[:-1, :-1].astype(np.int32) % 2
+    ground.data.polygons.foreach_set("material_index", chequer.ravel())
     ground.hide_select = True
-    scene.collection.objects.link(ground)
+
+
+def _add_mesh(
+    scene: bpy.types.Scene,
+    name: str,
+    points: list[Any],
+    faces: list[list[int]],
+    materials: list[bpy.types.Material],
+) -> bpy.types.Object:
+    """Add a mesh object to the scene."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, [], faces)
+    for material in materials:
+        mesh.materials.append(material)
+    obj = bpy.data.objects.new(name, mesh)
+    scene.collection.objects.link(obj)
+    return obj
 
 
 def add_obstacles(scene: bpy.types.Scene, boxes: Sequence[Box], walls: Sequence[Wall]) -> None:
@@ -115,44 +130,13 @@ def add_obstacles(scene: bpy.types.Scene, boxes: Sequence[Box], walls: Sequence[
     points: list[tuple[float, float, float]] = []
     faces: list[list[int]] = []
     for box in boxes:
-        first = len(points)
+        faces += (len(points) + BOX_FACES).tolist()
         points += [(x, y, z) for z in (0.0, box.height) for x, y in box.corners]
-        faces += [
-            [first + k for k in face]
-            for face in (
-                (3, 2, 1, 0),
-                (4, 5, 6, 7),
-                (0, 1, 5, 4),
-                (1, 2, 6, 5),
-                (2, 3, 7, 6),
-                (3, 0, 4, 7),
-            )
-        ]
     for (ax, ay), (bx, by) in walls:
         faces.append([len(points) + k for k in range(4)])
         points += [(ax, ay, 0.0), (bx, by, 0.0), (bx, by, WALL_HEIGHT), (ax, ay, WALL_HEIGHT)]
-    if not points:
-        return
-    mesh = bpy.data.meshes.new("Obstacles")
-    mesh.from_pydata(points, [], faces)
-    mesh.materials.append(create_material("Obstacles", OBSTACLE))
-    scene.collection.objects.link(bpy.data.objects.new("Obstacles", mesh))
-
-
-def _create_sun(strength: float) -> bpy.types.Object:
-    light: Any = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = strength, 0.1
-    sun = bpy.data.objects.new("Sun", light)
-    sun.rotation_euler = (0.7, 0.25, 0.5)
-    sun.location = (0.0, 0.0, 5.0)
-    return sun
-
-
-def _create_world() -> bpy.types.World:
-    world = bpy.data.worlds.new("World")
-    world.color = SKY
-    _get_inputs(world, "Background")["Color"].default_value = (*SKY, 1.0)
-    return world
+    if points:
+        _add_mesh(scene, "Obstacles", points, faces, [create_material("Obstacles", OBSTACLE)])
 
 
 def _get_inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
@@ -176,11 +160,9 @@ def compute_camera_pose(
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(back, right), back])
     seen = points @ axes.T
-    # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z, and likewise
-    # for y
-    slopes = (
-        0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array([size[0], (1.0 - foot) * size[1]]) / max(size)
-    )
+    # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z; so for y
+    free = np.array([size[0], (1.0 - foot) * size[1]])
+    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * free / max(size)
     most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
     least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
     distance = np.max((most + least) / (2.0 * slopes))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import bpy
+
 from ...engine.control.contact_ranges import ContactRange
 from ...engine.control.take import Take
 from ...engine.database.database import Database
+from ..blender.files import find_armature, open_blend, save_after
 from ..reading import contact_markers
 from ..rig.root_target import RootTarget
-from ..writing import blend_copy
+from ..writing.bake import BakeOptions, bake
 from . import blend_file
 
 
@@ -30,34 +33,22 @@ def write_take(
 ) -> None:
     """Write a take with its contacts as markers; in a copy of the file `onto` if one is given.
 
-    The open file gives way to it. `armature`, `frame_start`, `root_bone` and `track` are about a
-    copy; all options are those of `bake` and `save_onto`, and so are the errors.
+    The open file gives way to it. `armature` is the name of the one in `onto` that performs the
+    take, by default its only one. `frame_start` (by default where its scene starts), `root_bone`
+    and `track` are about a copy as well. The options are those of `bake`. Raises what opening,
+    baking and saving raise.
     """
-    clip, hips = take.to_clip(), database.role_names["hips"]
-    mark = contact_markers.make_marker_writer(ranges, database.roles.leg_names, take.fps)
+    clip, legs = take.to_clip(), database.roles.leg_names
+    mark = contact_markers.make_marker_writer(ranges, legs, take.fps)
+    options: BakeOptions = {"root": root, "hips": database.role_names["hips"]}
+    options["fewer_keys"] = fewer_keys
     if onto is None:
-        blend_file.save_take(
-            clip,
-            path,
-            title=take.name,
-            root=root,
-            hips=hips,
-            fewer_keys=fewer_keys,
-            mark=mark,
-            obstacles=(take.performance.obstacles, take.performance.walls),
-        )
+        obstacles = take.performance.obstacles, take.performance.walls
+        blend_file.save_take(clip, path, title=take.name, obstacles=obstacles, mark=mark, **options)
         return
-    blend_copy.save_onto(
-        clip,
-        onto,
-        armature,
-        path,
-        title=take.name,
-        frame_start=frame_start,
-        root=root,
-        root_bone=root_bone,
-        hips=hips,
-        fewer_keys=fewer_keys,
-        track=track,
-        mark=mark,
-    )
+    open_blend(onto)
+    obj = find_armature(onto, armature)
+    start = bpy.context.scene.frame_start if frame_start is None else frame_start
+    options |= {"root_bone": root_bone, "track": track}
+    with save_after(path):
+        mark(bake(clip, obj, name=take.name, frame_start=start, **options), start)

@@ -7,7 +7,6 @@ from ...engine.lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         bake,
-        blend_copy,
         pose_guard,
         pose_recovery,
         pose_writer,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import bpy
 import numpy as np
@@ -32,6 +33,16 @@ from . import splicing
 
 Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame
 _OBJECT_SHARE = 0.25  # the object's part, if it moves, of the distance that fewer keys may cost
+
+
+class BakeOptions(TypedDict, total=False):
+    """Options of `bake` that writing a file hands on."""
+
+    root: RootTarget | None
+    root_bone: str
+    hips: str | None
+    fewer_keys: float
+    track: str | None
 
 
 def bake(
@@ -75,24 +86,16 @@ def bake(
     skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
     clip = replace(clip, skeleton=apply_stored_rest(obj, standing, skeleton))
     plan = build_plan(clip, standing, root, root_bone, hips)
-    hung = plan.clip.skeleton
+    names = plan.clip.skeleton.names
     bones = set(standing.rests) if bones is None else bones
-    check_follows_keys(obj, tuple(name for name in hung.names if name in bones))
+    check_follows_keys(obj, tuple(name for name in names if name in bones))
     fitted = fit(standing, plan.clip.skeleton, plan.alignment, plan.resting)
-    always = bool(
-        obj.animation_data and obj.animation_data.nla_tracks
-    )  # tracks below would show through
-    channels = _build_bone_channels(obj, fitted, plan.clip, always)
+    channels = _build_bone_channels(obj, fitted, plan.clip)
     channels += [c for bone in plan.resting for c in _build_rest_channels(obj, bone)]
     channels = [c for c in channels if c.group in bones]
-    carries = any(
-        parent < 0 and name in bones for name, parent in zip(hung.names, hung.parents, strict=True)
-    )
-    moving = (
-        _build_object_channels(obj, plan.object_motion)
-        if carries and plan.object_motion is not None
-        else []
-    )
+    moving = []
+    if plan.object_motion is not None and plan.is_carried_by(bones):
+        moving = _build_object_channels(obj, plan.object_motion)
     origin = compose(invert(plan.alignment), standing.transform)[1]
     masks = _compute_key_masks(obj, plan.clip, fitted, channels, moving, fewer_keys, origin)
     frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
@@ -100,16 +103,12 @@ def bake(
         name, obj, track=track, frame_start=frame_start, keep_active=keep_active
     ) as action:
         for channel in (*moving, *channels):
-            values, count = channel.values, channel.values.shape[1]
-            mask = masks.get(id(channel))
-            at = frames[:count] if mask is None else frames[mask]
-            values = values if mask is None else values[:, mask]
+            mask = masks.get(id(channel), slice(channel.values.shape[1]))
+            at, values = frames[mask], channel.values[:, mask]
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
-            posed = {*hung.names, *plan.resting}.intersection(bones)
-            replaced = {
-                f"{actions.build_bone_path(bone)}.{name}" for bone in posed for name in REST
-            }
+            paths = [actions.build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
+            replaced = {f"{path}.{name}" for path in paths for name in REST}
             if moving:
                 replaced |= {"location", *ROTATIONS}
             splicing.copy_other_keys(beside, actions.get_channelbag(action), replaced)
@@ -120,97 +119,85 @@ def bake(
 
 
 @dataclass(frozen=True, eq=False)
-class _Channel:
+class _Channel(KeyTrack):
     """Curves of a property: `values` (C, F), or (C, 1) for a single key.
 
-    `free` are the components to be keyed. `bone` is an index among the fitted bones, -1 for the
-    object; `mode` is that of a `KeyTrack`.
+    `free` are the components to be keyed. `bone` is an index among the fitted bones, -1 for
+    properties that no bone is posed by.
     """
 
     path: str
     group: str
-    values: np.ndarray
     free: tuple[int, ...]
-    bone: int = -1
-    mode: str = ""
+
+    @property
+    def moves(self) -> bool:
+        return self.values.shape[1] > 1
 
 
-def _build_bone_channels(
-    obj: bpy.types.Object, fitted: BoneMap, clip: Clip, always: bool
-) -> list[_Channel]:
+def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[_Channel]:
     """Build rotations, locations of bones that move or are off their rest, and a scale of 1.
 
-    Only a bone that is scaled now gets the scale.
+    Only a bone that is scaled now gets the scale. Before NLA tracks, all get all.
     """
+    always = actions.has_nla_tracks(obj)
     turns, shifts = fitted.compute_basis_matrices()
-    rotations = np.ascontiguousarray(
-        clip.rotations.transpose(1, 2, 0), dtype=np.float32
-    )  # (B, 4, F)
+    # (B, 4, F)
+    rotations = np.ascontiguousarray(clip.rotations.transpose(1, 2, 0), dtype=np.float32)
     result = []
     for i, name in enumerate(fitted.bones):
-        pose = obj.pose.bones[name]
+        pose, path = obj.pose.bones[name], actions.build_bone_path(name)
+        mode = pose.rotation_mode
         count = clip.frame_count if has_motion(rotations[i]) else 1
-        values = to_mode(turns[i] @ rotations[i, :, :count], pose.rotation_mode)
+        values = to_mode(turns[i] @ rotations[i, :, :count], mode)
         if free := find_unlocked_components(pose, "rotation"):
-            path = f"{actions.build_bone_path(name)}.{get_rotation_property(pose.rotation_mode)}"
-            result.append(_Channel(path, name, values, free, i, pose.rotation_mode))
+            prop = get_rotation_property(mode)
+            result.append(_Channel(i, mode, values, f"{path}.{prop}", name, free))
         count = clip.frame_count if has_motion(clip.positions[:, i].T) else 1
-        values = (
-            shifts[i] @ (clip.positions[:count, i] - fitted.rest_positions[i].astype(np.float32)).T
-        )
-        away = np.abs(values).max() > STILL
+        rest = fitted.rest_positions[i].astype(np.float32)
+        values = shifts[i] @ (clip.positions[:count, i] - rest).T
+        shifted = np.abs(values).max() > STILL or pose.location.length > STILL
         if obj.data.bones[name].use_connect:
             check_connected(name, obj.name, fitted.scale * values)
-        elif (free := find_unlocked_components(pose, "location")) and (
-            away or always or pose.location.length > STILL
-        ):
-            result.append(
-                _Channel(f"{actions.build_bone_path(name)}.location", name, values, free, i)
-            )
+        elif (free := find_unlocked_components(pose, "location")) and (shifted or always):
+            result.append(_Channel(i, "", values, f"{path}.location", name, free))
         if always or not np.allclose(np.array(pose.scale), 1.0, atol=1e-6):
-            result.append(
-                _Channel(f"{actions.build_bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2))
-            )
+            result.append(_build_scale_channel(name))
     return result
 
 
 def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
     """Build single keys that put a bone at rest."""
-    pose = obj.pose.bones[name]
-    rest = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
+    pose, path = obj.pose.bones[name], actions.build_bone_path(name)
+    turn = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
     parts = (
-        ("rotation", get_rotation_property(pose.rotation_mode), rest),
+        ("rotation", get_rotation_property(pose.rotation_mode), turn),
         ("location", "location", np.zeros((3, 1))),
     )
     channels = [
-        _Channel(
-            f"{actions.build_bone_path(name)}.{prop}",
-            name,
-            values,
-            find_unlocked_components(pose, kind),
-        )
+        _Channel(-1, "", values, f"{path}.{prop}", name, find_unlocked_components(pose, kind))
         for kind, prop, values in parts
     ]
-    return [
-        *channels,
-        _Channel(f"{actions.build_bone_path(name)}.scale", name, np.ones((3, 1)), (0, 1, 2)),
-    ]
+    return [*channels, _build_scale_channel(name)]
+
+
+def _build_scale_channel(name: str) -> _Channel:
+    """Build a single key that takes the scale off a bone."""
+    path = f"{actions.build_bone_path(name)}.scale"
+    return _Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
 
 
 def _build_object_channels(obj: bpy.types.Object, motion: Transform) -> list[_Channel]:
     """Build location and rotation for the object's world motion, as its parent and deltas are."""
     mode = obj.rotation_mode
     rotations, locations = ObjectFrame.from_object(obj).compute_channels(motion)
-    values = to_mode(rotations.T, mode).astype(np.float32)
+    parts = (
+        ("", "location", locations.T.astype(np.float32)),
+        (mode, get_rotation_property(mode), to_mode(rotations.T, mode).astype(np.float32)),
+    )
     return [
-        _Channel("location", OBJECT_GROUP, _shorten(locations.T.astype(np.float32)), (0, 1, 2)),
-        _Channel(
-            get_rotation_property(mode),
-            OBJECT_GROUP,
-            _shorten(values),
-            tuple(range(len(values))),
-            mode=mode,
-        ),
+        _Channel(-1, kind, _shorten(values), path, OBJECT_GROUP, tuple(range(len(values))))
+        for kind, path, values in parts
     ]
 
 
@@ -239,45 +226,33 @@ def _compute_key_masks(
     tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
     points = _make_points_function(skeleton, fitted, tails, clip.frame_count)
     posed = [c for c in channels if c.bone >= 0]
-    singles = [
-        KeyTrack(c.bone, c.mode, np.repeat(c.values, clip.frame_count, axis=1))
-        for c in posed
-        if c.values.shape[1] == 1
-    ]
-    full = points(
-        [*singles, *(KeyTrack(c.bone, c.mode, c.values) for c in posed if c.values.shape[1] > 1)]
-    )
-    thin = [c for c in posed if c.values.shape[1] > 1]
-    tracks = [KeyTrack(c.bone, c.mode, c.values) for c in thin]
+    tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]
+    still = [replace(c, values=np.repeat(c.values, clip.frame_count, axis=1)) for c in singles]
+    full = points([*still, *tracks])
     result = {}
-    moving = [c for c in moving if c.values.shape[1] > 1]
+    moving = [c for c in moving if c.moves]
     if moving:
         # a turn of the object swings every point about its origin
         reach = float(np.linalg.norm(full - origin, axis=-1).max())
-        limits = [
-            0.5
-            * _OBJECT_SHARE
-            * distance
-            / (reach if c.mode else ObjectFrame.from_object(obj).scale)
-            for c in moving
-        ]
-        masks = keys.thin_tracks([KeyTrack(-1, c.mode, c.values) for c in moving], limits)
+        scale = ObjectFrame.from_object(obj).scale
+        limits = [0.5 * _OBJECT_SHARE * distance / (reach if c.mode else scale) for c in moving]
+        masks = keys.thin_tracks(moving, limits)
         result = {id(c): mask for c, mask in zip(moving, masks, strict=True)}
         distance *= 1.0 - _OBJECT_SHARE
     if tracks:
         shares = keys.compute_error_shares(skeleton, tracks, full, fitted.scale)
         masks = keys.reduce_keys(tracks, points, shares, skeleton, distance)
-        result |= {id(c): mask for c, mask in zip(thin, masks, strict=True)}
+        result |= {id(c): mask for c, mask in zip(tracks, masks, strict=True)}
     return result
 
 
 def _make_points_function(
     skeleton: Skeleton, bones: BoneMap, tails: np.ndarray, frames: int
 ) -> keys.Points:
-    """Return a function that poses a skeleton by tracks.
+    """Return a function that poses a skeleton by tracks; bones without a track rest.
 
-    `tails` (B, 3) are in the bones' own frames, in metres. Bones without a track rest. Between
-    calls, the same tracks are posed again.
+    `tails` (B, 3) are in the bones' own frames, in metres. Between calls, the same tracks are posed
+    again.
     """
     rotations = np.tile(quat.IDENTITY.astype(np.float32), (frames, skeleton.bone_count, 1))
     locations = np.zeros((frames, skeleton.bone_count, 3), np.float32)

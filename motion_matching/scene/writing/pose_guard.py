@@ -12,9 +12,8 @@ import bpy
 from ..blender import actions
 from ..blender.transforms import REST, read_property
 
-_LAST = re.compile(
-    r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)'
-)  # owner and custom property of a path, or property
+# owner and custom property of a path, or property
+_LAST = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)')
 
 
 @contextmanager
@@ -31,10 +30,8 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
     finally:
         # else Blender would evaluate what it plays by now later, over the pose
         bpy.context.view_layer.update()
-        for (
-            path,
-            value,
-        ) in others.items():  # first: a bone whose rotation mode is set turns its rotation
+        # first: a bone whose rotation mode is set turns its rotation
+        for path, value in others.items():
             if _read_value(obj, path) != value:
                 _set_value(obj, path, value)
         for name, values in before.items():
@@ -44,17 +41,9 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def _read_played_values(obj: bpy.types.Object) -> dict[str, Any]:
-    """Return the values, by path, of what actions and drivers of an object set besides
-    transforms.
-    """
-    paths = {
-        curve.data_path
-        for action, slot in actions.get_played_actions(obj)
-        for curve in actions.get_active_curves(action, slot)
-    }
-    if obj.animation_data:
-        paths |= {curve.data_path for curve in obj.animation_data.drivers}
-    values = {path: _read_value(obj, path) for path in paths if path.rpartition(".")[2] not in REST}
+    """Return by path what actions and drivers of an object set besides transforms."""
+    paths = [path for path in actions.find_animated_paths(obj) if path.split(".")[-1] not in REST]
+    values = {path: _read_value(obj, path) for path in paths}
     return {path: value for path, value in values.items() if value is not None}
 
 

@@ -1,6 +1,6 @@
 """Poses on an armature, tick by tick: what a bake writes as keys, shown as the pose.
 
-What can be known before is worked out once. A tick then costs a handful of array operations, plain
+What can be known before is computed once. A tick then costs a handful of array operations, plain
 floats for the bone that carries the character, and one update.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
-from ..blender.actions import build_bone_path
+from ..blender.actions import build_bone_path, has_nla_tracks
 from ..blender.channels import (
     OBJECT_GROUP,
     STILL,
@@ -51,6 +51,16 @@ class Track:
     rest: tuple[float, ...]
     optional: bool = False
 
+    def get_values(self, rows: np.ndarray) -> np.ndarray:
+        """Return the track's values (C, T) among all channels (T, N)."""
+        return rows[:, self.start : self.start + len(self.rest)].T
+
+    def may_skip(self, rows: np.ndarray) -> bool:
+        """Return whether it may be left out of a take with these channels (T, N)."""
+        if not self.optional:
+            return False
+        return float(np.abs(self.get_values(rows).T - np.array(self.rest)).max()) <= STILL
+
 
 class PoseWriter:
     """Writes poses (7, B) of a skeleton onto an armature, which it knows by name.
@@ -76,13 +86,10 @@ class PoseWriter:
         collection: str = "",
     ) -> None:
         standing = ArmatureState.from_object(obj)
-        skeleton = apply_stored_rest(
-            obj, standing, skeleton.with_names(to_blender_names(skeleton.names))
-        )
-        rest = Clip(
-            "rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
-        )
-        plan = build_plan(rest, standing, root, root_bone, hips)
+        skeleton = skeleton.with_names(to_blender_names(skeleton.names))
+        skeleton = apply_stored_rest(obj, standing, skeleton)
+        rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
+        plan = build_plan(Clip("rest", skeleton, *rest_pose, 1.0), standing, root, root_bone, hips)
         chosen = get_collection_bones(obj, collection) if collection else set(standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:
@@ -92,24 +99,16 @@ class PoseWriter:
             )
         check_follows_keys(obj, tuple(driven))
         self.armature = Handle.from_block(obj, "objects")
-        self.start = (
-            *plan.alignment[1][:2].tolist(),
-            2.0 * float(np.arctan2(plan.alignment[0][3], plan.alignment[0][0])),
-        )
+        (w, _, _, z), (x, y, _) = (part.tolist() for part in plan.alignment)
+        self.start = x, y, 2.0 * float(np.arctan2(z, w))
         self.tracks: tuple[Track, ...] = ()
         self.scaled: list[str] = []
         self.collection = collection  # other bones go on playing theirs
-        hung = plan.clip.skeleton
-        carries = any(
-            parent < 0 and name in chosen
-            for name, parent in zip(hung.names, hung.parents, strict=True)
-        )
+        carries = plan.is_carried_by(chosen)
         self.travels = carries and plan.root is not RootTarget.IN_PLACE
-        self._object = (
-            _ObjectMotion(obj, plan, standing)
-            if carries and plan.object_motion is not None
-            else None
-        )
+        self._object: _ObjectMotion | None = None
+        if carries and plan.object_motion is not None:
+            self._object = _ObjectMotion(obj, plan, standing)
         self._plan_bones(obj, standing, skeleton, plan, driven)
         self._assign_channels(obj, [*driven, *(name for name in plan.resting if name in chosen)])
         self._saved: SavedPose | None = None
@@ -123,12 +122,9 @@ class PoseWriter:
         If only a bone collection is driven, other bones go on playing theirs. Raises RigError if it
         cannot be posed.
         """
-        obj = find_posable(self.armature)
+        obj, plays_on = find_posable(self.armature), bool(self.collection)
         self._saved = SavedPose.capture(
-            obj,
-            self._bone_indices,
-            moves_object=self._object is not None,
-            plays_on=bool(self.collection),
+            obj, self._bone_indices, moves_object=self._object is not None, plays_on=plays_on
         )
         obj.update_tag()  # the armature itself may have changed; from now on only poses do
 
@@ -172,9 +168,8 @@ class PoseWriter:
         result[: 3 * self._rows] = locations.ravel()
         for group in self._groups:
             near = before[group.channels].reshape(len(group.rows), -1).T
-            result[group.channels] = to_mode_near(
-                rotations[group.rows].T, group.mode, near
-            ).T.ravel()
+            values = to_mode_near(rotations[group.rows].T, group.mode, near)
+            result[group.channels] = values.T.ravel()
         return result
 
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
@@ -190,21 +185,17 @@ class PoseWriter:
 
     def show_again(self, *, update: bool = True) -> None:
         """Put the armature into the last pose again, after keys or a frame change moved it."""
-        obj = find_posable(self.armature)
+        obj, channels = find_posable(self.armature), self._last_channels
         bones = obj.pose.bones
         if len(bones) != self._bone_count:
             raise RigError(f"armature '{self.armature.name}' has other bones now; start again.")
         for part in self._scatter:
             if part.partial:
                 bones.foreach_get(part.name, part.buffer)
-            part.buffer[part.indices] = self._last_channels[part.channels]
+            part.buffer[part.indices] = channels[part.channels]
             bones.foreach_set(part.name, part.buffer)
         if self._object:
-            self._object.set(
-                obj,
-                self._last_channels[self._object.location],
-                self._last_channels[self._object.rotation],
-            )
+            self._object.set(obj, channels)
         # foreach_set alone does not tag the dependency graph; the object is enough, for the
         # armature has not changed
         obj.update_tag(refresh={"OBJECT"})
@@ -213,17 +204,15 @@ class PoseWriter:
 
     def rename_bones(self, names: Mapping[str, str]) -> None:
         """Follow bones that were renamed, given new names by old: recordings go on."""
-        self.tracks = tuple(
-            replace(
-                track,
-                path=build_bone_path(names[track.group])
-                + track.path[len(build_bone_path(track.group)) :],
-                group=names[track.group],
-            )
-            if track.path.startswith(build_bone_path(track.group))
-            else track
-            for track in self.tracks
-        )
+
+        def rename(track: Track) -> Track:
+            path = build_bone_path(track.group)
+            if not track.path.startswith(path):
+                return track
+            name = names[track.group]
+            return replace(track, path=build_bone_path(name) + track.path[len(path) :], group=name)
+
+        self.tracks = tuple(map(rename, self.tracks))
         self.scaled = [names[name] for name in self.scaled]
 
     # ------------------------------------------------------------ once
@@ -236,20 +225,20 @@ class PoseWriter:
         plan: Plan,
         driven: Sequence[str],
     ) -> None:
-        """Work out where the bones' local poses come from, and what makes channels of them."""
+        """Find where the bones' local poses come from, and what makes channels of them."""
         hung = plan.clip.skeleton
         fitted = fit(standing, hung, plan.alignment, plan.resting)
         rows = [hung.index(name) for name in driven]
         turns, shifts = fitted.compute_basis_matrices()
         self._turns, self._shifts = turns[rows].astype(np.float64), shifts[rows].astype(np.float64)
         self._rests, self._scale = fitted.rest_positions[rows][..., None], fitted.scale
-        self._reparented = _ReparentedBones(skeleton, plan)
-        above = [hung.names[hung.parents[row]] if hung.parents[row] >= 0 else None for row in rows]
-        self._sources = np.array([self._reparented.indices.get(name, 0) for name in driven])
+        bones = self._reparented = _ReparentedBones(skeleton, plan)
+        above = [hung.names[parent] if parent >= 0 else None for parent in hung.parents[rows]]
+        self._sources = np.array([bones.indices.get(name, 0) for name in driven])
         self._carrying = [
             (row, name, parent)
             for row, (name, parent) in enumerate(zip(driven, above, strict=True))
-            if not self._reparented.has_same_parent(name, parent)
+            if not bones.has_same_parent(name, parent)
         ]
         # other bones keep their distance from their parents
         self._connected = [
@@ -259,13 +248,11 @@ class PoseWriter:
     def _assign_channels(self, obj: bpy.types.Object, names: Sequence[str]) -> None:
         """Assign channels to every property: locations first, then rotations by their modes."""
         bones = obj.pose.bones
-        self._bone_count, self._bone_indices = (
-            len(bones),
-            np.array([bones.find(name) for name in names]),
-        )
-        modes = [bones[name].rotation_mode for name in names] + (
-            [self._object.frame.mode] if self._object else []
-        )
+        self._bone_count = len(bones)
+        self._bone_indices = np.array([bones.find(name) for name in names])
+        modes: list[str] = [bones[name].rotation_mode for name in names]
+        if self._object:
+            modes.append(self._object.frame.mode)
         self._rows, self._groups, start = len(modes), [], 3 * len(modes)
         starts = np.zeros(len(modes), np.intp)
         for mode in sorted(set(modes)):
@@ -274,44 +261,30 @@ class PoseWriter:
             self._groups.append(_Group(mode, rows, slice(start, start + size * len(rows))))
             starts[rows] = start + size * np.arange(len(rows))
             start += size * len(rows)
-        self._rotations, self._locations = (
-            np.tile([1.0, 0.0, 0.0, 0.0], (self._rows, 1)),
-            np.zeros((self._rows, 3)),
-        )
+        self._rotations = np.tile([1.0, 0.0, 0.0, 0.0], (self._rows, 1))
+        self._locations = np.zeros((self._rows, 3))
         self.channel_count, self.at_rest = start, np.zeros(start)
-        tracks, scatter = [], _ScatterBuilder()
-        shines = bool(
-            obj.animation_data and obj.animation_data.nla_tracks
-        )  # tracks below would show through
+        shines = has_nla_tracks(obj)
+        tracks: list[Track] = []
         for row, (name, mode) in enumerate(zip(names, modes, strict=False)):
-            pose = bones[name]
-            moves = (
-                ()
-                if obj.data.bones[name].use_connect
-                else find_unlocked_components(pose, "location")
-            )
+            pose, path, turn = bones[name], build_bone_path(name), get_rotation_property(mode)
+            connected = obj.data.bones[name].use_connect
+            moves = () if connected else find_unlocked_components(pose, "location")
             turns = find_unlocked_components(pose, "rotation")
-            for prop, first, free in (
-                ("location", 3 * row, moves),
-                (get_rotation_property(mode), int(starts[row]), turns),
-            ):
-                optional = prop == "location" and not shines and pose.location.length <= STILL
-                tracks.append(
-                    Track(
-                        f"{build_bone_path(name)}.{prop}", name, first, free, REST[prop], optional
-                    )
-                )
-                scatter.add(prop, int(self._bone_indices[row]), first, free)
+            rests = not shines and pose.location.length <= STILL
+            tracks += [
+                Track(f"{path}.location", name, 3 * row, moves, REST["location"], rests),
+                Track(f"{path}.{turn}", name, int(starts[row]), turns, REST[turn]),
+            ]
+        owners = self._bone_indices.repeat(2).tolist()
+        self._scatter = _build_scatter(tracks, owners, self._bone_count)
         if self._object:
-            self._object.assign_channels(3 * len(names), int(starts[-1]))
-            tracks += self._object.tracks
+            tracks += self._object.assign_channels(3 * len(names), int(starts[-1]))
         self.tracks = tuple(track for track in tracks if track.free)
-        self.scaled = [
-            name for name in names if not np.allclose(np.array(bones[name].scale), 1.0, atol=STILL)
-        ]
+        scales = {name: np.array(bones[name].scale) for name in names}
+        self.scaled = [n for n, scale in scales.items() if not np.allclose(scale, 1.0, atol=STILL)]
         for track in tracks:
             self.at_rest[track.start : track.start + len(track.rest)] = track.rest
-        self._scatter = scatter.build(self._bone_count)
 
 
 class _Group(NamedTuple):
@@ -335,29 +308,22 @@ class _Scatter(NamedTuple):
     partial: bool
 
 
-class _ScatterBuilder:
-    """Collects which value of which property each channel sets."""
-
-    def __init__(self) -> None:
-        self._indices: dict[str, list[int]] = {}
-        self._channels: dict[str, list[int]] = {}
-
-    def add(self, prop: str, bone: int, first: int, free: tuple[int, ...]) -> None:
-        self._indices.setdefault(prop, []).extend(len(REST[prop]) * bone + c for c in free)
-        self._channels.setdefault(prop, []).extend(first + c for c in free)
-
-    def build(self, bones: int) -> list[_Scatter]:
-        return [
-            _Scatter(
-                prop,
-                np.zeros(len(REST[prop]) * bones, np.float32),
-                np.array(at),
-                np.array(self._channels[prop]),
-                len(at) < len(REST[prop]) * bones,
-            )
-            for prop, at in self._indices.items()
-            if at
-        ]
+def _build_scatter(
+    tracks: Sequence[Track], bone_indices: Sequence[int], bone_count: int
+) -> list[_Scatter]:
+    """Find for each property of bones which of its values the tracks' channels set."""
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for track, bone in zip(tracks, bone_indices, strict=True):
+        size, prop = len(track.rest), track.path.rpartition(".")[2]
+        pairs = ((size * bone + c, track.start + c) for c in track.free)
+        parts.setdefault(prop, []).extend(pairs)
+    result = []
+    for prop, targets in parts.items():
+        if targets:
+            indices, channels = np.ascontiguousarray(np.transpose(targets))
+            buffer = np.zeros(len(REST[prop]) * bone_count, np.float32)
+            result.append(_Scatter(prop, buffer, indices, channels, len(indices) < len(buffer)))
+    return result
 
 
 class _ReparentedBones:
@@ -408,9 +374,9 @@ class _ReparentedBones:
         """Return where the skeleton has a bone in the world."""
         if number not in known:
             own, parent = self.get_bone(pose, number), self._parents[number]
-            known[number] = (
-                own if parent < 0 else compose_rigid(self._compute_world(pose, parent, known), own)
-            )
+            if parent >= 0:
+                own = compose_rigid(self._compute_world(pose, parent, known), own)
+            known[number] = own
         return known[number]
 
 
@@ -422,21 +388,17 @@ class _ObjectMotion:
         self._stands = to_rigid(compose(invert(plan.alignment), standing.transform))
         self._above = invert_rigid(to_rigid((self.frame.turn, self.frame.position)))
         self._undelta = invert_rigid(to_rigid((self.frame.delta, np.zeros(3))))
-        self._shift, self._property = (
-            self.frame.shift.tolist(),
-            get_rotation_property(self.frame.mode),
-        )
+        self._shift = self.frame.shift.tolist()
+        self._property = get_rotation_property(self.frame.mode)
 
-    def assign_channels(self, location: int, rotation: int) -> None:
-        """Store where these start among the channels."""
-        size = len(REST[self._property])
-        self.location, self.rotation = (
-            slice(location, location + 3),
-            slice(rotation, rotation + size),
-        )
-        self.tracks = (
+    def assign_channels(self, location: int, rotation: int) -> tuple[Track, Track]:
+        """Store where these start among the channels, and return their tracks."""
+        rest = REST[self._property]
+        self._location = slice(location, location + 3)
+        self._rotation = slice(rotation, rotation + len(rest))
+        return (
             Track("location", OBJECT_GROUP, location, (0, 1, 2), REST["location"]),
-            Track(self._property, OBJECT_GROUP, rotation, tuple(range(size)), REST[self._property]),
+            Track(self._property, OBJECT_GROUP, rotation, tuple(range(len(rest))), rest),
         )
 
     def compute_channels(self, motion: Rigid) -> Rigid:
@@ -444,19 +406,12 @@ class _ObjectMotion:
 
         This is `ObjectFrame.compute_channels` in plain floats.
         """
-        seen, scale, shift = (
-            compose_rigid(self._above, compose_rigid(motion, self._stands)),
-            self.frame.scale,
-            self._shift,
-        )
+        seen = compose_rigid(self._above, compose_rigid(motion, self._stands))
+        scale, (x, y, z) = self.frame.scale, self._shift
         turned = compose_rigid(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))
-        return Rigid(
-            seen.x / scale - shift[0],
-            seen.y / scale - shift[1],
-            seen.z / scale - shift[2],
-            *turned[3:],
-        )
+        return Rigid(seen.x / scale - x, seen.y / scale - y, seen.z / scale - z, *turned[3:])
 
-    def set(self, obj: bpy.types.Object, location: np.ndarray, rotation: np.ndarray) -> None:
-        obj.location = location.tolist()
-        setattr(obj, self._property, rotation.tolist())
+    def set(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
+        """Put the object where the channels say."""
+        obj.location = channels[self._location].tolist()
+        setattr(obj, self._property, channels[self._rotation].tolist())

@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionMatchingError, RigError
-from ..blender import actions
-from ..blender.channels import STILL, has_motion
+from ..blender import actions, playback
+from ..blender.channels import has_motion
 from ..blender.handle import Handle, find_posable
 from ..blender.transforms import ROTATIONS
 from . import splicing
@@ -58,25 +58,15 @@ class GrowingAction:
         self, armature: Handle, name: str, tracks: Sequence[Track], shares: bool = False
     ) -> None:
         self._armature, self._tracks = armature, tracks
-        sizes = [len(track.free) for track in tracks]
         obj = find_posable(armature)
-        self._before = actions.PlaybackState.from_object(obj) if shares else None
+        self._before = playback.PlaybackState.from_object(obj) if shares else None
         with actions.create_action(name, obj, with_own=shares) as action:
             _remove_recorded_channels(action, tracks)
             first = len(actions.get_channelbag(action).fcurves)
-            self._first_indices = (
-                first + np.concatenate([[0], np.cumsum(sizes)])[: len(sizes)]
-            ).tolist()
-            nothing = np.zeros(0)
+            ends = first + np.cumsum([0, *(len(track.free) for track in tracks)])
+            self._first_indices = ends[:-1].tolist()
             for track in tracks:  # all curves in their order, whichever grows first
-                actions.write_channel(
-                    action,
-                    track.path,
-                    nothing,
-                    np.zeros((len(track.rest), 0)),
-                    track.group,
-                    track.free,
-                )
+                _write_track(action, track, np.zeros(0), np.zeros((len(track.rest), 0)))
         action[GROWING] = True
         self._action = Handle.from_block(action, "actions")
 
@@ -88,12 +78,9 @@ class GrowingAction:
         action = self._find_action()
         curves, touched = splicing.GrowingCurves(action), 0
         for number in numbers:
-            track = self._tracks[number]
-            values = rows[:, track.start : track.start + len(track.rest)].T
-            if _is_at_rest(track, values):
-                continue
-            first = self._first_indices[number]
-            touched += curves.grow(first, track.path, frames, values, track.group, track.free)
+            if not self._tracks[number].may_skip(rows):
+                first = self._first_indices[number]
+                touched += curves.grow(first, self._tracks[number], frames, rows)
         # the keys play now, so that the next pose that is written stays
         action.update_tag()
         bpy.context.view_layer.update()
@@ -122,12 +109,12 @@ class GrowingAction:
         paths = _find_replaced_paths(self._tracks)
         if all(curve.data_path in paths for curve in actions.get_channelbag(action).fcurves):
             return False
-        before = self._before.action.find() if self._before and self._before.action else None
-        can_write = self._before and before and before.library is None
-        bag = actions.get_channelbag(before, self._before.slot) if can_write else None
-        if bag:
-            splicing.copy_other_keys(action, bag, paths)
-            return False
+        before = self._before.find_action() if self._before else None
+        if self._before and before and before.library is None:
+            bag = actions.get_channelbag(before, self._before.find_slot(before))
+            if bag:
+                splicing.copy_other_keys(action, bag, paths)
+                return False
         splicing.remove_channels(action, paths)
         action.name = f"{action.name} Keys"
         del action[GROWING]
@@ -186,27 +173,12 @@ def write_take(
         action, extent = take, tuple(take.frame_range)
         actions.assign(obj, action)
         for track in ticks.tracks:
-            values = ticks.rows[:, track.start : track.start + len(track.rest)].T
-            if not (_is_at_rest(track, values) and not splicing.has_channel(action, track.path)):
-                splicing.splice_channel(
-                    action,
-                    track.path,
-                    ticks.frames,
-                    values,
-                    track.group,
-                    track.free,
-                    track.rest,
-                    extent,
-                )
-    store_performance(
-        action,
-        ticks.performance,
-        float(ticks.frames[0]),
-        len(ticks.frames),
-        ticks.fps,
-        ticks.lead_in,
-        ticks.collection,
-    )
+            if splicing.has_channel(action, track.path) or not track.may_skip(ticks.rows):
+                values = track.get_values(ticks.rows)
+                splicing.splice_channel(action, track, ticks.frames, values, extent)
+    first, count = float(ticks.frames[0]), len(ticks.frames)
+    origin = ticks.fps, ticks.lead_in, ticks.collection
+    store_performance(action, ticks.performance, first, count, *origin)
     # the keys play now, so that the next pose that is written stays
     bpy.context.view_layer.update()
     return action
@@ -219,18 +191,18 @@ def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
     the bone collection that alone was driven, or "". Raises MotionMatchingError if there is none,
     or if such a text was deleted.
     """
-    parts = _read_parts(action)
-    if not parts:
+    if not _read_parts(action):
         raise MotionMatchingError(
             f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
             "steered path."
         )
-    if not all("performance" in part for part in parts):
+    if not has_performance(action):
         raise MotionMatchingError(
             f"The take '{action.name}' does not hold what was performed, because its text was "
             "deleted; bake or record another."
         )
-    return [{**part, "performance": part["performance"].as_string()} for part in parts]
+    parts = _read_parts(action)
+    return [part | {"performance": part["performance"].as_string()} for part in parts]
 
 
 def has_performance(action: bpy.types.Action) -> bool:
@@ -247,17 +219,10 @@ def _remove_recorded_channels(action: bpy.types.Action, tracks: Sequence[Track])
 
 
 def _find_replaced_paths(tracks: Sequence[Track]) -> set[str]:
-    """Return the paths that a recording replaces.
-
-    They are its tracks, in any rotation mode, and the scale of its bones.
-    """
+    """Return the paths that a recording replaces: tracks in any rotation mode, and bones' scale."""
     paths = {track.path for track in tracks}
     for path in list(paths):
-        owner = (
-            path.rpartition("location")[0]
-            if path.endswith("location")
-            else path.rpartition("rotation")[0]
-        )
+        owner = path.rpartition("location" if path.endswith("location") else "rotation")[0]
         paths.update(f"{owner}{name}" for name in ROTATIONS)
         if owner:
             paths.add(f"{owner}scale")
@@ -266,26 +231,19 @@ def _find_replaced_paths(tracks: Sequence[Track]) -> set[str]:
 
 def _write_all(action: bpy.types.Action, ticks: RecordedTicks) -> None:
     for track in ticks.tracks:
-        values = ticks.rows[:, track.start : track.start + len(track.rest)].T
-        if _is_at_rest(track, values):
-            continue
-        count = len(ticks.frames) if has_motion(values) else 1
-        actions.write_channel(
-            action, track.path, ticks.frames[:count], values[:, :count], track.group, track.free
-        )
+        if not track.may_skip(ticks.rows):
+            values = track.get_values(ticks.rows)
+            count = len(ticks.frames) if has_motion(values) else 1
+            _write_track(action, track, ticks.frames[:count], values[:, :count])
     for bone in ticks.scaled:
-        actions.write_channel(
-            action,
-            f"{actions.build_bone_path(bone)}.scale",
-            ticks.frames[:1],
-            np.ones((3, 1)),
-            bone,
-        )
+        path = f"{actions.build_bone_path(bone)}.scale"
+        actions.write_channel(action, path, ticks.frames[:1], np.ones((3, 1)), bone)
 
 
-def _is_at_rest(track: Track, values: np.ndarray) -> bool:
-    """Return whether a track may be left out of a take with these values (C, T)."""
-    return track.optional and float(np.abs(values.T - np.array(track.rest)).max()) <= STILL
+def _write_track(
+    action: bpy.types.Action, track: Track, frames: np.ndarray, values: np.ndarray
+) -> None:
+    actions.write_channel(action, track.path, frames, values, track.group, track.free)
 
 
 def store_performance(
@@ -303,14 +261,8 @@ def store_performance(
     """
     text = bpy.data.texts.new(f"{action.name}.performance.json")
     text.from_string(performance)
-    part = {
-        "frame": frame,
-        "ticks": ticks,
-        "fps": fps,
-        "lead_in": lead_in,
-        "performance": text,
-        "collection": collection,
-    }
+    part: dict[str, Any] = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in}
+    part |= {"performance": text, "collection": collection}
     action[PARTS] = [*_read_parts(action), part]
 
 

@@ -1,7 +1,4 @@
-"""Single rotations with positions in plain floats, for the few bones of a tick.
-
-Arrays would be slow for these.
-"""
+"""Single rotations with positions in plain floats, for the few bones of a tick: arrays are slow."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..blender.actions import PlaybackState
+from ..blender.actions import keep_in_file
 from ..blender.handle import Handle
+from ..blender.playback import PlaybackState
 from ..blender.transforms import REST, ROTATIONS, read_property
 
 # custom property of an object: its saved pose, while a session drives it
@@ -18,9 +19,7 @@ SAVED_POSE = "motion_matching_found"
 
 @dataclass(frozen=True)
 class SavedPose:
-    """Transforms of some bones, by `bone_indices` (N,), and of the object if it is moved, and what
-    it played.
-    """
+    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and what it plays."""
 
     bone_indices: np.ndarray
     bones: dict[str, np.ndarray]  # of all bones (B, C), by property
@@ -33,26 +32,16 @@ class SavedPose:
     def capture(
         cls, obj: bpy.types.Object, bone_indices: np.ndarray, *, moves_object: bool, plays_on: bool
     ) -> SavedPose:
-        """Save everything, take the action off unless it plays on for other bones, and reset the
-        scale of the bones.
+        """Save everything, take the action off unless it plays on, and reset the bones' scale.
 
         Raises RigError, with nothing changed, if an NLA strip is being tweaked.
         """
-        placement = (
-            {name: tuple(getattr(obj, name)) for name in ("location", *ROTATIONS)}
-            if moves_object
-            else {}
-        )
+        names = ("location", *ROTATIONS) if moves_object else ()
+        placement = {name: tuple(getattr(obj, name)) for name in names}
         bones = {name: read_property(obj.pose.bones, name) for name in REST}
         playing = PlaybackState.from_object(obj)
-        saved = cls(
-            bone_indices,
-            bones,
-            placement,
-            obj.data.pose_position,
-            playing,
-            bpy.context.scene.frame_float,
-        )
+        position, frame = obj.data.pose_position, bpy.context.scene.frame_float
+        saved = cls(bone_indices, bones, placement, position, playing, frame)
         obj[SAVED_POSE] = saved._to_property()
         if not plays_on:
             saved.playing.suspend(obj)
@@ -73,12 +62,10 @@ class SavedPose:
         }
         placement = {name: tuple(values) for name, values in note["placed"].items()}
         action = note.get("action")
-        playing = PlaybackState(
-            **{**note["playing"], "action": action and Handle.from_block(action, "actions")}
-        )
-        return cls(
-            np.array(note["numbers"]), bones, placement, note["position"], playing, note["frame"]
-        )
+        handle = action and Handle.from_block(action, "actions")
+        playing = PlaybackState(**(note["playing"] | {"action": handle}))
+        indices = np.array(note["numbers"])
+        return cls(indices, bones, placement, note["position"], playing, note["frame"])
 
     def _to_property(self) -> dict[str, Any]:
         """Return a custom property, which Blender's undo steps keep.
@@ -87,7 +74,7 @@ class SavedPose:
         """
         playing = asdict(self.playing)
         del playing["action"]
-        action = self.playing.action.find() if self.playing.action else None
+        action = self.playing.find_action()
         return {
             "numbers": self.bone_indices.tolist(),
             "position": self.pose_position,
@@ -105,11 +92,7 @@ class SavedPose:
         if self.pose_position != obj.data.pose_position:
             obj.data.pose_position = self.pose_position
         self.playing.resume(obj, keep_action=keep_action)
-        action = self.playing.action.find() if self.playing.action else None
-        if action and action.users == 0:
-            action.use_fake_user = (
-                True  # a take plays in its place, and Blender would drop it when the file is saved
-            )
+        keep_in_file(self.playing.find_action())  # a take may play in its place
         if not keep_action:
             # what plays again would win over the pose at the next update
             bpy.context.view_layer.update()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..blender.actions import LINEAR, ON_KEY, get_channelbag
+from ..blender.actions import LINEAR, ON_KEY, create_curve, get_channelbag, write_linear_keys
 from ..blender.channels import OBJECT_GROUP
+from .pose_writer import Track
 
 _VECTOR = 2  # the number of a type of handles, for foreach_set
 # a key's parts and what a new linear one has: None stands for its own frame and value
@@ -35,45 +36,25 @@ class GrowingCurves:
         self._bag = get_channelbag(action)
         self._curves = list(self._bag.fcurves)  # looking one up by index counts from the first
 
-    def grow(
-        self,
-        first: int,
-        data_path: str,
-        frames: np.ndarray,
-        values: np.ndarray,
-        group: str,
-        components: Iterable[int],
-    ) -> int:
-        """Extend a property's curves to `values` (C, F) at rising `frames` (F,).
+    def grow(self, first: int, track: Track, frames: np.ndarray, rows: np.ndarray) -> int:
+        """Extend a track's curves to channels (F, C) at rising `frames` (F,).
 
-        The curves hold the first of these already; `first` is the index of the property's first
-        curve among the action's. Returns the number of keys that were touched: all of them.
+        The curves hold the first of these already; `first` is the index of the track's first curve
+        among the action's. Returns the number of keys that were touched: all of them.
         """
-        keys = np.empty((len(frames), 2), dtype=np.float32)
-        keys[:, 0] = frames
-        linear = np.full(len(frames), LINEAR, dtype=np.uint8)
-        touched = 0
-        for number, component in enumerate(components):
-            points = self._find_curve(first + number, data_path, component, group).keyframe_points
-            missing = len(frames) - len(points)
-            if missing < 0:  # somebody added keys
-                points.clear()
-                missing = len(frames)
-            points.add(missing)
-            keys[:, 1] = values[component]
-            points.foreach_set("co", keys.ravel())
-            points.foreach_set("interpolation", linear)
-            touched += len(frames)
-        return touched
+        values = track.get_values(rows)
+        for number, component in enumerate(track.free):
+            curve = self._find_curve(first + number, track, component)
+            write_linear_keys(curve, frames, values[component])
+        return len(frames) * len(track.free)
 
-    def _find_curve(self, index: int, data_path: str, component: int, group: str) -> Any:
+    def _find_curve(self, index: int, track: Track, component: int) -> Any:
         if index < len(self._curves):
             curve = self._curves[index]
-            if curve.array_index == component and curve.data_path == data_path:
+            if curve.array_index == component and curve.data_path == track.path:
                 return curve
-        return self._bag.fcurves.find(data_path, index=component) or _create_curve(
-            self._bag, data_path, component, group
-        )
+        found = self._bag.fcurves.find(track.path, index=component)
+        return found or create_curve(self._bag, track.path, component, track.group)
 
 
 def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
@@ -89,21 +70,18 @@ def copy_other_keys(action: bpy.types.Action, bag: Any, data_paths: Collection[s
     Curves with the same keys already are left alone.
     """
     for curve in get_channelbag(action).fcurves:
-        if curve.data_path in data_paths or not curve.keyframe_points:
+        path, component = curve.data_path, curve.array_index
+        if path in data_paths or not curve.keyframe_points:
             continue
-        keys = {name: _read_key_values(curve, name) for name in _KEY_PARTS}
-        own = bag.fcurves.find(curve.data_path, index=curve.array_index)
+        keys = _read_all_keys(curve)
+        own = bag.fcurves.find(path, index=component)
         if own is None:
-            own = _create_curve(
-                bag,
-                curve.data_path,
-                curve.array_index,
-                curve.group.name if curve.group else OBJECT_GROUP,
-            )
-        elif all(
-            np.array_equal(_read_key_values(own, name), values) for name, values in keys.items()
-        ):
-            continue
+            group = curve.group.name if curve.group else OBJECT_GROUP
+            own = create_curve(bag, path, component, group)
+        else:
+            current = _read_all_keys(own)
+            if all(np.array_equal(current[name], values) for name, values in keys.items()):
+                continue
         _write_keys(own, keys, np.empty((0, 2), np.float32))
 
 
@@ -121,54 +99,50 @@ def has_channel(action: bpy.types.Action, data_path: str) -> bool:
 
 def splice_channel(
     action: bpy.types.Action,
-    data_path: str,
+    track: Track,
     frames: np.ndarray,
     values: np.ndarray,
-    group: str,
-    components: Iterable[int],
-    rest: Sequence[float],
     extent: Sequence[float],
 ) -> None:
-    """Replace a property's keys from the first of the `frames` (F,) to the last by `values` (C, F).
+    """Replace a track's keys from the first of the `frames` (F,) to the last by `values` (C, F).
 
     Keys before and after stay as they are, handles included; new ones are linear. If the action
     begins before or goes on after, by its `extent` (first and last frame before anything was
     spliced), but a curve has no key right beside the new ones, it gets one there with its own
-    value, or with `rest` if it is new. So all frames beside play as before.
+    value, or with that at rest if it is new. So all frames beside play as before.
     """
     bag, before, after = get_channelbag(action), frames[0] - 1.0, frames[-1] + 1.0
-    edges = [
-        edge
-        for edge, holds in ((before, extent[0] <= before), (after, after <= extent[1]))
-        if holds
-    ]
-    for component in components:
-        curve = bag.fcurves.find(data_path, index=component)
+    edges = []
+    if extent[0] <= before:
+        edges.append(before)
+    if after <= extent[1]:
+        edges.append(after)
+    for component in track.free:
+        curve = bag.fcurves.find(track.path, index=component)
         is_new = curve is None
         if is_new:
-            curve = _create_curve(bag, data_path, component, group)
-        old = {name: _read_key_values(curve, name) for name in _KEY_PARTS}
+            curve = create_curve(bag, track.path, component, track.group)
+        old = _read_all_keys(curve)
         times = old["co"][:, 0]
         held = [
-            (edge, rest[component] if is_new else curve.evaluate(edge))
+            (edge, track.rest[component] if is_new else curve.evaluate(edge))
             for edge in edges
             if not np.any(np.abs(times - edge) < 1.0 - ON_KEY)
         ]
         outside = (times < frames[0] - ON_KEY) | (times > frames[-1] + ON_KEY)
-        added = np.concatenate(
-            [np.column_stack([frames, values[component]]), np.array(held).reshape(-1, 2)]
-        )
-        _write_keys(
-            curve, {name: part[outside] for name, part in old.items()}, added.astype(np.float32)
-        )
+        new = np.column_stack([frames, values[component]])
+        added = np.concatenate([new, np.array(held).reshape(-1, 2)]).astype(np.float32)
+        _write_keys(curve, {name: part[outside] for name, part in old.items()}, added)
 
 
-def _read_key_values(curve: bpy.types.FCurve, name: str) -> np.ndarray:
-    """Return a part of all keys: (K, 2) or (K,)."""
-    kind, default = _KEY_PARTS[name]
-    values = np.empty(len(curve.keyframe_points) * (2 if default is None else 1), kind)
-    curve.keyframe_points.foreach_get(name, values)
-    return values.reshape(-1, 2) if default is None else values
+def _read_all_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
+    """Return all parts of a curve's keys by name: (K, 2) or (K,)."""
+    result, points = {}, curve.keyframe_points
+    for name, (kind, default) in _KEY_PARTS.items():
+        values = np.empty((len(points), 2) if default is None else len(points), kind)
+        points.foreach_get(name, values.ravel())
+        result[name] = values
+    return result
 
 
 def _write_keys(curve: bpy.types.FCurve, old: dict[str, np.ndarray], added: np.ndarray) -> None:
@@ -180,9 +154,3 @@ def _write_keys(curve: bpy.types.FCurve, old: dict[str, np.ndarray], added: np.n
         new = added if default is None else np.full(len(added), default, kind)
         curve.keyframe_points.foreach_set(name, np.concatenate([old[name], new])[order].ravel())
     curve.update()
-
-
-def _create_curve(bag: Any, data_path: str, component: int, group: str) -> Any:
-    curve = bag.fcurves.new(data_path, index=component)
-    curve.group = bag.groups.get(group) or bag.groups.new(group)
-    return curve

@@ -14,14 +14,14 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.rig.armature import (
-    build_bone_map,
     compute_standing_rest,
     compute_tails,
     create_armature,
     find_ground_bones,
     to_blender_names,
 )
-from tests.scene.motions import random_clip, random_skeleton
+from motion_matching.scene.writing.bake import bake
+from tests.scene.motions import fit_bones, random_clip, random_skeleton, to_basis
 
 
 def test_bones_rest_where_the_skeleton_has_them() -> None:
@@ -50,9 +50,9 @@ def test_poses_go_to_pose_bones_and_back() -> None:
     for seed in range(5):
         clip = random_clip(seed)
         skeleton = clip.skeleton
-        fitted = build_bone_map(create_armature(skeleton, "Any"), skeleton)
-        rotations, locations = fitted.to_basis(
-            clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
+        fitted = fit_bones(create_armature(skeleton, "Any"), skeleton)
+        rotations, locations = to_basis(
+            fitted, clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
         )
         again, positions = fitted.from_basis(rotations, locations)
         np.testing.assert_allclose(
@@ -62,7 +62,7 @@ def test_poses_go_to_pose_bones_and_back() -> None:
         )
         np.testing.assert_allclose(positions, clip.positions, atol=1e-6)
 
-        rotations, locations = fitted.to_basis(skeleton.rest_rotations, skeleton.rest_positions)
+        rotations, locations = to_basis(fitted, skeleton.rest_rotations, skeleton.rest_positions)
         np.testing.assert_allclose(
             quat.positive(rotations), np.broadcast_to(quat.IDENTITY, rotations.shape), atol=1e-5
         )
@@ -77,7 +77,7 @@ def test_long_and_equal_names_are_told_apart_as_blender_does() -> None:
     assert {bone.name for bone in obj.data.bones} == set(to_blender_names(names)), list(
         obj.data.bones
     )
-    build_bone_map(obj, skeleton)
+    fit_bones(obj, skeleton.with_names(to_blender_names(names)))
 
 
 def test_bones_of_a_person_point_along_the_body() -> None:
@@ -166,18 +166,18 @@ def test_a_new_armature_leaves_mode_and_selection_a_failed_one_nothing() -> None
 
 
 def test_an_armature_that_does_not_fit_is_refused_by_the_name_of_a_bone() -> None:
-    skeleton = random_skeleton(np.random.default_rng(0))
+    clip = random_clip(0)
+    skeleton = clip.skeleton
     obj = create_armature(skeleton, "Given")
 
-    def refused(other, *words):
-        with pytest.raises(RigError) as caught:  # the armature does not fit
-            build_bone_map(obj, other)
-        assert all(word in str(caught.value) for word in ("Given", *words)), caught.value
+    other = skeleton.with_names((*skeleton.names[:-1], "Tail"))
+    with pytest.raises(RigError) as caught:
+        bake(replace(clip, skeleton=other), obj, name="Any")
+    assert "armature 'Given' has no bone 'Tail'" in str(caught.value)
 
-    refused(skeleton.with_names((*skeleton.names[:-1], "Tail")), "Tail")
-    parents = skeleton.parents.copy()
-    parents[-1] = 0 if parents[-1] else 1
-    refused(replace(skeleton, parents=parents), skeleton.names[-1])
     positions = skeleton.rest_positions.copy()
     positions[-1] += 0.1
-    refused(replace(skeleton, rest_positions=positions), skeleton.names[-1], "m away")
+    with pytest.raises(RigError) as caught:
+        fit_bones(obj, replace(skeleton, rest_positions=positions))
+    assert f"bone '{skeleton.names[-1]}' of armature 'Given' rests" in str(caught.value)
+    assert "m away" in str(caught.value)

@@ -13,12 +13,13 @@ from mathutils import Vector
 
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.rig.armature import build_bone_map, compute_standing_rest, find_sides
+from motion_matching.scene.rig.armature import compute_standing_rest, find_sides
 from motion_matching.scene.staging.blend_file import build_scene, save_take
 from tests.blender import reset_blender
 from tests.scene.motions import (
     assert_moves_like,
     evaluated_from_rest,
+    fit_bones,
     random_clip,
     random_rotations,
 )
@@ -36,7 +37,7 @@ from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
-from motion_matching.scene.rig.armature import build_bone_map, find_sides, compute_standing_rest
+from motion_matching.scene.rig.armature import find_sides, compute_standing_rest
 from motion_matching.scene.staging.blend_file import build_scene, save_take
 from tests.scene.motions import *
 """
@@ -81,7 +82,7 @@ def reopen(file):
     assert abs(scene.render.fps / scene.render.fps_base - 29.97) < 1e-5
     assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, clip.frame_count, 1)
     assert armature.animation_data.action.name == 'Take "1"'
-    build_bone_map(armature, skeleton)  # fits, or raises
+    fit_bones(armature, skeleton)  # fits, or raises
     assert_moves_like(armature, clip, skeleton, 1 + np.arange(clip.frame_count))
 
     for frame, heads in enumerate(clip.compute_world()[1]):  # the camera sees all of it

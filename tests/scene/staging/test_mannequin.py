@@ -18,13 +18,13 @@ from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.blender import actions
-from motion_matching.scene.rig.armature import build_bone_map, create_armature
+from motion_matching.scene.blender import actions, playback
+from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.staging import demo
 from motion_matching.scene.staging.blend_file import build_scene
 from motion_matching.scene.staging.mannequin import is_demo_skeleton
 from tests.scene.bodies import walking
-from tests.scene.motions import assert_moves_like
+from tests.scene.motions import assert_moves_like, fit_bones, to_basis
 
 SKELETON = build_humanoid_skeleton()
 
@@ -182,8 +182,8 @@ def turn(armature, bone, axis, degrees):
     rotations[skeleton.index(bone)] = quat.from_angle_axis(
         np.radians(degrees), np.eye(3)["XYZ".index(axis)]
     )
-    fitted = build_bone_map(armature, skeleton)
-    turned, _ = fitted.to_basis(rotations, skeleton.rest_positions)
+    fitted = fit_bones(armature, skeleton)
+    turned, _ = to_basis(fitted, rotations, skeleton.rest_positions)
     for name, rotation in zip(fitted.bones, turned, strict=False):
         armature.pose.bones[name].rotation_quaternion = rotation
 
@@ -357,8 +357,8 @@ def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike() ->
     assert {action.name for action in actions.find_actions(armature)} == {
         clip.name for clip in clips
     }
-    with actions.preserve_animation(armature):
-        actions.play(armature, made[1], actions.find_slot(made[1], armature))
+    with playback.preserve_animation(armature):
+        playback.play(armature, made[1], actions.find_slot(made[1], armature))
         assert_moves_like(armature, clips[1], skeleton, 1.0 + np.arange(clips[1].frame_count))
         bpy.context.view_layer.update()
 

@@ -153,7 +153,7 @@ def picture(take, target):
     bpy.context.view_layer.update()
     for ghost in ghosts:
         assert_inside(ghost)
-    for name in ("Wanted path", "Actual path"):
+    for name in ("Desired path", "Actual path"):
         assert_inside(bpy.data.objects[name], margin=preview.FOOT)
     [body] = [obj for obj in bpy.data.objects if obj.name == f"{take.name} body"]
     assert body.hide_render

@@ -85,7 +85,7 @@ def test_keys_lie_where_they_are_needed() -> None:
             bone,
             counts,
         )
-    bag = actions._find_channelbag(action)
+    bag = actions.get_channelbag(action)
     assert {curve.group.name for curve in bag.fcurves} == set(names)
     assert all(
         key.interpolation == "LINEAR" for curve in bag.fcurves for key in curve.keyframe_points

@@ -200,7 +200,7 @@ def test_a_take_on_an_nla_track(tmp_path, monkeypatch) -> None:
     low = data.nla_tracks.new()  # a track below moves what the take leaves at rest
     low.name = "Low"
     lower = bpy.data.actions.new("Lower")
-    slot = actions._ensure_slot(lower)
+    slot = actions.ensure_slot(lower)
     actions.write_channel(
         lower,
         'pose.bones["LeftHand"].location',
@@ -233,7 +233,7 @@ def test_a_take_on_an_nla_track(tmp_path, monkeypatch) -> None:
     np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
 
     # the active action goes on being played where that is asked for
-    actions._assign(data, before, before.slots[0] if SLOTS else None)
+    actions.set_action(data, before, before.slots[0] if SLOTS else None)
     bake(take, obj, name="Other", frame_start=20, track="Other", keep_active=True)
     assert data.action == before
     assert data.nla_tracks[-1].name == "Other"
@@ -241,7 +241,7 @@ def test_a_take_on_an_nla_track(tmp_path, monkeypatch) -> None:
     np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
 
     # an error leaves neither track nor action, and the active action as it was
-    actions._assign(data, before, before.slots[0] if SLOTS else None)
+    actions.set_action(data, before, before.slots[0] if SLOTS else None)
     there = set(bpy.data.actions), [t.name for t in data.nla_tracks]
     try:
         with actions.create_action("Broken", obj, track="Broken", frame_start=5):
