@@ -1,5 +1,4 @@
-"""Move two feet through their steps: where each foot is, how it is pitched, and when it bears the
-body.
+"""Move two feet through their steps: where each is, how it is pitched, and when it bears the body.
 
 Each foot is a sequence of swings between planted stances. A stance holds the toe joint at one point
 of the ground; during a swing the toe travels to where the hip will be in the middle of the next
@@ -27,10 +26,7 @@ TOE_AHEAD = 0.13  # metres from the ankle forward to the toe joint
 HEEL_BEHIND_TOE = 0.18
 TOE_HEIGHT = 0.025  # of the toe joint above the ground in a flat foot
 _CLEARANCE = 0.13  # metres between the middles of the feet as they pass or stand beside each other
-_AHEAD, _BEHIND = (
-    0.46,
-    0.41,
-)  # metres from the body to a toe that lands and to one that leaves the ground
+_AHEAD, _BEHIND = 0.46, 0.41  # metres from the body to a toe that lands and one that lifts
 _SHORTEST_SWING = 0.3  # seconds
 _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
 _FIRST_STEP = 0.6  # seconds from the first shift of weight to the strike of the first step
@@ -40,12 +36,11 @@ _LEAN = 0.045
 
 @dataclass(frozen=True)
 class Foot:
-    """One foot over time: its toe joint `toe` (F, 3), `yaw` (F,), `pitch` (F,) with the heel up,
-    `bend` (F,) of the toes up.
+    """One foot over time: its toe joint `toe` (F, 3) and, (F,) each:
 
-    `planted` (F,) is true while the toe joint rests on its point of the ground. `since` (F,) are
-    the seconds since heel or ball struck the ground, `until` (F,) those until the toes leave it; in
-    the air one of them is negative.
+    `yaw`, `pitch` with the heel up, and `bend` of the toes up; `planted` while the toe joint rests
+    on its point of the ground; seconds `since` heel or ball struck the ground and `until` the toes
+    leave it, one of them negative in the air.
     """
 
     toe: Array
@@ -67,9 +62,7 @@ class Foot:
         return smootherstep((self.since + self.until - 1.1) / 0.6)
 
     def compute_load(self, loading: Array | float, unloading: Array | float) -> Array:
-        """Return the share of its load (F,) that the foot bears; it comes and goes over these
-        shares of a stance.
-        """
+        """Return the share (F,) of its load; it comes and goes over these shares of a stance."""
         begun = smootherstep(self.since / (loading * self.stance_duration))
         return begun * smootherstep(self.until / (unloading * self.stance_duration))
 
@@ -78,28 +71,17 @@ def move_feet(
     path: BodyPath, left: Swings, right: Swings, style: Style = PLAIN
 ) -> tuple[Foot, Foot]:
     """Return the motion of both feet through their swings."""
-    swings = left, right
-    stances = [
-        _plan_stances(path, own, side, style) for own, side in zip(swings, SIDES, strict=True)
+    plans = [
+        _plan_stances(path, swings, side, style)
+        for swings, side in zip((left, right), SIDES, strict=True)
     ]
-    _keep_apart(swings, stances)
-    swings = (
-        _limit_to_reach(path, swings[0], stances[0][0]),
-        _limit_to_reach(path, swings[1], stances[1][0]),
-    )
-    others = [
-        _locate_other_foot(swings[foot], swings[1 - foot], stances[1 - foot][0]) for foot in (0, 1)
-    ]
-    left_foot, right_foot = (
-        _move_foot(path, swings[foot], *stances[foot], others[foot], SIDES[foot], style)
-        for foot in (0, 1)
-    )
-    return left_foot, right_foot
+    _keep_apart(plans)
+    one, two = (replace(plan, swings=_limit_to_reach(plan)) for plan in plans)
+    return _move_foot(one, two), _move_foot(two, one)
 
 
 def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
-    """Return the angle (F,) through the strides: a multiple of 2 pi at left strikes, and half
-    between at right ones.
+    """Return the angle (F,) through the strides: multiples of pi, even at left strikes.
 
     It waits while the body stands, and starts half a stride before the first strike.
     """
@@ -119,63 +101,55 @@ def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
     return np.interp(times, knots[order], np.concatenate([phase[first] - np.pi, phase])[order])
 
 
-def _move_foot(
-    path: BodyPath,
-    swings: Swings,
-    points: Array,
-    headings: Array,
-    other: Array,
-    side: float,
-    style: Style,
-) -> Foot:
-    """Move one foot through stances at `points` (N + 1, 2) with `headings` (N + 1,), past the other
-    foot's points.
-    """
-    times = path.times
+@dataclass(frozen=True)
+class _Plan:
+    """The steps of one foot: toe `points` (N + 1, 2) and `headings` (N + 1,) around N swings."""
+
+    path: BodyPath
+    style: Style
+    side: float
+    swings: Swings
+    points: Array
+    headings: Array
+
+    @property
+    def heel_strike(self) -> Array:
+        """The share (N,) of each swing after which the heel is down and only the sole falls."""
+        return 0.87 + 0.08 * self.path.sample(self.path.running, self.swings.land)
+
+
+def _move_foot(plan: _Plan, other: _Plan) -> Foot:
+    """Move one foot through its stances, past the other foot."""
+    path, swings, points, headings = plan.path, plan.swings, plan.points, plan.headings
+    times, duration = path.times, swings.land - swings.lift
     now = np.searchsorted(swings.lift, times, side="right") - 1  # the swing that began last, or -1
-    strikes = swings.lift + _compute_heel_strike(path, swings) * (swings.land - swings.lift)
+    strikes = swings.lift + plan.heel_strike * duration
     if len(swings.lift) == 0:
         u = heel = np.zeros(len(times))
     else:
-        u = np.clip((times - swings.lift[now]) / (swings.land - swings.lift)[now], 0.0, 1.0) * (
-            now >= 0
-        )
-        fast = path.sample(path.running, 0.5 * (swings.lift + swings.land))[now]
-        x = np.minimum(u / _compute_heel_strike(path, swings)[now], 1.0)
-        x = x * (
-            1.0 - 0.33 * fast * (1.0 - x)
-        )  # a runner's foot stays behind, folded, before it comes through
+        u = np.clip((times - swings.lift[now]) / duration[now], 0.0, 1.0) * (now >= 0)
+        fast = path.sample(path.running, swings.middle)[now]
+        x = np.minimum(u / plan.heel_strike[now], 1.0)
+        # a runner's foot stays behind, folded, before it comes through
+        x = x * (1.0 - 0.33 * fast * (1.0 - x))
         heel = _ease_swing(x, 0.1 + 0.1 * fast, 0.3)
     departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
     base = points[departed] + (points[arrived] - points[departed]) * heel[:, None]
-    base += (
-        _compute_detour(path, swings, points, other, side)[departed]
-        * (16 * (u * (1 - u)) ** 2)[:, None]
-    )
+    base += _compute_detour(plan, other)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
     yaw = headings[departed] + (headings[arrived] - headings[departed]) * smoothstep(u)
-    yaw = yaw + _compute_pivot(path.yaw + side * style.toe_out - yaw)
-    height, pitch, bend = _compute_roll(path, swings, points, style)
+    yaw = yaw + _compute_pivot(path.yaw + plan.side * plan.style.toe_out - yaw)
+    height, pitch, bend = _compute_roll(plan)
     # after its strike the heel rests, and the falling sole carries the toe forward a little
-    base -= (
-        yaw_to_forward(yaw)
-        * (HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0))))[:, None]
-        * (u < 1)[:, None]
-    )
+    slip = HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0)))
+    base -= yaw_to_forward(yaw) * slip[:, None] * (u < 1)[:, None]
     toe = np.concatenate([base, (TOE_HEIGHT + height)[:, None]], axis=-1)
-    return Foot(
-        toe,
-        yaw,
-        pitch,
-        bend,
-        planted=(now < 0) | (u >= 1.0),
-        since=times - np.append(strikes, -_LONG_STANCE)[now],
-        until=np.append(swings.lift, np.inf)[now + 1] - times,
-    )
+    since = times - np.append(strikes, -_LONG_STANCE)[now]
+    until = np.append(swings.lift, np.inf)[now + 1] - times
+    return Foot(toe, yaw, pitch, bend, (now < 0) | (u >= 1.0), since, until)
 
 
-def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> tuple[Array, Array]:
-    """Plan toe points (N + 1, 2) and headings (N + 1,) of the stances before, between and after the
-    swings.
+def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> _Plan:
+    """Plan the stances before, between and after the swings of one foot.
 
     A stance lies below the point halfway between the body's positions at its begin and its end, and
     behind that point while the body gains speed: it leans into starts and turns, and lands ahead to
@@ -189,9 +163,8 @@ def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> 
     still = np.minimum(begin + 0.6, path.times[-1])
     begin, end = np.where(halts, still, begin), np.where(halts, still, end)
     middle = 0.5 * (begin + end)
-    turn = np.abs(path.sample(path.turn_rate, middle)) / path.sample(
-        compute_step_rate(path), middle
-    )
+    step_rate = path.sample(compute_step_rate(path), middle)
+    turn = np.abs(path.sample(path.turn_rate, middle)) / step_rate
     yaw = path.sample(path.yaw, middle)
     body = 0.5 * (path.sample(path.position, begin) + path.sample(path.position, end))
     gained = path.sample(path.velocity, end + 0.1) - path.sample(path.velocity, begin - 0.1)
@@ -202,90 +175,62 @@ def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> 
     rests = halts | (np.arange(len(begin)) == 0)
     ahead = ahead + 0.5 * side * style.stagger * rests
     open_yaw = yaw + side * 0.4 * np.minimum(turn, 1.2)
-    points = (
-        body + yaw_to_forward(open_yaw) * ahead[:, None] + yaw_to_left(open_yaw) * left[:, None]
-    )
-    return points, open_yaw + side * (style.toe_out + np.radians(5) * rests)
+    points = body + yaw_to_forward(open_yaw) * ahead[:, None]
+    points = points + yaw_to_left(open_yaw) * left[:, None]
+    headings = open_yaw + side * (style.toe_out + np.radians(5) * rests)
+    return _Plan(path, style, side, swings, points, headings)
 
 
-def _keep_apart(swings: tuple[Swings, Swings], stances: list[tuple[Array, Array]]) -> None:
+def _keep_apart(plans: list[_Plan]) -> None:
     """Move each stance, in order of landing, to its own side of the other foot."""
-    landings = sorted(
-        (time, foot, number)
-        for foot in (0, 1)
-        for number, time in enumerate(swings[foot].land.tolist())
-    )
+    lands = [plan.swings.land.tolist() for plan in plans]
+    landings = sorted((time, foot, i) for foot in (0, 1) for i, time in enumerate(lands[foot]))
     standing = [0, 0]
     for _, foot, number in landings:
-        standing[foot] = number + 1
-        points, headings = stances[foot]
-        gap = points[number + 1] - stances[1 - foot][0][standing[1 - foot]]
-        missing = _CLEARANCE - SIDES[foot] * gap @ yaw_to_left(headings[number + 1])
-        missing = min(
-            missing, 0.1 if swings[foot].last[number] else 0.25
-        )  # nobody rests with legs wide apart
-        if missing > 0 and abs(gap @ yaw_to_forward(headings[number + 1])) < 0.25:
-            points[number + 1] += SIDES[foot] * missing * yaw_to_left(headings[number + 1])
+        standing[foot] = arrived = number + 1
+        plan, other = plans[foot], plans[1 - foot]
+        left, forward = (turn(plan.headings[arrived]) for turn in (yaw_to_left, yaw_to_forward))
+        gap = plan.points[arrived] - other.points[standing[1 - foot]]
+        # nobody rests with legs wide apart
+        most = 0.1 if plan.swings.last[number] else 0.25
+        missing = min(_CLEARANCE - plan.side * gap @ left, most)
+        if missing > 0 and abs(gap @ forward) < 0.25:
+            plan.points[arrived] += plan.side * missing * left
 
 
-def _limit_to_reach(path: BodyPath, swings: Swings, points: Array) -> Swings:
-    """Return swings that leave a stance before its point (N + 1, 2) is out of reach, and land when
-    it is in reach.
-    """
+def _limit_to_reach(plan: _Plan) -> Swings:
+    """Return swings that leave a stance before it is out of reach, and land when it is in reach."""
+    path, swings = plan.path, plan.swings
     if len(swings.lift) == 0:
         return swings
     begin, end = np.append(path.times[0], swings.land), np.append(swings.lift, path.times[-1])
     share = np.linspace(0.0, 1.0, 33)
     times = begin[:, None] + (end - begin)[:, None] * share
-    away = np.linalg.norm(
-        path.sample(path.position, times.ravel()).reshape(*times.shape, 2) - points[:, None],
-        axis=-1,
-    )
+    body = path.sample(path.position, times.ravel()).reshape(*times.shape, 2)
+    away = np.linalg.norm(body - plan.points[:, None], axis=-1)
     nearest = np.argmin(away, axis=1)[:, None]
-    numbers = np.arange(len(share))
-    left = np.argmax(
-        (numbers > nearest + 1) & (away > _BEHIND) | (numbers == len(share) - 1), axis=1
-    )
-    near = (
-        len(share)
-        - 1
-        - np.argmax(((numbers < nearest - 1) & (away > _AHEAD) | (numbers == 0))[:, ::-1], axis=1)
-    )
+    numbers, last = np.arange(len(share)), len(share) - 1
+    leaves = (numbers > nearest + 1) & (away > _BEHIND) | (numbers == last)
+    nears = (numbers < nearest - 1) & (away > _AHEAD) | (numbers == 0)
     rows = np.arange(len(times))
-    lift, land = times[rows, left][:-1], times[rows, near][1:]
-    return replace(
-        swings, lift=lift, land=np.maximum(land, np.minimum(lift + _SHORTEST_SWING, swings.land))
-    )
+    lift = times[rows, np.argmax(leaves, axis=1)][:-1]
+    land = times[rows, last - np.argmax(nears[:, ::-1], axis=1)][1:]
+    land = np.maximum(land, np.minimum(lift + _SHORTEST_SWING, swings.land))
+    return replace(swings, lift=lift, land=land)
 
 
 def _ease_swing(x: Array, leaving: Array, landing: float) -> Array:
-    """Return the progress of a swinging foot (F,), 0 to 1; `leaving` and `landing` are shares of
-    its mean speed.
+    """Return the progress (F,) of a swing; `leaving` and `landing` are shares of its mean speed.
 
-    Winter (1992) measured 0.9 m/s at the heel's contact in a walk, a quarter of the mean; a foot
-    leaves over its toes.
+    Winter (1992) measured 0.9 m/s at the heel's contact in a walk, a quarter of the mean.
     """
     return x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
-
-
-def _locate_other_foot(swings: Swings, other: Swings, points: Array) -> Array:
-    """Return where (N, 2) the other foot stands, or will land, in the middle of each swing."""
-    middle = 0.5 * (swings.lift + swings.land)
-    return points[np.searchsorted(0.5 * (other.lift + other.land), middle, side="right")]
-
-
-def _compute_heel_strike(path: BodyPath, swings: Swings) -> Array:
-    """Return the share (N,) of each swing after which the heel is down and only the sole still
-    falls.
-    """
-    return 0.87 + 0.08 * path.sample(path.running, swings.land)
 
 
 def _compute_stance_offset(
     path: BodyPath, middle: Array, side: float, style: Style
 ) -> tuple[Array, Array]:
-    """Return how far the toe is ahead and to the left of the body in the middle of a stance, in
-    metres.
+    """Return by how many metres the toe is ahead and to the left of the body in mid-stance.
 
     In side steps the feet stand wider, by half a step each, so that the trailing foot never crosses
     the leading one.
@@ -295,37 +240,29 @@ def _compute_stance_offset(
     width = 0.10 - 0.045 * style.width * np.clip(pace / 1.2, 0.0, 1.0) - 0.03 * running
     width = width + 0.5 * np.abs(aside) / path.sample(compute_step_rate(path), middle)
     onward = np.clip(ahead / 0.8, 0.0, 1.0)
-    return TOE_AHEAD - (
-        0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running
-    ) * onward, side * width
+    behind = (0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running) * onward
+    return TOE_AHEAD - behind, side * width
 
 
 def _compute_pivot(twist: Array) -> Array:
-    """Return how far a foot turns on its ball when the body turns by `twist` from it: little below
-    0.4 rad.
-    """
+    """Return how far a foot turns on its ball with the body, which is `twist` ahead of it."""
     return twist - 0.6 * np.tanh(twist / 0.6)
 
 
-def _compute_detour(
-    path: BodyPath, swings: Swings, points: Array, other: Array, side: float
-) -> Array:
-    """Return ground vectors (N, 2) that lead each swing past the other leg, at least one for feet
-    that never swing.
-    """
-    if len(swings.lift) == 0:
+def _compute_detour(plan: _Plan, other: _Plan) -> Array:
+    """Return ground vectors (N, 2) that lead each swing past the other leg; one without swings."""
+    middle = plan.swings.middle
+    if len(middle) == 0:
         return np.zeros((1, 2))
-    left = yaw_to_left(path.sample(path.yaw, 0.5 * (swings.lift + swings.land)))
-    beside = 0.5 * (points[1:] + points[:-1]) - other
-    missing = _CLEARANCE - side * np.sum(beside * left, axis=-1)
-    return left * (side * np.clip(missing, 0.0, 0.3))[:, None]
+    left = yaw_to_left(plan.path.sample(plan.path.yaw, middle))
+    passed = other.points[np.searchsorted(other.swings.middle, middle, side="right")]
+    beside = 0.5 * (plan.points[1:] + plan.points[:-1]) - passed
+    missing = _CLEARANCE - plan.side * np.sum(beside * left, axis=-1)
+    return left * (plan.side * np.clip(missing, 0.0, 0.3))[:, None]
 
 
-def _compute_roll(
-    path: BodyPath, swings: Swings, points: Array, style: Style
-) -> tuple[Array, Array, Array]:
-    """Return the height of the toe above its rest, pitch of the foot (heel up) and bend of the
-    toes, each (F,).
+def _compute_roll(plan: _Plan) -> tuple[Array, Array, Array]:
+    """Return height of the toe above its rest, pitch of the foot and bend of the toes, (F,) each.
 
     Keys of a swing: the heel leaves the ground, is rising, the toe leaves the ground, is off, the
     foot folds, passes the other leg, reaches out, the heel strikes, the toe is down, the sole is
@@ -333,73 +270,58 @@ def _compute_roll(
     """
     from scipy.interpolate import PchipInterpolator  # loads in 0.2 s
 
-    times = path.times
-    if len(swings.lift) == 0:
+    path, swings = plan.path, plan.swings
+    times, lift, land, middle = path.times, swings.lift, swings.land, swings.middle
+    if len(lift) == 0:
         return np.zeros(len(times)), np.zeros(len(times)), np.zeros(len(times))
-    lift, land = swings.lift, swings.land
-    swing, strike_at = land - lift, _compute_heel_strike(path, swings)
+    swing, strike_at = land - lift, plan.heel_strike
     before = lift - np.concatenate([[lift[0] - 1.0], land[:-1]])
-    run = path.sample(path.running, 0.5 * (lift + land))
+    run = path.sample(path.running, middle)
     rise = np.minimum((0.3 + 0.15 * run) * before, 0.25)  # any earlier, and the knee would buckle
     after = np.append(lift[1:], land[-1] + 1.0) - land
     in_the_air = [lift + part * swing for part in (0.0, 0.07, 0.2, 0.45, 0.7, strike_at)]
     flat = land + np.minimum(0.2 * after, 0.08)
     keys = np.stack([lift - rise, lift - 0.41 * rise, *in_the_air, land, flat], axis=-1)
 
-    fast = np.clip(path.sample(path.pace, 0.5 * (lift + land)) / 3.0, 0.7, 1.25)
-    size = np.clip(np.linalg.norm(np.diff(points, axis=0), axis=-1) / 1.2, 0.25, 1.0)
+    fast = np.clip(path.sample(path.pace, middle) / 3.0, 0.7, 1.25)
+    size = np.clip(np.linalg.norm(np.diff(plan.points, axis=0), axis=-1) / 1.2, 0.25, 1.0)
     size = size * np.clip(swing / 0.4, 0.6, 1.0)  # a short swing leaves no time to fold
-    onward = np.clip(path.sample(path.forward_speed, 0.5 * (lift + land)) / 0.8, -1.0, 1.0)
+    onward = np.clip(path.sample(path.forward_speed, middle) / 0.8, -1.0, 1.0)
     ahead, back = np.maximum(onward, 0.0), np.maximum(-onward, 0.0)
 
-    def mix(
-        walk: float, running: float, elsewhere: float = 0.0, elsewhere_running: float = 0.0
-    ) -> Array:
-        other = elsewhere + run * (elsewhere_running - elsewhere)
+    def mix(walk: float, running: float, walk_elsewhere: float, run_elsewhere: float) -> Array:
+        other = walk_elsewhere + run * (run_elsewhere - walk_elsewhere)
         return ahead * (walk + run * (running - walk)) + (1.0 - ahead) * other
 
-    zero, one = np.zeros_like(lift), np.ones_like(lift)
     push = (1.0 - 0.6 * back) * np.clip(before / 0.12, 0.3, 1.0) * mix(47, 43, 30, 40)
     strike = mix(-23, -11, 16, 20)
     ball = np.maximum(strike, 0.0)  # landing on the ball of the foot, heel still up
     heel_down = HEEL_BEHIND_TOE * np.sin(size * np.radians(np.maximum(-strike, 0.0)))
-    kick = size * style.lift * (1.0 - run + run * fast)
-    degrees = [
-        zero,
-        (0.33 + 0.10 * run) * push,
-        push,
-        mix(64, 58, 31, 45),
-        mix(66, 82, 30, 50),
-        mix(24, 86, 18, 38),
-        mix(-20, 4, 12, 16),
-        strike,
-        ball,
-        zero,
-    ]
-    heights = [
-        zero,
-        zero,
-        zero,
-        size * mix(0.02, 0.04, 0.01, 0.02),
-        kick * mix(0.10, 0.17, 0.045, 0.09),
-        kick * mix(0.055, 0.28, 0.06, 0.13),
-        kick * mix(0.034, 0.11, 0.04, 0.06),
-        heel_down + size * 0.01 * (strike > 0),
-        zero,
-        zero,
-    ]
-    bends = [one, one, 0.8 * one, 0.65 * one, 0.35 * one, 0.1 * one, zero, zero, one, one]
-
-    pitch, height, bend = (np.stack(table, axis=-1) for table in (degrees, heights, bends))
-    pitch = size[:, None] * np.radians(pitch)
-    ends = (
-        np.array([min(keys[0, 0], times[0]) - 1.0]),
-        np.array([max(keys[-1, -1], times[-1]) + 1.0]),
+    kick = size * plan.style.lift * (1.0 - run + run * fast)
+    off = size * mix(0.02, 0.04, 0.01, 0.02)
+    folded = kick * mix(0.10, 0.17, 0.045, 0.09)
+    passing = kick * mix(0.055, 0.28, 0.06, 0.13)
+    reaching = kick * mix(0.034, 0.11, 0.04, 0.06)
+    struck = heel_down + size * 0.01 * (strike > 0)
+    table = (  # for each key: pitch in degrees, height, bend
+        (0.0, 0.0, 1.0),
+        ((0.33 + 0.10 * run) * push, 0.0, 1.0),
+        (push, 0.0, 0.8),
+        (mix(64, 58, 31, 45), off, 0.65),
+        (mix(66, 82, 30, 50), folded, 0.35),
+        (mix(24, 86, 18, 38), passing, 0.1),
+        (mix(-20, 4, 12, 16), reaching, 0.0),
+        (strike, struck, 0.0),
+        (ball, 0.0, 1.0),
+        (0.0, 0.0, 1.0),
     )
-    knots = np.concatenate([ends[0], keys.ravel(), ends[1]])
-    curves = [
-        PchipInterpolator(knots, np.concatenate([[rest], table.ravel(), [rest]]))(times)
-        for table, rest in ((height, 0.0), (pitch, 0.0), (bend, 1.0))
-    ]
-    on_heel = HEEL_BEHIND_TOE * np.sin(np.maximum(-curves[1], 0.0))
-    return np.maximum(curves[0], on_heel), curves[1], curves[2] * np.maximum(curves[1], 0.0)
+    values = np.stack([np.broadcast_arrays(*row, lift)[:3] for row in table], axis=-1)
+    values[0] = size[:, None] * np.radians(values[0])
+    ends = min(keys[0, 0], times[0]) - 1.0, max(keys[-1, -1], times[-1]) + 1.0
+    knots = np.concatenate([ends[:1], keys.ravel(), ends[1:]])
+    pitch, height, bend = (
+        PchipInterpolator(knots, np.concatenate([[rest], curve.ravel(), [rest]]))(times)
+        for curve, rest in zip(values, (0.0, 0.0, 1.0), strict=True)
+    )
+    on_heel = HEEL_BEHIND_TOE * np.sin(np.maximum(-pitch, 0.0))
+    return np.maximum(height, on_heel), pitch, bend * np.maximum(pitch, 0.0)

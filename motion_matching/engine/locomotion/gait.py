@@ -30,9 +30,7 @@ _SHORTEST_PAUSE = 0.4  # seconds; a shorter halt does not interrupt the steps
 
 @dataclass(frozen=True)
 class BodyPath:
-    """Where the body goes: `times` (F,) seconds, `position` (F, 2), `velocity` (F, 2) m/s, heading
-    `yaw` (F,) rad.
-    """
+    """Where the body goes: `times` (F,), `position` (F, 2), `velocity` (F, 2) and heading `yaw`."""
 
     times: Array
     position: Array
@@ -116,10 +114,9 @@ PLAIN = Style()
 
 @dataclass(frozen=True)
 class Swings:
-    """The swings of one foot in order of time: `lift` and `land` (N,) seconds, `last` (N,) true
-    before a halt.
+    """The swings of one foot in order of time: `lift` and `land` (N,) in seconds.
 
-    `out` (N,) are the metres by which each lands further out to its side than usual.
+    `last` (N,) is true before a halt; `out` (N,) are metres by which a foot lands further out.
     """
 
     lift: Array
@@ -127,11 +124,14 @@ class Swings:
     last: Array
     out: Array
 
+    @property
+    def middle(self) -> Array:
+        """Seconds (N,) in the middle of each swing."""
+        return 0.5 * (self.lift + self.land)
+
 
 def compute_step_rate(path: BodyPath) -> Array:
-    """Return steps per second (F,): turning on the spot takes steps too; starts, stops and side
-    steps are quick.
-    """
+    """Return steps per second (F,), also for turns in place; starts and side steps are quick."""
     pace, turning = path.pace, np.abs(path.turn_rate)
     # of a diagonal, half its speed
     aside = path.sideways_speed**2 / np.maximum(np.linalg.norm(path.velocity, axis=-1), 0.1)
@@ -143,9 +143,7 @@ def compute_step_rate(path: BodyPath) -> Array:
 
 
 def compute_duty_factor(path: BodyPath) -> Array:
-    """Return the share (F,) of a stride in which a toe joint is down; the heel strikes up to 8 %
-    earlier.
-    """
+    """Return the share (F,) of a stride in which a toe is down; heels strike up to 8 % earlier."""
     walk = np.clip(0.575 - 0.05 * path.pace, 0.49, 0.56)
     run = np.clip(0.36 - 0.03 * path.pace, 0.25, 0.30)
     return walk + path.running * (run - walk)
@@ -154,13 +152,9 @@ def compute_duty_factor(path: BodyPath) -> Array:
 def plan_footsteps(
     path: BodyPath, rng: np.random.Generator, style: Style = PLAIN
 ) -> tuple[Swings, Swings]:
-    """Plan the swings of the left and of the right foot, which alternate while the body moves or
-    turns.
-    """
+    """Plan the swings of left and right foot, which alternate while the body moves or turns."""
     rate, duty = style.step_rate * compute_step_rate(path), compute_duty_factor(path)
-    lifts: tuple[list, list] = ([], [])
-    lands: tuple[list, list] = ([], [])
-    ends: tuple[list, list] = ([], [])
+    steps: tuple[list, list] = ([np.zeros((3, 0))], [np.zeros((3, 0))])
     for start, stop in _find_moving_ranges(path):
         times, phase = path.times[start:stop], integrate(rate[start:stop], path.times[start:stop])
         lead, close = _choose_first_and_last_foot(path, start, stop, rng)
@@ -172,21 +166,17 @@ def plan_footsteps(
         earliest = np.append(_SHIFT_BEFORE, np.zeros(count - 1))
         lift = np.interp(np.maximum(middle - half, earliest), phase, times)
         land = np.interp(np.minimum(middle + half, count), phase, times)
+        last = np.arange(count) >= count - 2
         for foot in (0, 1):
-            own = slice((foot + lead) % 2, None, 2)
-            lifts[foot].append(lift[own])
-            lands[foot].append(land[own])
-            ends[foot].append(np.arange(len(lift[own])) == len(lift[own]) - 1)
-    left, right = (
-        Swings(
-            np.concatenate([[], *lifts[foot]]),
-            np.concatenate([[], *lands[foot]]),
-            np.concatenate([[], *ends[foot]]).astype(bool),
-            rng.normal(0.0, _UNEVEN, sum(map(len, lifts[foot]))),
-        )
-        for foot in (0, 1)
-    )
-    return left, right
+            steps[foot].append(np.stack([lift, land, last])[:, (foot + lead) % 2 :: 2])
+    left, right = (np.concatenate(parts, axis=1) for parts in steps)
+    return _build_swings(left, rng), _build_swings(right, rng)
+
+
+def _build_swings(steps: Array, rng: np.random.Generator) -> Swings:
+    """Return the swings of one foot from the `lift`, `land` and `last` (3, N) of its steps."""
+    lift, land, last = steps
+    return Swings(lift, land, last.astype(bool), rng.normal(0.0, _UNEVEN, len(lift)))
 
 
 def _find_moving_ranges(path: BodyPath) -> list[tuple[int, int]]:
@@ -216,12 +206,8 @@ def _choose_first_and_last_foot(
     The foot on the side to which the body moves or turns steps first, and the other one closes.
     """
     span = min(stop - start, max(1, round(0.6 / (path.times[1] - path.times[0]))))
-    tendency = path.sideways_speed + 0.5 * path.turn_rate
-    first, last = (
-        float(np.mean(tendency[start : start + span])),
-        float(np.mean(tendency[stop - span : stop])),
-    )
+    tendency = (path.sideways_speed + 0.5 * path.turn_rate)[start:stop]
+    first, last = float(np.mean(tendency[:span])), float(np.mean(tendency[-span:]))
     chance = int(rng.integers(2))
-    return chance if abs(first) < 0.1 else int(first < 0), None if abs(last) < 0.1 else int(
-        last > 0
-    )
+    lead = chance if abs(first) < 0.1 else int(first < 0)
+    return lead, None if abs(last) < 0.1 else int(last > 0)

@@ -43,35 +43,27 @@ class Move:
     back: float = 1.0
 
     def compute_velocity(self, seconds: Array, yaw: Array) -> Array:
-        """Return the ground velocity (F, 2) at `seconds` (F,) into the move, for headings `yaw`
-        (F,).
-        """
+        """Return the ground velocity (F, 2) at `seconds` (F,) into the move, for headings (F,)."""
         direction = np.radians(self.direction + self.swing * np.maximum(seconds, 0.0))
         ahead, left = np.cos(direction), self.side * np.sin(direction)
         ahead = np.where(ahead < 0.0, self.back, 1.0) * ahead
-        return self.speed * (
-            ahead[..., None] * yaw_to_forward(yaw) + left[..., None] * yaw_to_left(yaw)
-        )
+        unit = ahead[..., None] * yaw_to_forward(yaw) + left[..., None] * yaw_to_left(yaw)
+        return self.speed * unit
 
 
 def generate(seed: int = 0, fps: float = 30.0) -> list[Clip]:
-    """Generate takes of 10 to 30 s that start and end standing; the same seed gives the
-    same clips.
-    """
+    """Generate takes of 10 to 30 s that start and end standing, the same from the same seed."""
     rng = np.random.default_rng(seed)
     clips = []
     for name, moves in _build_schedules(rng).items():
         factor = float(rng.uniform(0.98, 1.02))
-        clips.append(
-            perform(name, [replace(move, speed=factor * move.speed) for move in moves], fps, rng)
-        )
+        moves = [replace(move, speed=factor * move.speed) for move in moves]
+        clips.append(perform(name, moves, fps, rng))
     return clips
 
 
 def perform(name: str, moves: Sequence[Move], fps: float, rng: np.random.Generator) -> Clip:
-    """Return a clip of a schedule; a second of standing is added before it, and a stop and a second
-    after it.
-    """
+    """Return a clip of a schedule, after a second of standing and before a stop and a second."""
     halt = Move(_STANDING + CLOSING + _estimate_change_time(moves[-1].speed))
     moves = [Move(_STANDING), *moves, halt]
     path, style, skeleton = plan_path(moves, fps), Style.from_rng(rng), build_humanoid_skeleton()
@@ -81,17 +73,14 @@ def perform(name: str, moves: Sequence[Move], fps: float, rng: np.random.Generat
 
 
 def _estimate_change_time(change: float) -> float:
-    """Return the seconds that a change of velocity in m/s takes: a mean of 2 m/s² in walks, 3.5 in
-    runs.
-    """
+    """Return the seconds that a change of velocity takes: at 2 m/s² in walks, 3.5 in runs."""
     return 0.4 + 0.22 * change if change > 1e-6 else 0.0
 
 
 def plan_path(moves: list[Move], fps: float) -> BodyPath:
     """Blend a schedule into a path whose accelerations are continuous.
 
-    Velocities blend in the world, so a pivot brakes, turns while slow and starts again instead of
-    walking a loop.
+    Velocities blend in the world, so a pivot brakes, turns while slow and starts again.
     """
     begins = np.concatenate([[0.0], np.cumsum([move.seconds for move in moves])])
     times = np.arange(round(begins[-1] * fps) + 1) / fps
@@ -108,192 +97,120 @@ def plan_path(moves: list[Move], fps: float) -> BodyPath:
         late = max(0.0, 0.5 * (shift - spin))
         yaw = yaw + np.radians(move.pivot) * smootherstep((times - begin - late) / spin)
         blend = smootherstep((times - begin) / shift)[:, None]
-        velocity = velocity + blend * (
-            move.compute_velocity(times - begin, base + total) - velocity
-        )
+        goal = move.compute_velocity(times - begin, base + total)
+        velocity = velocity + blend * (goal - velocity)
     return BodyPath(times, integrate(velocity, times), velocity, yaw)
 
 
 def _plan_transitions(moves: list[Move]) -> tuple[list[float], list[float]]:
-    """Return the seconds of each move's change of velocity, and the sum of pivots including its own
-    in radians.
-    """
+    """Return the seconds of each move's change of velocity, and the sum of its and past pivots."""
     shifts, pivots = [], []
     total = 0.0
     for last, move in zip([moves[0], *moves], moves, strict=False):
-        total += np.radians(move.pivot)
-        before = last.compute_velocity(
-            np.array(last.seconds), np.array(total - np.radians(move.pivot))
-        )
+        pivot = np.radians(move.pivot)
+        total += pivot
+        before = last.compute_velocity(np.array(last.seconds), np.array(total - pivot))
         after = move.compute_velocity(np.array(0.0), np.array(total))
-        change = float(np.linalg.norm(after - before))
-        shifts.append(_estimate_change_time(change))
+        shifts.append(_estimate_change_time(float(np.linalg.norm(after - before))))
         pivots.append(total)
     return shifts, pivots
 
 
 def _build_schedules(rng: np.random.Generator) -> dict[str, list[Move]]:
     """Return the takes by name; speeds are in m/s, angles in degrees, left is positive."""
+    turns = (33, -33, 40, -40, 57, -57, 86, -86)
+    lengths = (3.2, 3.2, 2.6, 2.6, 1.9, 1.9)
+    starts = _build_moves(
+        1.5, 1.0, direction=(90, 180, 90, 90, -90, 90), pivot=(0, 0, 90, -90, -60, 180)
+    )
+    walking = Move(16.4, 1.25, swing=22, side=0.8, back=0.85)
+    running = Move(16.4, 2.95, swing=22, side=0.73, back=0.74)
+    slow, fast = (0.7, 1.2, 1.6, 1.3, 1.3, 1.3, 0.8), (2.5, 3.5, 3.0, 3.0, 3.0)
     return {
         "idle": [Move(12.0)],
-        "idle_and_turns_in_place": [
-            Move(3.0),
-            *(Move(2.1, pivot=angle) for angle in (90, -90, 45, 180, -180)),
-        ],
-        "walk_starts_and_stops": _build_bursts(
-            1.8,
-            1.0,
-            (0.7, 0, 0),
-            (1.2, 0, 0),
-            (1.6, 0, 0),
-            (1.3, 90, 0),
-            (1.3, -90, 0),
-            (1.3, 180, 0),
-            (0.8, -135, 0),
+        "idle_and_turns_in_place": [Move(3.0), *_build_moves(2.1, pivot=(90, -90, 45, 180, -180))],
+        "walk_starts_and_stops": _add_stops(
+            1.0, _build_moves(1.8, slow, pivot=(0, 0, 0, 90, -90, 180, -135))
         ),
-        "starts_in_all_directions": _build_bursts(
-            1.5,
-            0.8,
-            (1.0, 0, 90),
-            (1.0, 0, 180),
-            (1.0, 90, 90),
-            (1.0, -90, 90),
-            (1.0, -60, -90),
-            (1.0, 180, 90),
-        ),
-        "walk_speeds": [Move(2.3, speed) for speed in (0.6, 0.8, 1.1, 1.4, 1.8, 1.2, 0.9)],
-        "walk_curves": [
-            Move(seconds, 1.2, turn=turn)
-            for seconds, turn in (
-                (3.2, 33),
-                (3.2, -33),
-                (2.6, 40),
-                (2.6, -40),
-                (1.9, 57),
-                (1.9, -57),
-                (1.8, 86),
-                (1.8, -86),
-            )
-        ],
-        "walk_bends": _build_pivots(
-            1.1, *((1.2, angle) for angle in (0, 25, 40, 60, 25, 0, -25, -40, -60, -25))
-        ),
-        "walk_pivots": _build_pivots(
+        "starts_in_all_directions": _add_stops(0.8, starts),
+        "walk_speeds": _build_moves(2.3, (0.6, 0.8, 1.1, 1.4, 1.8, 1.2, 0.9)),
+        "walk_curves": _build_moves((*lengths, 1.8, 1.8), 1.2, turn=turns),
+        "walk_bends": _build_moves(1.1, 1.2, pivot=(0, 25, 40, 60, 25, 0, -25, -40, -60, -25)),
+        "walk_pivots": _build_moves(
             1.6,
-            (1.3, 0),
-            (1.3, 90),
-            (1.3, -90),
-            (1.4, 180),
-            (1.4, -180),
-            (0.9, 180),
-            (1.6, 135),
-            (1.6, -135),
-            (0.7, -90),
+            (1.3, 1.3, 1.3, 1.4, 1.4, 0.9, 1.6, 1.6, 0.7),
+            pivot=(0, 90, -90, 180, -180, 180, 135, -135, -90),
         ),
-        "walk_corners": _build_pivots(
-            2.1, (1.2, 0), (1.2, 90), (1.25, -90), (1.2, -90), (1.3, 90), (1.2, 90), (1.25, -90)
+        "walk_corners": _build_moves(
+            2.1, (1.2, 1.2, 1.25, 1.2, 1.3, 1.2, 1.25), pivot=(0, 90, -90, -90, 90, 90, -90)
         ),
-        "run_starts_and_stops": _build_bursts(
-            1.8, 1.3, (2.5, 0, 0), (3.5, 0, 0), (3.0, 90, 0), (3.0, -90, 0), (3.0, 180, 0)
+        "run_starts_and_stops": _add_stops(
+            1.3, _build_moves(1.8, fast, pivot=(0, 0, 90, -90, 180))
         ),
-        "run_speeds": [Move(2.1, speed) for speed in (2.3, 2.7, 3.1, 3.5, 4.0, 3.0)],
-        "gait_changes": [Move(1.9, speed) for speed in (1.4, 3.0, 1.4, 4.0, 1.8, 2.4, 3.5)],
-        "run_curves": [
-            Move(seconds, speed, turn=turn)
-            for seconds, speed, turn in (
-                (3.2, 2.9, 33),
-                (3.2, 2.9, -33),
-                (2.6, 2.9, 40),
-                (2.6, 2.9, -40),
-                (1.9, 3.0, 57),
-                (1.9, 3.0, -57),
-                (1.9, 2.6, 86),
-                (1.9, 2.6, -86),
-            )
-        ],
-        "run_pivots": _build_pivots(
+        "run_speeds": _build_moves(2.1, (2.3, 2.7, 3.1, 3.5, 4.0, 3.0)),
+        "gait_changes": _build_moves(1.9, (1.4, 3.0, 1.4, 4.0, 1.8, 2.4, 3.5)),
+        "run_curves": _build_moves(
+            (*lengths, 1.9, 1.9), (2.9, 2.9, 2.9, 2.9, 3.0, 3.0, 2.6, 2.6), turn=turns
+        ),
+        "run_pivots": _build_moves(
             1.95,
-            (3.0, 0),
-            (3.0, 90),
-            (3.0, -90),
-            (3.0, 180),
-            (3.0, -180),
-            (2.5, 135),
-            (3.5, -135),
-            (3.5, 180),
+            (3.0, 3.0, 3.0, 3.0, 3.0, 2.5, 3.5, 3.5),
+            pivot=(0, 90, -90, 180, -180, 135, -135, 180),
         ),
-        "run_corners": _build_pivots(
-            2.1, (3.0, 0), (3.0, 90), (3.1, -90), (3.0, -90), (3.0, 90), (2.9, -90)
+        "run_corners": _build_moves(
+            2.1, (3.0, 3.0, 3.1, 3.0, 3.0, 2.9), pivot=(0, 90, -90, -90, 90, -90)
         ),
-        "walk_reversals": _build_pivots(
-            2.1, (1.2, 0), (1.2, 180), (1.25, -180), (1.3, 180), (1.2, -180)
+        "walk_reversals": _build_moves(
+            2.1, (1.2, 1.2, 1.25, 1.3, 1.2), pivot=(0, 180, -180, 180, -180)
         ),
-        "run_reversals": _build_pivots(
-            2.3, (2.9, 0), (3.0, 180), (2.9, -180), (3.0, 180), (2.8, -180), (3.0, -180)
+        "run_reversals": _build_moves(
+            2.3, (2.9, 3.0, 2.9, 3.0, 2.8, 3.0), pivot=(0, 180, -180, 180, -180, -180)
         ),
-        "strafes": _build_straight_moves(
-            1.6, (0.5, 90), (0.5, -90), (0.9, 90), (0.9, -90), (1.3, 90), (1.3, -90)
+        "strafes": _build_moves(
+            1.6, (0.5, 0.5, 0.9, 0.9, 1.3, 1.3), direction=(90, -90, 90, -90, 90, -90)
         ),
-        "backwards_and_diagonals": _build_straight_moves(
-            1.6, (0.7, 180), (1.1, 180), (1.5, 180), (1.1, 135), (1.1, -135), (1.1, 45), (1.1, -45)
+        "backwards_and_diagonals": _build_moves(
+            1.6,
+            (0.7, 1.1, 1.5, 1.1, 1.1, 1.1, 1.1),
+            direction=(180, 180, 180, 135, -135, 45, -45),
         ),
-        "fast_strafes": _build_straight_moves(
-            1.6, (2.1, 90), (2.1, -90), (2.2, 180), (2.3, 45), (2.3, -45), (2.1, 135), (2.1, -135)
+        "fast_strafes": _build_moves(
+            1.6, (2.1, 2.1, 2.2, 2.3, 2.3, 2.1, 2.1), direction=(90, -90, 180, 45, -45, 135, -135)
         ),
         "circles_facing_one_way": [Move(4.5, 1.1, swing=-70), Move(0.9), Move(4.5, 2.0, swing=75)],
-        "circles_facing_the_centre": [
-            Move(2.7, speed, direction=side * 90, turn=-side * turn)
-            for speed, turn, side in ((0.9, 34, 1), (0.9, 34, -1), (1.4, 43, 1), (1.4, 43, -1))
-        ],
-        **{
-            f"slow_circle_{gait}_{number}": [
-                Move(16.4, speed, direction=90 * number, swing=22, side=side, back=back)
-            ]
-            for gait, speed, side, back in (
-                ("walking", 1.25, 0.8, 0.85),
-                ("running", 2.95, 0.73, 0.74),
-            )
-            for number in (1, 2)
-        },
-        "walk_at_random": _build_random_moves(rng, 5, (0.8, 1.7)),
-        "run_at_random": _build_random_moves(rng, 5, (2.2, 3.8)),
+        "circles_facing_the_centre": _build_moves(
+            2.7, (0.9, 0.9, 1.4, 1.4), direction=(90, -90, 90, -90), turn=(-34, 34, -43, 43)
+        ),
+        "slow_circle_walking_1": [replace(walking, direction=90)],
+        "slow_circle_walking_2": [replace(walking, direction=180)],
+        "slow_circle_running_1": [replace(running, direction=90)],
+        "slow_circle_running_2": [replace(running, direction=180)],
+        "walk_at_random": _build_random_moves(rng, 0.8, 1.7),
+        "run_at_random": _build_random_moves(rng, 2.2, 3.8),
     }
 
 
-def _build_bursts(
-    moving: float, standing: float, *starts: tuple[float, float, float]
-) -> list[Move]:
-    """Start and stop again, for each speed, pivot and direction of travel."""
-    return [
-        move
-        for speed, pivot, direction in starts
-        for move in (
-            Move(moving, speed, direction=direction, pivot=pivot),
-            Move(standing, direction=direction),
-        )
-    ]
+_Values = float | tuple[float, ...]
 
 
-def _build_pivots(seconds: float, *turns: tuple[float, float]) -> list[Move]:
-    """Turn by a pivot and travel on, for each speed and pivot."""
-    return [Move(seconds, speed, pivot=pivot) for speed, pivot in turns]
+def _build_moves(seconds: _Values, speed: _Values = 0.0, **others: _Values) -> list[Move]:
+    """Return moves from their fields; each has a value for all moves, or one for each."""
+    fields = {"seconds": seconds, "speed": speed, **others}
+    columns = (column.tolist() for column in np.broadcast_arrays(*fields.values()))
+    return [Move(**dict(zip(fields, row, strict=True))) for row in zip(*columns, strict=True)]
 
 
-def _build_straight_moves(seconds: float, *travels: tuple[float, float]) -> list[Move]:
-    """Travel without turning, for each speed and direction."""
-    return [Move(seconds, speed, direction=direction) for speed, direction in travels]
+def _add_stops(seconds: float, moves: Sequence[Move]) -> list[Move]:
+    """Stand still after each move."""
+    stops = (Move(seconds, direction=move.direction) for move in moves)
+    return [move for pair in zip(moves, stops, strict=True) for move in pair]
 
 
-def _build_random_moves(
-    rng: np.random.Generator, count: int, speeds: tuple[float, float]
-) -> list[Move]:
+def _build_random_moves(rng: np.random.Generator, slowest: float, fastest: float) -> list[Move]:
     """Draw moves of random speed, curve and pivot."""
-    return [
-        Move(
-            float(rng.uniform(1.4, 2.2)),
-            float(rng.uniform(*speeds)),
-            pivot=float(rng.normal(0.0, 60.0)),
-            turn=float(rng.normal(0.0, 25.0)),
-        )
-        for _ in range(count)
-    ]
+    moves = []
+    for _ in range(5):
+        seconds, speed = rng.uniform(1.4, 2.2), rng.uniform(slowest, fastest)
+        pivot, turn = rng.normal(0.0, 60.0), rng.normal(0.0, 25.0)
+        moves.append(Move(float(seconds), float(speed), pivot=float(pivot), turn=float(turn)))
+    return moves

@@ -23,20 +23,15 @@ Array = np.ndarray
 
 GRAVITY = 9.81
 _STIFFNESS = 0.033  # seconds over which the height may not follow the legs
-_CAREFUL = (
-    0.03  # weight, in loaded legs, of the height that the lower leg would give, even in flight
-)
-_OVERSTRETCHED = (
-    0.5  # weight, in loaded legs, that a leg gains at each pass in which it cannot reach the ground
-)
+# weights, in loaded legs: of the height that the lower leg would give, even in flight, and of what
+# a leg gains at each pass in which it cannot reach the ground
+_CAREFUL, _OVERSTRETCHED = 0.03, 0.5
 _STANDING_KNEE = np.radians(7.0)
 _STEP = 1.0  # seconds: a longer stance is standing
 
 
 def smooth(values: Array, seconds: float, rate: float) -> Array:
-    """Smooth along time by a Gaussian with a deviation in seconds, at `rate` frames per second;
-    ends are repeated.
-    """
+    """Smooth along time by a Gaussian with a deviation in seconds; ends are repeated."""
     from scipy.ndimage import gaussian_filter1d  # loads in 0.15 s
 
     return gaussian_filter1d(values, seconds * rate, axis=0, mode="nearest")
@@ -49,8 +44,7 @@ def generate_wander(times: Array, rng: np.random.Generator) -> Array:
 
 
 def generate_resting_leg(times: Array, rng: np.random.Generator) -> Array:
-    """Draw which leg a person at ease rests on (F,): towards 1 the left one, towards -1 the right
-    one.
+    """Draw which leg a person at ease rests on (F,), from the left one at 1 to the right one at -1.
 
     The weight shifts every few seconds, as in unconstrained standing (Duarte and Zatsiorsky 1999).
     """
@@ -81,8 +75,7 @@ def compute_knee_bend(foot: Foot, pace: Array, running: Array) -> Array:
 def solve_pelvis_height(
     heights: list[Array], load: list[Array], limits: list[Array], running: Array, rate: float
 ) -> Array:
-    """Return the height (F,): the smooth curve nearest to the desired `heights` of the loaded legs,
-    below all limits.
+    """Return the smooth height (F,) nearest to the `heights` of the loaded legs, below all limits.
 
     `heights` and `load` (0 to 1) belong to the legs; `limits` are their reach and other bounds,
     (F,) each. Minimises the sum of loads times squared differences, and of squared accelerations
@@ -102,9 +95,7 @@ def solve_pelvis_height(
 
 
 def _solve_smoothest_curve(weight: Array, target: Array, acceleration: Array, rate: float) -> Array:
-    """Return the curve h (F,) that minimises sum(weight h^2 - 2 target h) and the squares of h'' -
-    acceleration.
-    """
+    """Return the h (F,) of least weight h^2 - 2 target h and squares of h'' - acceleration."""
     from scipy.linalg import solveh_banded  # loads in 0.15 s
 
     stiffness = _STIFFNESS**4 * rate**4
