@@ -3,9 +3,9 @@
 In a checkout, with the extension installed in a Blender whose window fills a screen of 960 x 640 by
 `Xvfb -fbdir`:
 
-    SCREEN_FILE=…/Xvfb_screen0 blender --factory-startup --enable-event-simulate -P
-    tests/gui/record.py -- live FOLDER magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75
-    docs/images/live.webp
+    SCREEN_FILE=…/Xvfb_screen0 blender --factory-startup --enable-event-simulate \\
+        -P tests/gui/record.py -- live FOLDER
+    magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
 and the same with `take`. Time goes on by one picture after each picture, so the machine may be
 slow.
