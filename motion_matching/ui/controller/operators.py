@@ -47,6 +47,3 @@ effect at once while live"""
     def run(self, context: bpy.types.Context) -> None:
         controller = get_active_settings(context).controller
         controller.favour = 0 if controller.favour == self.number else self.number
-
-
-CLASSES = (MOTION_MATCHING_OT_train, MOTION_MATCHING_OT_favour)

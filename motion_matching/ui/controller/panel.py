@@ -130,22 +130,6 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
     names = ("speeds_from_data", "walk", "run", "turn_limit", "stop_factor", "gait_halflife")
 
 
-class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
-    """When a better frame is searched for, and which frames may be entered"""
-
-    bl_label = "Search"
-    bl_options = {"DEFAULT_CLOSED"}
-    method = "MATCHING"
-    names = (
-        "search_interval",
-        "continuing_bias",
-        "sharp_velocity",
-        "sharp_angle",
-        "end_guard",
-        "surroundings",
-    )
-
-
 class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
     """How a motion field blends similar poses"""
 
@@ -213,6 +197,22 @@ class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
         split_layout(layout).prop(training, "show_residuals")
 
 
+class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
+    """When a better frame is searched for, and which frames may be entered"""
+
+    bl_label = "Search"
+    bl_options = {"DEFAULT_CLOSED"}
+    method = "MATCHING"
+    names = (
+        "search_interval",
+        "continuing_bias",
+        "sharp_velocity",
+        "sharp_angle",
+        "end_guard",
+        "surroundings",
+    )
+
+
 class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
     """How the character and the simulation object stay together"""
 
@@ -239,14 +239,3 @@ class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):
     bl_label = "Feet"
     bl_options = {"DEFAULT_CLOSED"}
     names = ("foot_lock", *_FOOT_LOCK_SETTINGS, "hips_halflife")
-
-
-CLASSES = (
-    MOTION_MATCHING_PT_controller,
-    MOTION_MATCHING_PT_speeds,
-    MOTION_MATCHING_PT_neighbours,
-    MOTION_MATCHING_PT_training,
-    MOTION_MATCHING_PT_search,
-    MOTION_MATCHING_PT_displacement,
-    MOTION_MATCHING_PT_feet,
-)

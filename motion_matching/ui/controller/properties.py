@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import bpy
 
 from ...engine.control.settings import PerformerSettings
-from ..property_updates import redraw_views, suggest_tags
+from ..property_updates import redraw_views
+from ..takes.properties import tags_text
 from ..typed_properties import (
     choice,
     describe_by,
@@ -15,7 +16,6 @@ from ..typed_properties import (
     hidden_text,
     integer,
     settings_group,
-    suggest,
     switch,
     text,
 )
@@ -120,12 +120,10 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         "Train for speeds as well as directions; with neither speeds nor tags, standing still may "
         "serve as well as walking",
     )
-    tags: str = text(
-        "",
+    tags: str = tags_text(
         "Tags",
         "Tags that can be asked for afterwards, separated by commas, one at a time; a field that "
         "is trained for walk and run but not for speeds changes between them with the gait",
-        **suggest(suggest_tags),
     )
     show_residuals: bool = switch(
         False,
@@ -135,6 +133,3 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         update=redraw_views,
     )
     trained_key: str = hidden_text("Trained Key", "Content that the last training was for")
-
-
-CLASSES = (MotionMatchingController, MotionMatchingTraining)

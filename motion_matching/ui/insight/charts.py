@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...engine.insight.coverage import Coverage
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
-Color = tuple[float, float, float, float]
 
 WIDTH = 272.0
 _LEFT, _RIGHT, _FOOT = 34.0, 8.0, 20.0  # beside and below what is drawn
@@ -56,7 +55,7 @@ class Chart(NamedTuple):
     """A chart: its height, boxes with their colours, the first of them its paper, and texts."""
 
     height: float
-    boxes: tuple[tuple[Box, Color], ...]
+    boxes: tuple[tuple[Box, drawing.Color], ...]
     texts: tuple[Text, ...]
 
 
@@ -71,7 +70,7 @@ def build_coverage_chart(covered: Coverage) -> Chart:
     shares = (np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1)))[..., None]
     colours = (_FEW + (_MANY - _FEW) * shares).tolist()
 
-    def find_cells(mask: np.ndarray) -> Iterator[tuple[Box, Color]]:
+    def find_cells(mask: np.ndarray) -> Iterator[tuple[Box, drawing.Color]]:
         for row, column in np.argwhere(mask[:rows]).tolist():
             left, bottom = _LEFT + (columns - 1 - column) * width, _FOOT + row * _CELL
             yield (left, bottom, left + width - 1.0, bottom + _CELL - 1.0), colours[row][column]
@@ -104,7 +103,7 @@ def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
             if share > 0.0:
                 yield left + 1.0, _FOOT, left + width - 1.0, _FOOT + _BARS * share / most
 
-    boxes = [(bar, _DATA) for bar in find_bars("data")]
+    boxes: list[tuple[Box, drawing.Color]] = [(bar, _DATA) for bar in find_bars("data")]
     boxes += _outline(find_bars("simulation"), _SIMULATION, bottom=False)
     title = f"{name.replace('_', ' ').title()} ({table['unit']})"
     texts = [Text(_GAP, top + 0.4 * _LINE, f"{title}, Overlapping by {table['overlap']:.0%}")]
@@ -113,11 +112,15 @@ def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
     return _build_chart(top + 1.3 * _LINE, boxes, texts)
 
 
-def _build_chart(height: float, boxes: Sequence[tuple[Box, Color]], texts: Sequence[Text]) -> Chart:
+def _build_chart(
+    height: float, boxes: Sequence[tuple[Box, drawing.Color]], texts: Sequence[Text]
+) -> Chart:
     return Chart(height, (((0.0, 0.0, WIDTH, height), _PAPER), *boxes), tuple(texts))
 
 
-def _outline(boxes: Iterable[Box], color: Color, *, bottom: bool) -> Iterator[tuple[Box, Color]]:
+def _outline(
+    boxes: Iterable[Box], color: drawing.Color, *, bottom: bool
+) -> Iterator[tuple[Box, drawing.Color]]:
     """Yield the lines around boxes, as boxes."""
     for left, low, right, top in boxes:
         yield (left, low, left + _LINE_WIDTH, top), color

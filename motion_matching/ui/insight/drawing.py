@@ -6,8 +6,6 @@ positions them.
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,10 +41,9 @@ _GOAL_STYLE = (5.0, "object_active")
 
 
 class InsightCache:
-    """What was drawn last, with what it was built from, and the seconds that drawing took."""
+    """What was drawn last, with what it was built from."""
 
     def __init__(self) -> None:
-        self.draw_seconds: deque[float] = deque(maxlen=200)
         self.batches: dict[str, tuple[Any, Any]] = {}  # by what they show
         self.map_positions: dict[str, tuple[Any, Any]] = {}  # by the kind of map
 
@@ -66,7 +63,6 @@ def _draw_scene() -> None:
     obj = app.characters.get_active_armature(bpy.context)
     if obj is None:
         return
-    began = time.perf_counter()
     for name, strands, matrix in _place_strands(obj):
         with drawing.push_matrix(matrix):
             drawing.draw_lines([(_get_batch(name, strands, _build_strand_batch), _STRAND)])
@@ -74,7 +70,6 @@ def _draw_scene() -> None:
     is_own = inspector is not None and inspector.armature.uid == obj.session_uid
     if is_own and inspector.inspected and runtime.trail is None:
         _draw_features(inspector)
-    runtime.get_cache(InsightCache).draw_seconds.append(time.perf_counter() - began)
 
 
 def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix]]:
@@ -140,16 +135,13 @@ def _build_feature_batches(strokes: Any) -> list[tuple[drawing.Batch, float]]:
 
 
 def _draw_pixels() -> None:
-    """Draw texts and the map, after the scene of the same view."""
+    """Draw the names of strands, and the map."""
     obj = app.characters.get_active_armature(bpy.context)
     if obj is None:
         return
-    began = time.perf_counter()
     _draw_labels(obj)
     if mapped := _get_shown_map(obj):
         _draw_map(obj, mapped)
-    if draw_seconds := runtime.get_cache(InsightCache).draw_seconds:
-        draw_seconds[-1] += time.perf_counter() - began
 
 
 def _is_live(obj: bpy.types.Object) -> bool:

@@ -171,12 +171,3 @@ class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         app.inspector.close()
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_measure_coverage,
-    MOTION_MATCHING_OT_save_pictures,
-    MOTION_MATCHING_OT_map_poses,
-    MOTION_MATCHING_OT_inspect_frame,
-    MOTION_MATCHING_OT_stop_inspecting,
-)

@@ -208,11 +208,3 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         share = f", with {poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
         figures = f"Stress {poses.stress[kind]:.2f}{share}"
         draw_small_lines(layout, (figures, "Dark poses stand, light ones run"))
-
-
-CLASSES = (
-    MOTION_MATCHING_PT_insight,
-    MOTION_MATCHING_PT_coverage,
-    MOTION_MATCHING_PT_frame_inspector,
-    MOTION_MATCHING_PT_pose_map,
-)

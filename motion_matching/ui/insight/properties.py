@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import bpy
 
@@ -33,6 +34,7 @@ _MAPS = (
     ("mds", "Dissimilarity", "How different the search finds them, by multidimensional scaling"),
     ("pca", "Principal Components", "The two directions in which their features differ most"),
 )
+_VELOCITY: Any = {"soft_min": -6.0, "soft_max": 6.0, "precision": 2, "unit": "VELOCITY"}
 
 
 def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> None:
@@ -89,11 +91,8 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         (1.0, 0.0),
         "Wish",
         "Desired velocity, ahead and to the left",
-        soft_min=-6.0,
-        soft_max=6.0,
-        precision=2,
-        unit="VELOCITY",
         update=_inspect_again,
+        **_VELOCITY,
     )
     show_features: bool = switch(
         True,
@@ -107,6 +106,3 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Draw the map into the corner of the view while nothing is live, with the inspected frame "
         "marked",
     )
-
-
-CLASSES = (MotionMatchingInsight,)

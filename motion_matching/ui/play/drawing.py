@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ...app.live.host import LiveSession
     from ...engine.control.performer import Frame, Placement
 
-Point = tuple[float, float, float]
-
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
 _ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
@@ -40,7 +38,7 @@ _RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
 class Line(NamedTuple):
     """A line on the ground: its points, its width, and its colour in the theme's 3D view."""
 
-    points: tuple[Point, ...]
+    points: tuple[tuple[float, float, float], ...]
     width: float
     color: str
 

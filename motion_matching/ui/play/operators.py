@@ -296,15 +296,3 @@ is deleted"""
     def run(self, context: bpy.types.Context) -> None:
         app.recordings.find_foremost().unlink(missing_ok=True)
         app.recordings.refresh()
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_start,
-    MOTION_MATCHING_OT_tune,
-    MOTION_MATCHING_OT_stop,
-    MOTION_MATCHING_OT_record,
-    MOTION_MATCHING_OT_push,
-    MOTION_MATCHING_OT_ask_for_tag,
-    MOTION_MATCHING_OT_recover_take,
-    MOTION_MATCHING_OT_discard_recording,
-)

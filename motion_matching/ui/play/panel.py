@@ -118,6 +118,3 @@ class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
         column = split_layout(self.layout)
         for name in layers.PROPERTIES:
             column.prop(settings.play, name)
-
-
-CLASSES = (MOTION_MATCHING_PT_play, MOTION_MATCHING_PT_layers)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ... import scene
-from ..property_updates import suggest_tags
-from ..takes.properties import GAITS
-from ..typed_properties import choice, number, pointer, settings_group, suggest, switch, text
+from ..takes.properties import GAITS, tags_text
+from ..typed_properties import choice, number, pointer, settings_group, switch, text
 from .layers import Layers
 
+_PUSH: Any = {"min": 0.1, "max": 20.0, "soft_max": 5.0, "precision": 1, "unit": "VELOCITY"}
 _STEERS = (
     ("devices", "Keys and Gamepad", "You steer"),
     ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
@@ -68,12 +70,10 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         poll=is_take,
     )
     gait: str = choice("walk", "Gait", "How fast a curve or a target is followed", GAITS)
-    tags: str = text(
-        "",
+    tags: str = tags_text(
         "Ask For",
         "Tags to ask for, separated by commas: only frames that have them all are played. Takes "
         "effect at once while live",
-        **suggest(suggest_tags),
     )
     mode: str = choice("new", "Record", "Where a recording goes", _MODES)
     push: float = number(
@@ -81,11 +81,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "Push",
         "Speed that a push gives, and how far it bends the body of a motion field. Takes effect "
         "with the next push while live",
-        min=0.1,
-        max=20.0,
-        soft_max=5.0,
-        precision=1,
-        unit="VELOCITY",
+        **_PUSH,
     )
     collection: str = text(
         "",
@@ -102,6 +98,3 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "time is that of the clock",
     )
     view: str = choice("follow", "View", "What moves while the character goes", _VIEWS)
-
-
-CLASSES = (MotionMatchingPlay,)

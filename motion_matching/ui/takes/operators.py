@@ -194,13 +194,3 @@ they follow the steering, how fast they respond"""
         runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, names)
         app.callbacks.redraw()
         return f"Compared '{names[0]}' with '{names[1]}'"
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_bake_script,
-    MOTION_MATCHING_OT_bake_again,
-    MOTION_MATCHING_OT_play_take,
-    MOTION_MATCHING_OT_remove_take,
-    MOTION_MATCHING_OT_discard_takes,
-    MOTION_MATCHING_OT_compare_takes,
-)

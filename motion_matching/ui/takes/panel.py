@@ -110,11 +110,3 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
             draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
             for note in comparison.notes:
                 draw_wrapped_text(layout, note, "INFO")
-
-
-CLASSES = (
-    MOTION_MATCHING_UL_takes,
-    MOTION_MATCHING_PT_takes,
-    MOTION_MATCHING_PT_bake_options,
-    MOTION_MATCHING_PT_compare,
-)

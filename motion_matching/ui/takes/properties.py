@@ -18,6 +18,7 @@ from ..typed_properties import (
     text,
 )
 
+_LENGTH: Any = {"min": 0.5, "max": 36_000.0, "soft_min": 2.0, "soft_max": 120.0}
 _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE"}
 SCRIPTS = (
     ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
@@ -37,6 +38,11 @@ GAITS = (
 )
 
 
+def tags_text(label: str, help: str) -> str:
+    """Declare names of tags, which are suggested while they are typed."""
+    return text("", label, help, **suggest(suggest_tags))
+
+
 class Script:
     """A script to bake; a mixin of the character's settings and of the operator."""
 
@@ -46,20 +52,14 @@ class Script:
         10.0,
         "Length",
         "Length of the take, which begins with a second of standing",
-        min=0.5,
-        max=36_000.0,
-        soft_min=2.0,
-        soft_max=120.0,
         precision=1,
         step=100,
+        **_LENGTH,
         **_SECONDS,
     )
     seed: int = integer(0, "Seed", "Another number gives another random take", min=0, soft_max=1000)
-    tags: str = text(
-        "",
-        "Tags",
-        "Tags to ask for, separated by commas: only frames that have them all are played",
-        **suggest(suggest_tags),
+    tags: str = tags_text(
+        "Tags", "Tags to ask for, separated by commas: only frames that have them all are played"
     )
 
 
@@ -107,6 +107,3 @@ def is_comparable(settings: Any, action: bpy.types.Action) -> bool:
     """Tell whether an action is another take of this character than the active one."""
     takes = [take.action for take in settings.takes]
     return action in takes and takes.index(action) != settings.take_index
-
-
-CLASSES = (MotionMatchingScript, MotionMatchingTake)
