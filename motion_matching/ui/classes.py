@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
+import bpy
+
 from . import (
     character,
     controller,
@@ -17,30 +21,45 @@ from . import (
     takes,
 )
 
-ALL: tuple[type, ...] = (
-    *preferences.CLASSES,
-    *play.properties.CLASSES,
-    *insight.properties.CLASSES,
-    *properties.CLASSES,
-    *presets.CLASSES,
-    *character.operators.CLASSES,
-    *database.operators_sources.CLASSES,
-    *database.operators_import.CLASSES,
-    *database.operators.CLASSES,
-    *features.operators.CLASSES,
-    *tags.operators.CLASSES,
-    *controller.operators.CLASSES,
-    *play.operators.CLASSES,
-    *takes.operators.CLASSES,
-    *insight.operators.CLASSES,
-    *menus.CLASSES,
+_MODULES = (
+    preferences,
+    play.properties,
+    insight.properties,
+    tags.properties,
+    database.properties,
+    features.properties,
+    controller.properties,
+    takes.properties,
+    properties,
+    presets,
+    character.operators,
+    database.operators_sources,
+    database.operators_import,
+    database.operators,
+    features.operators,
+    tags.operators,
+    controller.operators,
+    play.operators,
+    takes.operators,
+    insight.operators,
+    menus,
     # the order of panels that share a parent is that of the sidebar
-    *character.panel.CLASSES,
-    *database.panel.CLASSES,
-    *features.panel.CLASSES,
-    *tags.panel.CLASSES,
-    *controller.panel.CLASSES,
-    *play.panel.CLASSES,
-    *takes.panel.CLASSES,
-    *insight.panel.CLASSES,
+    character.panel,
+    database.panel,
+    features.panel,
+    tags.panel,
+    controller.panel,
+    play.panel,
+    takes.panel,
+    insight.panel,
 )
+
+
+def get_classes(module: ModuleType) -> list[type]:
+    """Return the classes that a module defines for Blender, in their order; mixins are left out."""
+    classes = [value for value in vars(module).values() if isinstance(value, type)]
+    own = [cls for cls in classes if cls.__module__ == module.__name__]
+    return [cls for cls in own if issubclass(cls, bpy.types.bpy_struct)]
+
+
+ALL: tuple[type, ...] = tuple(cls for module in _MODULES for cls in get_classes(module))

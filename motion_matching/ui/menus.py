@@ -100,10 +100,3 @@ def remove() -> None:
     """Remove them again."""
     for menu, draw in reversed(_MENU_ENTRIES):
         getattr(bpy.types, menu).remove(draw)
-
-
-CLASSES = (
-    VIEW3D_MT_motion_matching,
-    MOTION_MATCHING_MT_add_sources,
-    MOTION_MATCHING_MT_shown_sources,
-)

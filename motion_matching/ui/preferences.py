@@ -286,6 +286,3 @@ def _format_keys(*keys: str) -> str:
         f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} "
         f"pushes,  {first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
     )
-
-
-CLASSES = (MotionMatchingPreferences,)

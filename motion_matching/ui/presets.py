@@ -182,13 +182,3 @@ class MOTION_MATCHING_MT_rigs(_PresetMenu, bpy.types.Menu):
 
     bl_label = "Rig Presets"
     kind = "rigs"
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_apply_preset,
-    MOTION_MATCHING_OT_save_preset,
-    MOTION_MATCHING_OT_remove_preset,
-    MOTION_MATCHING_MT_features,
-    MOTION_MATCHING_MT_controllers,
-    MOTION_MATCHING_MT_rigs,
-)

@@ -6,9 +6,7 @@ import bpy
 
 from .. import app
 from ..engine.motion.settings import ContactSettings
-from .controller import properties as controller_properties
 from .controller.properties import MotionMatchingController, MotionMatchingTraining
-from .database import properties as database_properties
 from .database.properties import (
     AXES,
     SPEED,
@@ -18,14 +16,11 @@ from .database.properties import (
     MotionMatchingSimulationBone,
     MotionMatchingSource,
 )
-from .features import properties as features_properties
 from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
 from .play.properties import MotionMatchingPlay
 from .property_updates import follow_selection, invalidate_status, refresh_path
-from .tags import properties as tags_properties
 from .tags.properties import MotionMatchingThresholds, redraw_editors
-from .takes import properties as takes_properties
 from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
 from .typed_properties import (
     TOLERANCE,
@@ -33,6 +28,7 @@ from .typed_properties import (
     choice,
     collection,
     described,
+    group,
     integer,
     number,
     pointer,
@@ -97,9 +93,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     bones: str = choice(
         "AUTO", "Bones", "Bones that make up the skeleton", _BONES, update=invalidate_status
     )
-    roles: MotionMatchingRoles = pointer(
-        MotionMatchingRoles, "Roles", "Bones by role, for bones that are not found automatically"
-    )
+    roles: MotionMatchingRoles = group(MotionMatchingRoles, "Roles")
     root: str = choice(
         "AUTO", "Root Motion", "What carries the character over the ground in a take", _ROOTS
     )
@@ -123,9 +117,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "found from the motion",
         update=invalidate_status,
     )
-    thresholds: MotionMatchingThresholds = pointer(
-        MotionMatchingThresholds, "Thresholds", "Thresholds by which tags are found from the motion"
-    )
+    thresholds: MotionMatchingThresholds = group(MotionMatchingThresholds, "Thresholds")
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES, update=invalidate_status)
     forward: str = choice(
         "Z", "Forward", "Axis of the files that characters face", AXES, update=invalidate_status
@@ -140,8 +132,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         precision=4,
         update=invalidate_status,
     )
-    simulation_bone: MotionMatchingSimulationBone = pointer(
-        MotionMatchingSimulationBone, "Simulation Bone", "How the path on the ground is found"
+    simulation_bone: MotionMatchingSimulationBone = group(
+        MotionMatchingSimulationBone, "Simulation Bone"
     )
     show_tags: bool = switch(
         True,
@@ -150,18 +142,10 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "shown there, or of the active source if the armature plays no action",
         update=redraw_editors,
     )
-    features: MotionMatchingFeatures = pointer(
-        MotionMatchingFeatures, "Features", "What frames are compared by"
-    )
-    controller: MotionMatchingController = pointer(
-        MotionMatchingController, "Controller", "How the character responds"
-    )
-    training: MotionMatchingTraining = pointer(
-        MotionMatchingTraining, "Training", "What a motion field is trained for"
-    )
-    script: MotionMatchingScript = pointer(
-        MotionMatchingScript, "Script", "The script that is baked next"
-    )
+    features: MotionMatchingFeatures = group(MotionMatchingFeatures, "Features")
+    controller: MotionMatchingController = group(MotionMatchingController, "Controller")
+    training: MotionMatchingTraining = group(MotionMatchingTraining, "Training")
+    script: MotionMatchingScript = group(MotionMatchingScript, "Script")
     obstacles: bpy.types.Collection = pointer(
         bpy.types.Collection,
         "Obstacles",
@@ -181,9 +165,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     set_frame_range: bool = switch(
         False, "Set Frame Range", "Set the scene's frame range to that of each new take"
     )
-    play: MotionMatchingPlay = pointer(
-        MotionMatchingPlay, "Play", "How the character is performed live"
-    )
+    play: MotionMatchingPlay = group(MotionMatchingPlay, "Play")
     takes: Items[MotionMatchingTake] = collection(
         MotionMatchingTake, "Takes", "Takes that were recorded or baked for this character"
     )
@@ -193,9 +175,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     compare_with: bpy.types.Action = pointer(
         bpy.types.Action, "With", "Take to compare the active one with", poll=is_comparable
     )
-    insight: MotionMatchingInsight = pointer(
-        MotionMatchingInsight, "Insight", "What is shown of the data"
-    )
+    insight: MotionMatchingInsight = group(MotionMatchingInsight, "Insight")
     performer: bpy.types.Object = pointer(
         bpy.types.Object,
         "Performer",
@@ -203,13 +183,3 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "by hand",
         options={"HIDDEN"},
     )
-
-
-CLASSES = (
-    *tags_properties.CLASSES,
-    *database_properties.CLASSES,
-    *features_properties.CLASSES,
-    *controller_properties.CLASSES,
-    *takes_properties.CLASSES,
-    MotionMatchingSettings,
-)

@@ -78,8 +78,13 @@ def choice(default: str, label: str, help: str, items: Sequence[Any], **options:
 
 
 def pointer(kind: type[Value], label: str, help: str, **options: Any) -> Value:
-    """Declare a group within a group, or a data-block, which may be None."""
+    """Declare a data-block, which may be None."""
     return _MAKERS.PointerProperty(type=kind, name=label, description=help, **options)
+
+
+def group(kind: type[Value], label: str) -> Value:
+    """Declare a group within a group, whose docstring explains it."""
+    return _MAKERS.PointerProperty(type=kind, name=label, description=kind.__doc__)
 
 
 def collection(kind: type[Value], label: str, help: str, **options: Any) -> Items[Value]:

@@ -44,7 +44,7 @@ def open_controller():
     drawn.
     """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
-    classes = module("ui.controller.panel").CLASSES
+    classes = module("ui.classes").get_classes(module("ui.controller.panel"))
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     classes[0].bl_options, classes[0].bl_order = set(), -1

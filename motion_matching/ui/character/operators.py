@@ -120,6 +120,3 @@ def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
 def _iter_data_blocks() -> Iterator[Any]:
     for kind in _KINDS:
         yield from getattr(bpy.data, kind)
-
-
-CLASSES = (MOTION_MATCHING_OT_fix_rig, MOTION_MATCHING_OT_add_demo_performer)

@@ -111,10 +111,3 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterabl
             row.active = False
             row.scale_y = 0.6
             draw_right(row, found[role])
-
-
-CLASSES: tuple[type, ...] = (
-    MOTION_MATCHING_PT_start,
-    MOTION_MATCHING_PT_character,
-    MOTION_MATCHING_PT_roles,
-)

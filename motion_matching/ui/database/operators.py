@@ -226,15 +226,3 @@ class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         select_only(get_active_source(context).path, context)
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_build,
-    MOTION_MATCHING_OT_clear_cache,
-    MOTION_MATCHING_OT_add_database,
-    MOTION_MATCHING_OT_remove_database,
-    MOTION_MATCHING_OT_smooth_path,
-    MOTION_MATCHING_OT_edit_path,
-    MOTION_MATCHING_OT_computed_path,
-    MOTION_MATCHING_OT_select_path,
-)

@@ -356,12 +356,3 @@ def _iter_selected_actions(context: bpy.types.Context) -> Iterator[tuple[Path | 
                 yield None, asset.local_id
             elif asset.id_type == "ACTION":
                 yield Path(asset.full_library_path), asset.name
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_add_files,
-    MOTION_MATCHING_OT_add_folder,
-    MOTION_MATCHING_OT_import_motion,
-    MOTION_MATCHING_OT_add_blend_actions,
-    MOTION_MATCHING_OT_add_assets,
-)

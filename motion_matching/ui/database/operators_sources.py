@@ -255,11 +255,3 @@ class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
         if refused:
             self.report({"WARNING"}, refused)
         _finish_removal(settings)
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_add_actions,
-    MOTION_MATCHING_OT_remove_source,
-    MOTION_MATCHING_OT_edit_sources,
-    MOTION_MATCHING_OT_remove_sources,
-)

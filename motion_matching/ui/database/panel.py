@@ -216,14 +216,3 @@ class MOTION_MATCHING_PT_simulation_bone(DatabasePanel, bpy.types.Panel):
             hint = "The empty with the path was deleted: undo that, or go back"
             draw_wrapped_text(column, hint, "ERROR")
         column.operator("motion_matching.computed_path", icon="LOOP_BACK")
-
-
-CLASSES: tuple[type, ...] = (
-    MOTION_MATCHING_UL_sources,
-    MOTION_MATCHING_UL_databases,
-    MOTION_MATCHING_PT_database,
-    MOTION_MATCHING_PT_databases,
-    MOTION_MATCHING_PT_source,
-    MOTION_MATCHING_PT_reading,
-    MOTION_MATCHING_PT_simulation_bone,
-)

@@ -176,11 +176,3 @@ class MotionMatchingDatabase(BuildRecord, bpy.types.PropertyGroup):
         "Sources", "Names of the sources that it is built from, while another database is shown"
     )
     trained_key: str = hidden_text("Trained Key", "Motion field that was last trained from it")
-
-
-CLASSES = (
-    MotionMatchingSource,
-    MotionMatchingRoles,
-    MotionMatchingSimulationBone,
-    MotionMatchingDatabase,
-)

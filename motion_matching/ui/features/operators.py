@@ -120,11 +120,3 @@ class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
                     set_options(button, kind=kind, times=times)
             if suffix != " Behind":
                 self.layout.separator()
-
-
-CLASSES = (
-    MOTION_MATCHING_OT_add_feature,
-    MOTION_MATCHING_OT_remove_feature,
-    MOTION_MATCHING_OT_move_feature,
-    MOTION_MATCHING_MT_add_feature,
-)

@@ -76,6 +76,3 @@ class MOTION_MATCHING_PT_features(DatabasePanel, bpy.types.Panel):
             column.prop(item, "axes")
         column.prop(features, "normalization")
         column.prop(features, "beyond_range")
-
-
-CLASSES = (MOTION_MATCHING_UL_features, MOTION_MATCHING_PT_features)

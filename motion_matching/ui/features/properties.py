@@ -167,6 +167,3 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
         **_MULTIPLIER,
     )
     preset: str = text("", "Preset", "Preset that these features come from")
-
-
-CLASSES = (MotionMatchingFeature, MotionMatchingFeatures)

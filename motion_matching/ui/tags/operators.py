@@ -276,13 +276,3 @@ replaced"""
         app.status.invalidate()
         ranges = format_count(sum(map(len, proposed)), "range")
         return f"Proposed {ranges} on {format_count(len(listed), 'source')}"
-
-
-CLASSES: tuple[type, ...] = (
-    MOTION_MATCHING_OT_add_tag,
-    MOTION_MATCHING_OT_tag_at_playhead,
-    MOTION_MATCHING_OT_remove_tag,
-    MOTION_MATCHING_OT_tags_to_markers,
-    MOTION_MATCHING_OT_markers_to_tags,
-    MOTION_MATCHING_OT_propose_tags,
-)

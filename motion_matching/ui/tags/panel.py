@@ -111,11 +111,3 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
         layout.operator(name, text="Ranges to Pose Markers", icon="PMARKER_ACT")
         name = "motion_matching.markers_to_tags"
         layout.operator(name, text="Ranges from Pose Markers", icon="PMARKER")
-
-
-CLASSES: tuple[type, ...] = (
-    MOTION_MATCHING_MT_tags,
-    MOTION_MATCHING_UL_tags,
-    MOTION_MATCHING_PT_tags,
-    MOTION_MATCHING_PT_thresholds,
-)

@@ -129,6 +129,3 @@ class MotionMatchingThresholds(bpy.types.PropertyGroup):
     turn_window: float
     change_time: float
     arrived: float
-
-
-CLASSES = (MotionMatchingTag, MotionMatchingThresholds)
