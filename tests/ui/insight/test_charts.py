@@ -12,8 +12,7 @@ from tests.ui.characters import character
 
 
 def test_charts_show_what_was_measured():
-    # ten frames and more where it walks straight on, three where it turns to the left and should
-    # more often
+    # many frames where it walks straight on, three where it turns left and should more often
     frames, wanted = np.zeros((16, 13), int), np.zeros((16, 13))
     frames[2, 6], frames[2, 8], wanted[2, 8] = 5000, 3, 0.4
     chart = charts.build_coverage_chart(Coverage(frames, wanted))
@@ -30,22 +29,14 @@ def test_charts_show_what_was_measured():
     assert len(hole) == 4
     assert min(x0 for x0, *_ in hole) == left[0][0]
     assert max(box[3] for box in hole) == left[0][3]
-    assert boxes[2:] == [(box, charts._HOLE) for box in hole], (
-        "no frame around what there is enough of"
-    )
-    told = [text.text for text in chart.texts]
-    assert any("0.5 m/s by 30°/s over 1 s" in text for text in told), told
-    assert {"0", "1.5", "+180"} <= {*told}, told
+    assert boxes[2:] == [(box, charts._HOLE) for box in hole], "no frame around enough"
+    texts = [text.text for text in chart.texts]
+    assert any("0.5 m/s by 30°/s over 1 s" in text for text in texts), texts
+    assert {"0", "1.5", "+180"} <= {*texts}, texts
 
-    # bars as tall as the parts that they stand for: filled of the data, outlined of the simulation
-    # object
-    table = {
-        "unit": "m/s",
-        "edges": [0, 1, 2],
-        "data": [0.8, 0.2],
-        "simulation": [0.0, 1.0],
-        "overlap": 0.2,
-    }
+    # bars as tall as their shares: filled of the data, outlined of the simulation object
+    shares = {"data": [0.8, 0.2], "simulation": [0.0, 1.0], "overlap": 0.2}
+    table = {"unit": "m/s", "edges": [0, 1, 2], **shares}
     chart = charts.build_histogram_chart("turn_rate", table)
     bars = [box for box, color in chart.boxes if color == charts._DATA]
     assert [round((y1 - y0) / charts._BARS, 3) for _, y0, _, y1 in bars] == [0.8, 0.2]
@@ -55,24 +46,22 @@ def test_charts_show_what_was_measured():
     assert min(box[0] for box in outline) == bars[1][0]
     assert chart.texts[0].text == "Turn Rate (m/s), Overlapping by 20%"
 
-    # what is shown of what was measured, made once, and made anew when it is measured again
-    obj = character()
-    ops = bpy.ops.motion_matching
+
+def test_charts_are_built_once_for_each_measurement():
+    obj, ops = character(), bpy.ops.motion_matching
     ops.add_actions()
     ops.measure_coverage()
-    shown, uid = obj.motion_matching.insight, obj.session_uid
-    found = dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))
-    assert list(found) == ["coverage", "turn_rate", "acceleration", "speed"]
-    assert all(
-        dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))[name] is chart
-        for name, chart in found.items()
-    )
-    shown.show_coverage = False
-    assert "coverage" not in dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))
-    shown.show_coverage, shown.show_histograms = True, False
-    assert list(dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))) == ["coverage"]
+    settings = obj.motion_matching.insight
+
+    def shown():
+        return dict(charts._iter_shown_charts(obj, runtime.coverage_reports[obj.session_uid]))
+
+    first = shown()
+    assert list(first) == ["coverage", "turn_rate", "acceleration", "speed"]
+    assert all(shown()[name] is chart for name, chart in first.items())
+    settings.show_coverage = False
+    assert "coverage" not in shown()
+    settings.show_coverage, settings.show_histograms = True, False
+    assert list(shown()) == ["coverage"]
     ops.measure_coverage()
-    assert (
-        dict(charts._iter_shown_charts(obj, runtime.coverage_reports[uid]))["coverage"]
-        is not found["coverage"]
-    )
+    assert shown()["coverage"] is not first["coverage"]

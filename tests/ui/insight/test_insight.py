@@ -1,6 +1,4 @@
-"""Insight: coverage is measured and told, frames of sources and takes are inspected, poses are
-mapped, pictures saved.
-"""
+"""Insight: coverage is measured, frames of sources and takes inspected, poses mapped, all saved."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
 from motion_matching.app.settings import get_performer_settings
 from motion_matching.engine.control import scripts
-from motion_matching.engine.insight import coverage
+from motion_matching.engine.insight import coverage, feature_strokes
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.scene.blender import actions
@@ -47,13 +45,9 @@ def hips(obj):
 
 
 def hips_inspected():
-    from motion_matching.engine.insight.feature_strokes import compute_bone_positions
-
     seen = runtime.inspector
-    bone = seen.database.roles.hips
-    return in_world(
-        compute_bone_positions(seen.database, seen.inspected.frame)[bone], seen.inspected.position
-    )
+    positions = feature_strokes.compute_bone_positions(seen.database, seen.inspected.frame)
+    return in_world(positions[seen.database.roles.hips], seen.inspected.position)
 
 
 @pytest.fixture(autouse=True)
@@ -72,35 +66,24 @@ def test_coverage_is_measured_told_and_told_to_be_stale(obj):
     before = traces()
     assert ops.measure_coverage() == {"FINISHED"}
     found = runtime.coverage_reports[uid]
-    assert traces() | {"keys": 0} == before | {"keys": 0}, (
-        "measuring changes nothing but what is built"
-    )
+    assert traces() | {"keys": 0} == before | {"keys": 0}, "only what is built has changed"
 
     # the list is the engine's, for the controller as the panel has it
-    tuned = get_performer_settings(obj, database(settings))
-    wanted = coverage.measure_tracks(
-        coverage.simulate_tracks(tuned, database(settings).fps), database(settings).fps
-    )
-    covered = coverage.measure_coverage(database(settings), wanted)
-    assert list(found.to_capture) == coverage.suggest_captures(database(settings), tuned, covered)
+    data = database(settings)
+    tuned = get_performer_settings(obj, data)
+    tracks = coverage.simulate_tracks(tuned, data.fps)
+    covered = coverage.measure_coverage(data, coverage.measure_tracks(tracks, data.fps))
+    assert list(found.to_capture) == coverage.suggest_captures(data, tuned, covered)
     assert found.to_capture
     assert f"{int(covered.holes.sum())} hole" in found.summary[1]
 
-    # a strand of the data goes where its frame leads; what the simulation object asks for lies
-    # beside it
+    # a strand of the data goes where its frame leads; those of the simulation object lie beside
+    paths = found.strands.paths
     points, colours = insight_drawing.build_strand_segments(found.strands)
-    assert points.shape == (2 * 10 * len(found.strands.paths), 3)
-    assert colours.shape == (
-        len(points),
-        4,
-    )
-    np.testing.assert_allclose(
-        points[2 * 9 + 1, :2] * [1, -1], found.strands.paths[0, -1], atol=1e-6
-    )
-    assert (
-        found.simulation_offset + found.simulation.paths[..., 0].min()
-        > found.strands.paths[..., 0].max()
-    )
+    assert points.shape == (2 * 10 * len(paths), 3)
+    assert colours.shape == (len(points), 4)
+    np.testing.assert_allclose(points[2 * 9 + 1, :2] * [1, -1], paths[0, -1], atol=1e-6)
+    assert found.simulation_offset + found.simulation.paths[..., 0].min() > paths[..., 0].max()
     assert len(found.simulation.paths) > 100
 
     # stale once the database or the controller is another, and fresh again when that is taken back
@@ -129,9 +112,7 @@ def test_coverage_is_measured_told_and_told_to_be_stale(obj):
     assert not insight.explain_staleness(obj, beside), "a take went where it went"
     take = settings.takes[0].action
     ops.bake_script(script="square", seconds=4.0, gait="run")
-    assert "something else" in insight.explain_staleness(obj, beside), (
-        "another take is the active one"
-    )
+    assert "something else" in insight.explain_staleness(obj, beside), "than the active take"
     shown.beside = "controller"
     assert "something else" in insight.explain_staleness(obj, beside)
 
@@ -156,9 +137,8 @@ def test_coverage_is_measured_told_and_told_to_be_stale(obj):
     shown.recording = take
     assert not insight.explain_staleness(obj, beside)
     [part] = recording.read_recorded_parts(take)
-    recording.store_performance(
-        take, part["performance"], 10.0, part["ticks"], part["fps"], part["lead_in"]
-    )
+    rest = part["ticks"], part["fps"], part["lead_in"]
+    recording.store_performance(take, part["performance"], 10.0, *rest)
     assert "recorded into" in insight.explain_staleness(obj, beside)
 
     # another file has nothing of it
@@ -191,11 +171,8 @@ def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(obj):
     # what is drawn lies on the armature that plays the source, and goes along with it
     for frame in (40, 97, 151):
         scene.frame_set(frame)
-        assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3, (
-            frame,
-            hips(obj),
-            hips_inspected(),
-        )
+        both = hips(obj), hips_inspected()
+        assert np.abs(both[0] - both[1]).max() < 2e-3, (frame, *both)
         assert seen.strokes
 
     # a wish is searched for
@@ -244,15 +221,8 @@ def test_sources_of_one_action_are_told_apart(obj):
     settings.sources.clear()
     long = bpy.data.actions["walk_curves"]
     for first, last in ((1, 150), (200, 400)):
-        add_source(
-            obj,
-            long.name,
-            kind="ACTION",
-            action=long,
-            use_range=True,
-            frame_start=first,
-            frame_end=last,
-        )
+        part = {"use_range": True, "frame_start": first, "frame_end": last}
+        add_source(obj, long.name, kind="ACTION", action=long, **part)
     early, _late = settings.sources
     assert settings.source_index == 1
     actions.assign(obj, long)
@@ -296,8 +266,7 @@ def test_sources_of_one_action_are_told_apart(obj):
     assert runtime.inspector.inspected is None
     assert "ends before it starts" in runtime.inspector.problem
 
-    # which of them it is, is found again where an action takes the clip's name, and not at every
-    # frame
+    # which of them it is, is found again where an action takes the clip's name, not at each frame
     settings.source_index = 1
     assert runtime.inspector.inspected.frame == 30
     kept = runtime.inspector.namesakes
@@ -370,15 +339,9 @@ def test_pictures_are_saved_and_poses_mapped(tmp_path: Path, obj):
     assert uid in runtime.coverage_reports
     assert uid in runtime.pose_maps, "what was found for the pictures is shown"
 
-    # the file browser marks in red what is there already: by the name that the ending makes of what
-    # is typed
-    for typed, named in (
-        ("hero", "hero.svg"),
-        ("hero.svg", "hero.svg"),
-        ("hero.SVG", "hero.SVG"),
-        ("hero.v2", "hero.v2.svg"),
-        ("", ""),
-    ):
+    # the file browser marks in red what is there already, by its name with the ending
+    names = {"hero": "hero.svg", "hero.svg": "hero.svg", "hero.SVG": "hero.SVG", "": ""}
+    for typed, named in {**names, "hero.v2": "hero.v2.svg"}.items():
         browser = SimpleNamespace(filepath=f"{folder}/{typed}")
         assert Save.check(browser, bpy.context) is (typed != named), typed
         assert browser.filepath == f"{folder}/{named}"
@@ -411,9 +374,7 @@ def test_the_map_follows_a_live_session(obj):
             next(work)
     except StopIteration as done:
         data, method, tuned = done.value
-    assert runtime.pose_maps[uid].key == settings.built_key, (
-        "the map is there before the session starts"
-    )
+    assert runtime.pose_maps[uid].key == settings.built_key, "there before the session starts"
     walk = scripts.build_script("square", 5.0, data.fps, tuned.walk, tuned.run)
     live = host.start(obj, data, method, tuned, Keyboard(), ReplayInput(walk, data.fps), 100.0)
     frames = []
@@ -427,7 +388,6 @@ def test_the_map_follows_a_live_session(obj):
     assert marked(obj, mapped) == (frames[-60:], ())
     assert marked(obj, mapped._replace(key="of other data"))[0] == [], "its frames are other ones"
     assert marked(obj, mapped._replace(edition=-1))[0] == [], "so are those of an earlier build"
-    inspector_poll = ops.inspect_frame.poll()
-    assert not inspector_poll
+    assert not ops.inspect_frame.poll()
     host.end()
     assert runtime.trail is None

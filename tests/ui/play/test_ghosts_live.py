@@ -1,6 +1,4 @@
-"""Live in a motion field: neighbours are noted for drawing, told with their values, and one of them
-is forced by hand.
-"""
+"""Live in a motion field: neighbours are drawn, shown with their values, and one can be forced."""
 
 from __future__ import annotations
 
@@ -22,6 +20,10 @@ from motion_matching.ui.play import ghosts
 from tests.app.test_motion_field import begin, live_on, ops
 
 
+def snapshot():
+    return runtime.get_cache(play_drawing.HudCache).snapshot
+
+
 @pytest.fixture
 def prepared_live():
     obj = begin("walk_curves", "run_curves")
@@ -32,9 +34,7 @@ def prepared_live():
 def test_neighbours_are_drawn_where_they_lead(prepared_live):
     obj, live, keyboard = prepared_live
     field = live.session.performer.method
-    now = 0.0
-
-    play = obj.motion_matching.play
+    now, play = 0.0, obj.motion_matching.play
 
     def ticks(count=1):
         nonlocal now
@@ -43,21 +43,15 @@ def test_neighbours_are_drawn_where_they_lead(prepared_live):
             live.tick(now, 0.0)
 
     ticks(30)
-    assert runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts is None, (
-        "it was not asked for"
-    )
+    assert snapshot().neighbour_ghosts is None, "it was not asked for"
     play.show_ghosts = True
     ticks()
-    decision, shown, bones = (
-        field.decision,
-        runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts,
-        sum(field.skeleton.parents > 0),
-    )
+    decision, shown = field.decision, snapshot().neighbour_ghosts
+    bones = sum(field.skeleton.parents > 0)
     assert len(shown.chosen) == 2 * bones
     assert len(shown.others) == len(shown.colours) == 2 * bones * 14 + 6, "and an arrow"
 
-    # over the character: the chosen one goes where the character does, but for what drift and
-    # blending make of it
+    # over the character: the chosen one goes where it does, but for drift and blending
     head = obj.matrix_world @ obj.pose.bones["Head"].head
     assert np.linalg.norm(shown.chosen.reshape(-1, 3) - np.array(head), axis=1).min() < 0.15
     assert abs(shown.chosen[:, 2].min()) < 0.15
@@ -70,32 +64,28 @@ def test_neighbours_are_drawn_where_they_lead(prepared_live):
     assert 0.1 < alpha.min() < alpha.max() <= 1
     assert np.allclose(shown.colours[:, :3], ghosts.get_task_color(decision.goal))
 
-    # the arrow points where it is asked to go, in the world: as the view looks, along +Y at heading
-    # pi
+    # the arrow points where it is asked to go: as the view looks, along +Y at heading pi
     keyboard.handle("W", "RELEASE")
     keyboard.handle("D", "PRESS")
     ticks(2)
-    wish, place = field.decision.goal, live.session._frame
-    start, tip = runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts.others[-6:-4]
+    goal, place = field.decision.goal, live.session._frame
+    start, tip = snapshot().neighbour_ghosts.others[-6:-4]
     heading = math.atan2(tip[0] - start[0], start[1] - tip[1])
-    assert abs(math.remainder(heading - place.character.yaw - wish.direction, math.tau)) < 1e-3
-    assert abs(wish.direction) > 0.1
+    assert abs(math.remainder(heading - place.character.yaw - goal.direction, math.tau)) < 1e-3
+    assert abs(goal.direction) > 0.1
     left, ahead, right = (
-        colorsys.rgb_to_hsv(*ghosts.get_task_color(wish._replace(direction=d)))[0]
+        colorsys.rgb_to_hsv(*ghosts.get_task_color(goal._replace(direction=d)))[0]
         for d in (1.5, 0.0, -1.5)
     )
     assert left < ahead < right
-    assert ghosts.get_task_color(wish._replace(tags=frozenset({"limp"}))) == get_tag_color(
-        "limp"
-    ), "that of the tag, if one is asked"
+    tagged = goal._replace(tags=frozenset({"limp"}))
+    assert ghosts.get_task_color(tagged) == get_tag_color("limp"), "that of a requested tag"
 
     # the frames of the neighbours are there for the map, and its values for the text
     assert list(runtime.trail.neighbour_frames) == list(field.decision.frames)
     scores = field.decision.scores
-    assert (
-        f"Value  {scores.max():.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
-        in runtime.get_cache(play_drawing.HudCache).snapshot.texts
-    ), runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    values = f"Value  {scores.max():.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
+    assert values in snapshot().texts, snapshot().texts
     host.end()
     assert runtime.trail is None
 
@@ -105,7 +95,7 @@ def test_neighbours_are_drawn_where_they_lead(prepared_live):
     now = 0.0
     ticks(5)
     assert live.ending is None
-    assert runtime.get_cache(play_drawing.HudCache).snapshot.neighbour_ghosts is None
+    assert snapshot().neighbour_ghosts is None
     assert live.decision is None
     assert not runtime.trail.neighbour_frames
 
@@ -131,13 +121,8 @@ def test_a_neighbour_is_forced_and_freed_while_it_plays(prepared_live):
     assert controller.favour == 5
     assert controller.preset == ""
     live.toggle_recording()
-    assert {d.chosen for d in decisions(30)[8:]} == {4}, (
-        "another one is noticed within a quarter of a second"
-    )
-    assert any(
-        "number 5 forced" in line
-        for line in runtime.get_cache(play_drawing.HudCache).snapshot.texts
-    ), runtime.get_cache(play_drawing.HudCache).snapshot.texts
+    assert {d.chosen for d in decisions(30)[8:]} == {4}, "noticed within a quarter of a second"
+    assert any("number 5 forced" in line for line in snapshot().texts), snapshot().texts
     assert ops.favour(number=2) == {"FINISHED"}
     assert {d.chosen for d in decisions(30)[8:]} == {1}
     assert ops.favour(number=2) == {"FINISHED"}
@@ -159,15 +144,15 @@ def test_how_a_training_goes_is_known_while_it_goes_and_afterwards():
     obj = begin("walk_curves")
     training = obj.motion_matching.training
     training.quality = 1
+
+    def read_curves():
+        return learning_curves.get_curves(field_training.get_training_key(obj))
+
     status.refresh(obj)
-    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None
+    assert read_curves() is None
     lengths = []
-    for _stage, _part in field_training.train_steps(obj):
-        found = (
-            learning_curves.get_curves(field_training.get_training_key(obj))
-            if obj.motion_matching.built_key
-            else None
-        )
+    for _ in field_training.train_steps(obj):
+        found = read_curves() if obj.motion_matching.built_key else None
         if found:
             lengths.append(len(found.lines["most"]))
             assert found.sweeps >= lengths[-1]
@@ -176,17 +161,15 @@ def test_how_a_training_goes_is_known_while_it_goes_and_afterwards():
     assert lengths == sorted(lengths), "it grows while it is trained"
     status.refresh(obj)
     status.invalidate()
-    whole = learning_curves.get_curves(field_training.get_training_key(obj))
-    assert len(whole.lines["most"]) == whole.sweeps >= lengths[-1], (
-        "read from the file that is left"
-    )
+    whole = read_curves()
+    assert len(whole.lines["most"]) == whole.sweeps >= lengths[-1], "read from the file"
     most, promised = whole.lines["most"], whole.lines["promised"]
     assert (most[:, 1] <= promised[:, 1] + 1e-6).all()
 
     # of other tasks there is none yet, and none once it is cleared
     training.speed = False
-    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None
+    assert read_curves() is None
     training.speed = True
     assert ops.clear_cache() == {"FINISHED"}
     status.refresh(obj)
-    assert learning_curves.get_curves(field_training.get_training_key(obj)) is None
+    assert read_curves() is None

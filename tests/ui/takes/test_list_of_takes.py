@@ -31,15 +31,16 @@ def obj():
     return obj
 
 
+def path(obj, action, last):
+    """Where the object is on the ground in frames 1 to last."""
+    found = actions.get_active_curves(action, actions.find_slot(action, obj))
+    curves = {(c.data_path, c.array_index): c for c in found}
+    frames = range(1, last + 1)
+    return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in frames])
+
+
 def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
     settings = obj.motion_matching
-
-    def path(action):
-        curves = {
-            (c.data_path, c.array_index): c
-            for c in actions.get_active_curves(action, actions.find_slot(action, obj))
-        }
-        return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in range(1, 97)])
 
     def kept(action):
         return performance.from_json(
@@ -48,9 +49,7 @@ def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
 
     ops.bake_script(script="stop_and_go", seconds=4.0)
     first = settings.takes[0].action
-    assert kept(first).settings["velocity_halflife"] == 0.27, (
-        "the take does not know what it was performed with"
-    )
+    assert kept(first).settings["velocity_halflife"] == 0.27
 
     # the settings count as they are now, not as they were, and not as they were changed on the way
     part = recording.read_recorded_parts(first)[0]
@@ -62,14 +61,16 @@ def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
     assert ops.bake_again() == {"FINISHED"}
     calm = settings.takes[1].action
     assert kept(calm).settings["velocity_halflife"] == 1.5
-    went = [np.linalg.norm(path(action)[71] - path(action)[0]) for action in (first, calm)]
+    paths = [path(obj, action, 96) for action in (first, calm)]
+    went = [np.linalg.norm(positions[71] - positions[0]) for positions in paths]
     assert went[1] < 0.8 * went[0], went
 
     # with the settings of the first, it is the first
     settings.controller.velocity_halflife = 0.27
     settings.take_index = 1
     ops.bake_again(use_markers=False)
-    np.testing.assert_allclose(path(settings.takes[2].action), path(first), atol=1e-4)
+    again = path(obj, settings.takes[2].action, 96)
+    np.testing.assert_allclose(again, path(obj, first, 96), atol=1e-4)
 
     # what leaves no room for a new action is said first
     settings.use_nla, settings.take_index = True, 0
@@ -87,14 +88,6 @@ def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
 
 def test_a_take_of_two_recordings_is_baked_again_whole(obj):
     settings = obj.motion_matching
-
-    def path(action):
-        curves = {
-            (c.data_path, c.array_index): c
-            for c in actions.get_active_curves(action, actions.find_slot(action, obj))
-        }
-        return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in range(1, 91)])
-
     work = host.prepare_steps(obj)  # it builds the database
     try:
         while True:
@@ -121,11 +114,12 @@ def test_a_take_of_two_recordings_is_baked_again_whole(obj):
     again = settings.takes[1]
     assert tuple(again.action.frame_range) == (1, 90)
     assert abs(again.seconds - 3.75) < 1e-4
-    np.testing.assert_allclose(path(again.action), path(take.action), atol=0.02)
+    whole = path(obj, again.action, 90)
+    np.testing.assert_allclose(whole, path(obj, take.action, 90), atol=0.02)
 
     # and once more from what was baked
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
-    np.testing.assert_allclose(path(settings.takes[2].action), path(again.action), atol=1e-4)
+    np.testing.assert_allclose(path(obj, settings.takes[2].action, 90), whole, atol=1e-4)
 
     # a take of a bone collection is one again, beside what it had for the rest
     legs = {bone.name for bone in obj.data.bones if "Leg" in bone.name or "Foot" in bone.name}
@@ -181,9 +175,8 @@ def test_takes_are_kept_and_discarded(obj):
     settings = obj.motion_matching
     assert names() == ["Square Walk", "The Good One", "Random Walk"]
     assert len(texts()) == 3
-    assert [s.action.name for t in obj.animation_data.nla_tracks for s in t.strips] == [
-        "The Good One"
-    ]
+    strips = [strip for track in obj.animation_data.nla_tracks for strip in track.strips]
+    assert [strip.action.name for strip in strips] == ["The Good One"]
 
     # all but those that are kept
     settings.takes[1].is_kept = True
@@ -218,9 +211,8 @@ def test_two_takes_are_compared_as_they_play(obj):
     assert not found.notes
 
     def numbers(label):
-        row = next(
-            row for row in runtime.comparisons[obj.session_uid].rows if row.label.startswith(label)
-        )
+        rows = runtime.comparisons[obj.session_uid].rows
+        row = next(row for row in rows if row.label.startswith(label))
         return [float(text) if text else None for text in row[1:]]
 
     assert numbers("Length")[:2] == [6.0, 4.0]
@@ -239,8 +231,7 @@ def test_two_takes_are_compared_as_they_play(obj):
     assert numbers("Foot Slide")[0] > slides[0] + 0.5
     assert numbers("Foot Slide")[1] == slides[1]
 
-    # with other clips it goes elsewhere: that is said, and nothing is told of frames that it does
-    # not play
+    # with other clips it goes elsewhere, which is reported, without rows of its frames
     settings.sources[1].enabled = settings.sources[2].enabled = False
     assert ops.compare_takes() == {"FINISHED"}
     found = runtime.comparisons[obj.session_uid]
@@ -263,12 +254,8 @@ def test_a_take_whose_text_was_deleted_says_so_and_is_discarded(obj):
     refused(ops.bake_again, "does not hold what was performed", "bake or record another")
     refused(ops.compare_takes, "does not hold what was performed")
     settings.take_index, settings.compare_with = 1, lost
-    refused(
-        ops.compare_takes,
-        repr(lost.name),
-        "does not hold what was performed",
-        "bake or record another",
-    )
+    reason = "does not hold what was performed", "bake or record another"
+    refused(ops.compare_takes, repr(lost.name), *reason)
     settings.play.steer, settings.play.take = "take", lost
     with pytest.raises(MotionMatchingError) as caught:
         steering.create_input(settings.play, Keyboard(), None, PerformerSettings(), 24.0, FLAT)
