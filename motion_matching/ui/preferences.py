@@ -50,6 +50,9 @@ _NO_KEY = re.compile(
     "NONE|TIMER|MOUSE|LEFTMOUSE|MIDDLEMOUSE|RIGHTMOUSE|PEN|ERASER|INBETWEEN|EVT_|WHEEL|TRACKPAD|"
     "WINDOW_|ACTIONZONE|XR_|TEXTINPUT|NDOF_MOTION"
 )
+_RESPONSE: Any = {"min": 0.1, "max": 10.0, "soft_min": 0.5, "soft_max": 3.0, "subtype": "FACTOR"}
+_BUDGET: Any = {"min": 1e-5, "max": 10.0, "soft_min": 0.001, "soft_max": 0.05}
+_LOCATION_HELP = "Folder of the databases, which can be built again at any time"
 _HOLD = "while the key or button is held, instead of until it is pressed again"
 _KEY_HELP = (
     "Keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or LEFT_SHIFT"
@@ -85,12 +88,7 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         soft_max=100.0,
         precision=1,
     )
-    location: str = text(
-        "",
-        "Location",
-        "Folder of the databases, which can be built again at any time",
-        get=_get_location,
-    )
+    location: str = text("", "Location", _LOCATION_HELP, get=_get_location)
 
     use_gamepad: bool = switch(
         True,
@@ -110,11 +108,7 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         1.5,
         "Response",
         "Exponent of a stick's travel; higher: finer control of slow movement",
-        min=0.1,
-        max=10.0,
-        soft_min=0.5,
-        soft_max=3.0,
-        subtype="FACTOR",
+        **_RESPONSE,
     )
     hold_run: bool = switch(False, "Hold to Run", f"Run {_HOLD}")
     hold_strafe: bool = switch(False, "Hold to Keep Facing", f"Keep facing {_HOLD}")
@@ -137,14 +131,11 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         TICK_BUDGET,
         "Tick Budget",
         "Time that a tick may take before the view and the panel warn; higher: warns later",
-        min=1e-5,
-        max=10.0,
-        soft_min=0.001,
-        soft_max=0.05,
         precision=3,
         step=0.1,
         subtype="TIME_ABSOLUTE",
         unit="TIME_ABSOLUTE",
+        **_BUDGET,
     )
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -9,7 +9,7 @@ import bpy
 
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
-from ..tags.properties import MotionMatchingTag
+from ..tags.properties import FRAME, MotionMatchingTag
 from ..typed_properties import (
     Items,
     choice,
@@ -85,11 +85,7 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
     )
     use_range: bool = switch(False, "Limit Range", "Use only a part of the frames")
     frame_start: int = integer(
-        1,
-        "Start",
-        "First frame to use; frames of a file are counted from zero",
-        min=0,
-        soft_max=10000,
+        1, "Start", "First frame to use; frames of a file are counted from zero", **FRAME
     )
     frame_end: int = integer(250, "End", "Last frame to use", min=1, soft_max=10000)
     use_path: bool = switch(
@@ -120,11 +116,11 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
 
 
 def _role(label: str) -> str:
-    help = "Bone with this role; leave empty to find it by names, shape and motion"
-    return text("", label, help, update=invalidate_status)
+    return text("", label, "Bone with this role; leave empty to find it by names, shape and motion")
 
 
 @settings_group
+@updates(invalidate_status)
 class MotionMatchingRoles(bpy.types.PropertyGroup):
     """Bones by role, for bones that are not found automatically"""
 
@@ -140,7 +136,7 @@ class MotionMatchingRoles(bpy.types.PropertyGroup):
     right_shin: str = _role("Right Shin")
     right_foot: str = _role("Right Foot")
     right_toe: str = _role("Right Toe")
-    preset: str = hidden_text("Preset", "Preset that was applied or saved last")
+    preset: str = hidden_text("Preset", "Preset that was applied or saved last", update=None)
 
 
 @settings_group

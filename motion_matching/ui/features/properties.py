@@ -41,15 +41,12 @@ _NORMALIZATIONS = (
     ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
     ("dimension", "By Number", "Divide each number by its own deviation"),
 )
+_GOES_ON = "On as the clip ended, so that a clip cut in full stride does not seem to stop"
 _ENDS = (
-    (
-        "extrapolate",
-        "Goes On",
-        "On as the clip ended, so that a clip cut in full stride does not seem to stop",
-    ),
+    ("extrapolate", "Goes On", _GOES_ON),
     ("hold", "Stays", "Nowhere: it stays at the last frame"),
 )
-# options of numbers that multiply weights
+_WEIGHT: Any = {"min": 0.0, "max": 1000.0, "soft_max": 5.0, "precision": 2}
 _MULTIPLIER: Any = {"min": 0.0, "max": 10.0, "soft_min": 0.2, "soft_max": 3.0, "precision": 2}
 
 
@@ -100,11 +97,8 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
         "Weight",
         "How much this counts in the choice of the next frame; higher: matched more closely, at "
         "the cost of all others",
-        min=0.0,
-        soft_max=5.0,
-        max=1000.0,
-        precision=2,
         update=_change_weight,
+        **_WEIGHT,
     )
 
 
@@ -130,6 +124,7 @@ def _shorten_times(times: str) -> str:
 
 
 @settings_group
+@updates(_clear_preset)
 class MotionMatchingFeatures(bpy.types.PropertyGroup):
     """What frames are compared by"""
 
@@ -137,20 +132,12 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
     items: Items[MotionMatchingFeature] = collection(  # type: ignore[assignment]
         MotionMatchingFeature, "Features", "What frames are compared by"
     )
-    index: int = integer(0, "Active Feature", "Feature whose details are shown")
+    index: int = integer(0, "Active Feature", "Feature whose details are shown", update=None)
     normalization: str = choice(
-        "feature",
-        "Normalize",
-        "How features are made comparable",
-        _NORMALIZATIONS,
-        update=_clear_preset,
+        "feature", "Normalize", "How features are made comparable", _NORMALIZATIONS
     )
     beyond_range: str = choice(
-        "extrapolate",
-        "Beyond End",
-        "Where a path leads after the end of its clip",
-        _ENDS,
-        update=_clear_preset,
+        "extrapolate", "Beyond End", "Where a path leads after the end of its clip", _ENDS
     )
     responsiveness: float = number(
         1.0,
@@ -166,4 +153,4 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
         update=apply_weights,
         **_MULTIPLIER,
     )
-    preset: str = text("", "Preset", "Preset that these features come from")
+    preset: str = text("", "Preset", "Preset that these features come from", update=None)

@@ -32,6 +32,8 @@ KINDS: Any = (
     ("prefer", "Prefer", "Frames that cost less than others, or more", "SOLO_ON", 3),
     ("loop", "Loop", _LOOP, "FILE_REFRESH", 4),
 )
+FRAME: Any = {"min": 0, "soft_max": 10000}
+_COST: Any = {"min": -1000.0, "max": 1000.0, "soft_min": -5.0, "soft_max": 5.0}
 LABELS: Any = {identifier: name for identifier, name, *_ in KINDS}
 NEW_NAME = LABELS["FREE"]  # the name of a new range
 
@@ -57,12 +59,8 @@ def get_tag_name(tag: MotionMatchingTag) -> str:
 
 def suggest_used_names(self: MotionMatchingTag, context: bpy.types.Context, text: str) -> list[str]:
     """Return the names of the character's ranges that contain a text."""
-    used = {
-        tag.label
-        for source in settings_of(self.id_data).sources
-        for tag in source.tag_ranges
-        if tag.kind == "FREE"
-    }
+    tags = (tag for source in settings_of(self.id_data).sources for tag in source.tag_ranges)
+    used = {tag.label for tag in tags if tag.kind == "FREE"}
     return sorted((name for name in used if text.lower() in name.lower()), key=str.lower)
 
 
@@ -84,22 +82,15 @@ class MotionMatchingTag(bpy.types.PropertyGroup):
     )
     kind: str = choice("FREE", "Kind", "What the range means", KINDS, update=apply_name_color)
     frame_start: int = integer(
-        1,
-        "Start",
-        "First frame of the range; frames of a file are counted from zero",
-        min=0,
-        soft_max=10000,
+        1, "Start", "First frame of the range; frames of a file are counted from zero", **FRAME
     )
-    frame_end: int = integer(250, "End", "Last frame of the range", min=0, soft_max=10000)
+    frame_end: int = integer(250, "End", "Last frame of the range", **FRAME)
     bias: float = number(
         -1.0,
         "Cost",
         "Added to the cost of these frames; lower: played more often, above zero: avoided",
-        min=-1000.0,
-        max=1000.0,
-        soft_min=-5.0,
-        soft_max=5.0,
         precision=2,
+        **_COST,
     )
     color: Sequence[float] = numbers(
         (0.35, 0.6, 0.9),
