@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,15 @@ from ..settings import is_number
 FORMAT = "motion-matching contacts"
 _STEP = 0.2  # seconds: a foot that leaves the ground for less has not made a step
 _FLICKER = 0.07  # seconds: a shorter contact does not count
-_FLICKER_AFTER_TRIM = (
-    0.13  # seconds: the same for what is left of a contact in which the foot was dragged along
-)
+_FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
 _REPLANT = 0.25  # seconds that a foot takes to step to another position in the middle of a contact
 
 
 @dataclass(frozen=True)
 class ContactRange:
-    """A leg's toe stands from frame `start` until before frame `stop`, at `point` (x, y) if there
-    is one.
+    """A leg's toe stands from frame `start` until before `stop`, at `point` (x, y) if given.
 
-    Frames count from 0, the first of the take; without a point the toe stands where the motion has
-    it.
+    Frames count from 0, the take's first; without a point the toe stands where the motion has it.
     """
 
     leg: int
@@ -43,18 +39,17 @@ class ContactRange:
 def find_contact_ranges(
     contacts: np.ndarray, toes: np.ndarray, fps: float, radius: float
 ) -> list[ContactRange]:
-    """Return the ranges of contacts (T, L), ordered by leg and time. `toes` (T, L, 3) are positions
-    before locking.
+    """Return the ranges of contacts (T, L), by leg and time, of toes (T, L, 3) before locking.
 
-    Gaps too short for a step are closed, and flicker is left out. A range in which the toe is
-    dragged along by more than `radius` metres, as when a character turns on the spot, is split, and
-    the foot steps in between; ends of a range that are farther away than that are cut off.
+    Gaps too short for a step are closed, and flicker is left out. Where a toe is dragged along by
+    more than `radius` metres, as in a turn on the spot, the range is split, and the foot steps in
+    between; ends of a range that are farther away than that are cut off.
     """
-    result = []
+    result, gap = [], max(round(_REPLANT * fps), 1)
     for leg in range(contacts.shape[1]):
         path = toes[:, leg, :2]
         for start, stop in _find_clean_runs(contacts[:, leg], fps):
-            for part in _split(start, stop, path, radius, max(round(_REPLANT * fps), 1)):
+            for part in _split(start, stop, path, radius, gap):
                 if trimmed := _trim(*part, path, radius, fps):
                     result.append(ContactRange(leg, *trimmed))
     return result
@@ -79,8 +74,7 @@ def _find_clean_runs(on: np.ndarray, fps: float) -> list[tuple[int, int]]:
 def _split(
     start: int, stop: int, path: np.ndarray, radius: float, gap: int
 ) -> list[tuple[int, int]]:
-    """Split a range so that the toe stays near one position in each part, with gaps to step from
-    one to the next.
+    """Split a range into parts in which the toe stays near a position, with gaps to step.
 
     It is cut where the mean positions before and after the cut explain most of the movement.
     """
@@ -99,9 +93,7 @@ def _split(
 def _trim(
     start: int, stop: int, path: np.ndarray, radius: float, fps: float
 ) -> tuple[int, int] | None:
-    """Return the range without ends that are too far from its median position; None if hardly any
-    is left.
-    """
+    """Return the range without ends too far from its median position; None if little is left."""
     away = np.linalg.norm(path[start:stop] - np.median(path[start:stop], axis=0), axis=1)
     near = np.flatnonzero(away <= radius)
     if not len(near):
@@ -115,9 +107,7 @@ def _trim(
 
 
 def save(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float, path: Path | str) -> None:
-    """Write ranges as JSON, one per line, with the names of the legs. Raises SettingsError if that
-    fails.
-    """
+    """Write ranges as JSON, one per line, with the legs' names. Raises SettingsError."""
     lines = []
     for r in ranges:
         entry: dict[str, Any] = {"leg": legs[r.leg], "start": r.start, "stop": r.stop}
@@ -136,18 +126,11 @@ def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange
     Raises SettingsError, which names what is wrong with the file.
     """
     data = json_files.read(path, "contact file")
-    if (
-        not isinstance(data, dict)
-        or data.get("format") != FORMAT
-        or not isinstance(data.get("ranges"), list)
-    ):
-        raise SettingsError(
-            f"{path} does not hold contacts; give a file that --save-contacts wrote."
-        )
+    is_ours = isinstance(data, dict) and data.get("format") == FORMAT
+    if not is_ours or not isinstance(data.get("ranges"), list):
+        raise SettingsError(f"{path} does not hold contacts; give one that --save-contacts wrote.")
     if not is_number(data.get("fps")) or not data["fps"] > 0:
-        raise SettingsError(
-            f"The contact file {path} has no frame rate 'fps' above zero; save it again."
-        )
+        raise SettingsError(f"The contact file {path} needs a rate 'fps' above 0; save it again.")
     ranges = [_range_from_dict(entry, legs, fps / data["fps"], path) for entry in data["ranges"]]
     return check_ranges(ranges, legs, f"the ranges of {path}")
 
@@ -155,17 +138,14 @@ def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange
 def check_ranges(
     ranges: Iterable[ContactRange], legs: Sequence[str], what: str
 ) -> list[ContactRange]:
-    """Return the ranges sorted by leg and time. Raises SettingsError, which begins with `what`, if
-    two overlap.
-    """
+    """Return the ranges sorted by leg and time. Raises SettingsError if two overlap."""
     ranges = sorted(ranges, key=lambda r: (r.leg, r.start))
     for r, later in pairwise(ranges):
         if r.leg == later.leg and later.start < r.stop:
-            sentence = (
-                f"{what} plant the {legs[r.leg]} foot twice at frame {later.start}; end one range "
-                "before the next."
+            raise SettingsError(
+                f"{what[0].upper()}{what[1:]} plant the {legs[r.leg]} foot twice at frame "
+                f"{later.start}; end one range before the next."
             )
-            raise SettingsError(sentence[0].upper() + sentence[1:])
     return ranges
 
 
@@ -175,19 +155,16 @@ def _range_from_dict(
     where = f"The contact file {path} has a range {json.dumps(entry)}"
     if not isinstance(entry, dict) or entry.get("leg") not in legs:
         raise SettingsError(f"{where} without a known leg; use one of {', '.join(legs)}.")
-    start: Any = entry.get("start")
-    stop: Any = entry.get("stop")
-    point: Any = entry.get("point")
+    values: list[Any] = [entry.get(name) for name in ("start", "stop", "point")]
+    start, stop, point = values
     if not (is_number(start) and is_number(stop) and 0 <= start < stop):
         raise SettingsError(f"{where} that does not stop after its start; correct its frames.")
-    if point is not None and not (
-        isinstance(point, list) and len(point) == 2 and all(map(is_number, point))
-    ):
+    first = round(start * rate)
+    result = ContactRange(legs.index(entry["leg"]), first, max(round(stop * rate), first + 1))
+    if point is None:
+        return result
+    if not (isinstance(point, list) and len(point) == 2 and all(map(is_number, point))):
         raise SettingsError(
             f"{where} whose point is not two numbers in metres; correct it, or leave it out."
         )
-    first = round(start * rate)
-    position = None if point is None else (float(point[0]), float(point[1]))
-    return ContactRange(
-        legs.index(entry["leg"]), first, max(round(stop * rate), first + 1), position
-    )
+    return replace(result, point=(float(point[0]), float(point[1])))

@@ -1,6 +1,4 @@
-"""A recorded performance: the start, settings, obstacles and the intent of every tick, so that it
-can be solved again.
-"""
+"""A recorded performance: start, settings, obstacles and the intent of every tick."""
 
 from __future__ import annotations
 
@@ -8,8 +6,8 @@ import itertools
 import json
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +29,9 @@ from .settings import LARGEST_SPEED
 FORMAT = "motion-matching performance"
 LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, the fewest from which accelerations can be measured
-# limits beyond which an entry of a file is a mistake: ticks per second, times the full speed,
-# metres, radians
-_HIGHEST_RATE, _LARGEST_MOVE, _FARTHEST, _LARGEST_ANGLE = 1000, 10, 1e5, 1e5
-_LARGEST_BOX = 1000.0  # metres
+# limits beyond which an entry of a file is a mistake
+_HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
+_FARTHEST, _LARGEST_BOX, _LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
 
 
 @dataclass(frozen=True)
@@ -67,17 +64,14 @@ class Performance:
     @property
     def ground(self) -> Ground:
         """Return the floor with the obstacles and walls on it."""
-        return (
-            Boxes(self.obstacles, self.floor, self.walls)
-            if self.obstacles or self.walls
-            else self.floor
-        )
+        if self.obstacles or self.walls:
+            return Boxes(self.obstacles, self.floor, self.walls)
+        return self.floor
 
     def with_tags(self, tags: frozenset[str]) -> Performance:
         """Return the same performance with these tags added to every intent."""
-        return replace(
-            self, intents=tuple(intent._replace(tags=intent.tags | tags) for intent in self.intents)
-        )
+        intents = (intent._replace(tags=intent.tags | tags) for intent in self.intents)
+        return replace(self, intents=tuple(intents))
 
     def resample(self, fps: float) -> Performance:
         """Return the same performance at another tick rate; jumps and pushes still happen once.
@@ -113,8 +107,7 @@ class Performance:
 
 
 def overlay(first: Performance, parts: Sequence[tuple[int, Performance, int]]) -> Performance:
-    """Return a performance with others laid over it, given as (tick to start at, performance, ticks
-    of its lead-in).
+    """Lay performances over another, given as (first tick, performance, ticks of its lead-in).
 
     Lead-ins are left out. The settings of a part apply while it lasts; if `first` goes on after it,
     its own settings apply again from there. Gaps between parts are filled with empty intents.
@@ -127,18 +120,14 @@ def overlay(first: Performance, parts: Sequence[tuple[int, Performance, int]]) -
         within = group_changes_by_tick(part.changes)
         changes = {tick: change for tick, change in changes.items() if not at <= tick <= end}
         changes |= {at: _get_settings_at(part.settings, within, lead_in), **before}
-        changes |= {
-            at + tick - lead_in: change for tick, change in within.items() if tick > lead_in
-        }
+        changes |= {at + t - lead_in: change for t, change in within.items() if t > lead_in}
         intents += [Intent()] * (end - len(intents))
         intents[at:end] = part.intents[lead_in:]
     return replace(first, intents=tuple(intents), changes=tuple(sorted(changes.items())))
 
 
 def concatenate(parts: Sequence[Performance]) -> Performance:
-    """Return performances one after the other, with the start, settings and obstacles of
-    the first.
-    """
+    """Return performances one after the other, with start, settings and obstacles of the first."""
     intents: list[Intent] = []
     changes: list[tuple[int, Mapping[str, Any]]] = []
     for part in parts:
@@ -183,17 +172,11 @@ def load(path: Path | str) -> Performance:
 
 
 def to_json(performance: Performance) -> str:
-    """Return a performance as JSON text, in which a run of equal intents is written once with its
-    length.
-    """
-    runs: list[dict[str, Any]] = []
-    previous = None
-    for intent in performance.intents:
-        if intent == previous:
-            runs[-1]["ticks"] += 1
-            continue
-        runs.append({"ticks": 1} | _intent_to_dict(intent))
-        previous = intent
+    """Return a performance as JSON text; a run of equal intents is written once with its length."""
+    runs = [
+        {"ticks": len(list(run))} | _intent_to_dict(intent)
+        for intent, run in itertools.groupby(performance.intents)
+    ]
     data = {
         "format": FORMAT,
         "name": performance.name,
@@ -214,17 +197,13 @@ def to_json(performance: Performance) -> str:
     return json.dumps(data, indent=1)
 
 
-def from_json(text: str, where: str, name: str = "performance") -> Performance:
-    """Return the performance in JSON text, read from `where`. Raises SettingsError, which names the
-    wrong entry.
-    """
-    return _from_data(json_files.parse(text, f"performance {where}"), where, name)
+def from_json(text: str, where: str) -> Performance:
+    """Return the performance in JSON text, read from `where`. Raises SettingsError as `load`."""
+    return _from_data(json_files.parse(text, f"performance {where}"), where, "performance")
 
 
 def load_obstacles(path: Path | str) -> tuple[Box, ...]:
-    """Read boxes from a JSON list, as in a performance. Raises SettingsError, which names the wrong
-    entry.
-    """
+    """Read boxes from a JSON list, as in a performance. Raises SettingsError as `load`."""
     data = json_files.read(path, "obstacle file")
     with json_files.name_file(f"obstacle file {path}"):
         return _boxes_from_list(data, "the list")
@@ -241,11 +220,8 @@ def _from_data(data: Any, where: str, name: str) -> Performance:
 
 def _intent_to_dict(intent: Intent) -> dict[str, Any]:
     """Return the entries that differ from an empty intent."""
-    data = {
-        name: value
-        for name, value in intent._asdict().items()
-        if value != Intent._field_defaults[name]
-    }
+    defaults = Intent._field_defaults
+    data = {name: value for name, value in intent._asdict().items() if value != defaults[name]}
     if intent.tags:
         data["tags"] = sorted(intent.tags)
     if intent.path is not None:
@@ -254,70 +230,50 @@ def _intent_to_dict(intent: Intent) -> dict[str, Any]:
 
 
 def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
-    json_files.check_keys(
-        data,
-        {
-            "format",
-            "name",
-            "fps",
-            "position",
-            "facing",
-            "seed",
-            "settings",
-            "changes",
-            "intents",
-            "obstacles",
-            "walls",
-            "method",
-        },
-        "the file",
-    )
+    known = {"format", *(f.name for f in fields(Performance))} - {"floor"}
+    json_files.check_keys(data, known, "the file")
     fps = expect_number(data.get("fps"), "'fps'", 1, _HIGHEST_RATE)
     intents: list[Intent] = []
-    runs = expect_list(data.get("intents"), "'intents'")
-    for number, run in enumerate(runs, 1):
+    for number, run in enumerate(expect_list(data.get("intents"), "'intents'"), 1):
         where = f"intent {number}"
-        ticks = expect_whole_number(
-            expect_object(run, f"{where} of 'intents'").get("ticks", 1), f"'ticks' of {where}", 1
-        )
+        expect_object(run, f"{where} of 'intents'")
+        ticks = expect_whole_number(run.get("ticks", 1), f"'ticks' of {where}", 1)
         if len(intents) + ticks > LONGEST_TAKE * fps:
             raise EntryError(f"'ticks' add up to more than {LONGEST_TAKE:g} s; make it shorter")
         intents += [_intent_from_dict(run, where)] * ticks
     if not intents:
         raise EntryError("'intents' is empty; give at least one")
-    changes = [
-        expect_list(change, "an entry of 'changes'", 2)
-        for change in expect_list(data.get("changes", ()), "'changes'")
-    ]
+    changes = expect_list(data.get("changes", ()), "'changes'")
+    walls = enumerate(expect_list(data.get("walls", ()), "'walls'"), 1)
     return Performance(
         expect_text(data.get("name", name), "'name'"),
         fps,
         tuple(intents),
         expect_pair(data.get("position", (0, 0)), "'position'", _FARTHEST),
-        expect_number(data.get("facing", 0), "'facing'", -_LARGEST_ANGLE, _LARGEST_ANGLE),
+        _expect_angle(data.get("facing", 0), "'facing'"),
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         dict(expect_object(data.get("settings", {}), "'settings'")),
-        tuple(
-            (
-                expect_whole_number(tick, "a tick of 'changes'", 0),
-                dict(expect_object(change, "a change of 'changes'")),
-            )
-            for tick, change in changes
-        ),
+        tuple(_change_from_list(change) for change in changes),
         _boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
-        tuple(
-            _wall_from_list(wall, f"wall {number} of 'walls'")
-            for number, wall in enumerate(expect_list(data.get("walls", ()), "'walls'"), 1)
-        ),
+        tuple(_wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
         method=expect_text(data["method"], "'method'") if "method" in data else "",
     )
 
 
+def _expect_angle(value: Any, where: str) -> float:
+    return expect_number(value, where, -_LARGEST_ANGLE, _LARGEST_ANGLE)
+
+
+def _change_from_list(data: Any) -> tuple[int, dict[str, Any]]:
+    tick, change = expect_list(data, "an entry of 'changes'", 2)
+    tick = expect_whole_number(tick, "a tick of 'changes'", 0)
+    return tick, dict(expect_object(change, "a change of 'changes'"))
+
+
 def _wall_from_list(data: Any, where: str) -> Wall:
-    a, b = (
-        expect_pair(end, f"an end of {where}", _FARTHEST) for end in expect_list(data, where, 2)
-    )
-    return a, b
+    a, b = expect_list(data, where, 2)
+    end = f"an end of {where}"
+    return expect_pair(a, end, _FARTHEST), expect_pair(b, end, _FARTHEST)
 
 
 def _boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
@@ -327,46 +283,33 @@ def _boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
         expect_object(entry, box, Box._fields)
         size = expect_pair(entry.get("size"), f"'size' of {box}", _LARGEST_BOX)
         if min(size) <= 0:
-            raise EntryError(
-                f"'size' of {box} is {reprlib.repr(list(size))}; give two lengths above zero"
-            )
-        boxes.append(
-            Box(
-                expect_pair(entry.get("center"), f"'center' of {box}", _FARTHEST),
-                size,
-                expect_number(
-                    entry.get("yaw", 0), f"'yaw' of {box}", -_LARGEST_ANGLE, _LARGEST_ANGLE
-                ),
-                expect_number(
-                    entry.get("height", Box._field_defaults["height"]),
-                    f"'height' of {box}",
-                    0.01,
-                    _LARGEST_BOX,
-                ),
-            )
-        )
+            shown = reprlib.repr(list(size))
+            raise EntryError(f"'size' of {box} is {shown}; give two lengths above zero")
+        center = expect_pair(entry.get("center"), f"'center' of {box}", _FARTHEST)
+        yaw = _expect_angle(entry.get("yaw", 0), f"'yaw' of {box}")
+        height = entry.get("height", Box._field_defaults["height"])
+        height = expect_number(height, f"'height' of {box}", 0.01, _LARGEST_BOX)
+        boxes.append(Box(center, size, yaw, height))
     return tuple(boxes)
 
 
 def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
     json_files.check_keys(data, {"ticks", *Intent._fields}, where)
-    velocity, facing, path, jump_to, push = (
-        data.get(name) for name in ("velocity", "facing", "path", "jump_to", "push")
-    )
+
+    def read_optional(name: str, expect: Callable[..., Any], *limits: float) -> Any:
+        value = data.get(name)
+        return None if value is None else expect(value, f"'{name}' of {where}", *limits)
+
     tags = expect_list(data.get("tags", ()), f"'tags' of {where}")
     return Intent(
         move=expect_pair(data.get("move", (0, 0)), f"'move' of {where}", _LARGEST_MOVE),
-        velocity=None
-        if velocity is None
-        else expect_pair(velocity, f"'velocity' of {where}", LARGEST_SPEED),
-        facing=None
-        if facing is None
-        else expect_number(facing, f"'facing' of {where}", -_LARGEST_ANGLE, _LARGEST_ANGLE),
+        velocity=read_optional("velocity", expect_pair, LARGEST_SPEED),
+        facing=read_optional("facing", _expect_angle),
         gait=expect_number(data.get("gait", 0), f"'gait' of {where}", 0, 1),
-        path=None if path is None else _path_from_dict(path, f"'path' of {where}"),
+        path=read_optional("path", _path_from_dict),
         tags=frozenset(expect_text(tag, f"a tag of 'tags' of {where}") for tag in tags),
-        jump_to=None if jump_to is None else expect_text(jump_to, f"'jump_to' of {where}"),
-        push=None if push is None else expect_pair(push, f"'push' of {where}", LARGEST_SPEED),
+        jump_to=read_optional("jump_to", expect_text),
+        push=read_optional("push", expect_pair, LARGEST_SPEED),
     )
 
 
@@ -383,7 +326,5 @@ def _path_from_dict(data: Any, where: str) -> FuturePath:
     return FuturePath(
         tuple(times),
         tuple(expect_pair(p, f"a position of {where}", _FARTHEST) for p in positions),
-        tuple(
-            expect_number(yaw, f"a yaw of {where}", -_LARGEST_ANGLE, _LARGEST_ANGLE) for yaw in yaws
-        ),
+        tuple(_expect_angle(yaw, f"a yaw of {where}") for yaw in yaws),
     )

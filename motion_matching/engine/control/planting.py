@@ -1,9 +1,9 @@
 """Plant feet for a bake: a second pass that knows the contacts ahead, so that toes ease in and out.
 
-Live, a toe is locked where it happens to land (article 002, Sliding and Foot Locking). With the
-whole take known, each contact gets its median position, and the movement from one position to the
-next is spread over the swing between them: a low foot moves over the ground as in the data, a high
-one makes up the difference. Each path is the least-squares solution of one banded system.
+Live, a toe is locked where it happens to land (article 002, Sliding and Foot Locking). Here each
+contact gets its median position, and the movement from one to the next is spread over the swing: a
+low foot moves over the ground as in the data, a high one makes up the difference. Each path is the
+least-squares solution of one banded system.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from .leg_bending import bend_leg
 from .legs import LegGeometry
 from .settings import PerformerSettings
 
-_LOW = (
-    0.025  # metres above standing below which a foot is near the ground, as MANN measures sliding
-)
+_LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
 _SMOOTH = 0.08  # seconds over which a path changes its speed
 _RISE = 0.04  # seconds within which heights change
@@ -35,16 +33,36 @@ _HASTE, _LIFT, _HIGHEST = 0.1, 0.3, 0.05
 
 
 class ToeMotion(NamedTuple):
-    """The motion of toes in the data: steps (T, L, 2) over the ground to the next frame, and
-    heights (T, L).
+    """The data's motion of toes: steps (T, L, 2) to the next frame, and heights (T, L).
 
-    `jumped` (T,): ticks that do not continue the one before, so that their steps belong to another
-    motion.
+    `jumped` (T,): ticks that do not continue the one before; their steps are of another motion.
     """
 
     steps: np.ndarray
     heights: np.ndarray
     jumped: np.ndarray
+
+
+class ToeTrack(NamedTuple):
+    """A toe to plant: its path (T, 3), and the data's steps (T - 1, 2), heights and jumps (T,).
+
+    `lowest` and `stands` (T,) are the heights of a toe that stands there, and of the character.
+    """
+
+    path: np.ndarray
+    steps: np.ndarray
+    heights: np.ndarray
+    jumped: np.ndarray
+    lowest: np.ndarray
+    stands: np.ndarray
+
+
+class _Plants(NamedTuple):
+    """Where (T, 3) and when (T,) a toe stands, and when (T,) it is far from standing."""
+
+    points: np.ndarray
+    is_planted: np.ndarray
+    is_free: np.ndarray
 
 
 def plant_feet(
@@ -57,8 +75,7 @@ def plant_feet(
     data: ToeMotion | None = None,
     ground: Ground = FLAT,
 ) -> np.ndarray:
-    """Return poses (T, 7, B) in which toes stand during `ranges`, from `poses` whose feet were not
-    locked.
+    """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
     or lower than in the data. Without `data`, toes move as in the poses themselves.
@@ -66,169 +83,113 @@ def plant_feet(
     if len(poses) < 3:
         return poses
     poses = poses.astype(np.float64)
-    count = len(poses)
+    count, stands = len(poses), poses[:, 2, 0]
     local = poses.transpose(0, 2, 1)
     rotations, positions = quat.fk(quat.normalize(local[..., 3:]), local[..., :3], skeleton.parents)
     for i, leg in enumerate(legs):
         own = [r for r in ranges if r.leg == i and r.start < count]
         toe = positions[:, leg.chain[-1]]
-        steps, heights = (
-            (np.diff(toe[:, :2], axis=0), toe[:, 2])
-            if data is None
-            else (
-                data.steps[:-1, i],
-                data.heights[:, i] + compute_step_heights(ground, toe[:, :2], poses[:, 2, 0]),
-            )
+        floor = compute_step_heights(ground, toe[:, :2], stands)
+        moves = np.diff(toe[:, :2], axis=0), toe[:, 2], np.zeros(count, bool)
+        if data is not None:
+            moves = data.steps[:-1, i], data.heights[:, i] + floor, data.jumped
+        track = ToeTrack(toe, *moves, floor + leg.toe_height, stands)
+        targets, floor = compute_toe_path(
+            track, own, leg.toe_height, fps, settings.swing_clearance, ground
         )
-        targets = compute_toe_path(
-            toe,
-            own,
-            steps,
-            heights,
-            leg.toe_height,
-            fps,
-            settings.swing_clearance,
-            ground,
-            poses[:, 2, 0],
-            None if data is None else data.jumped,
-        )
-        lowest = leg.foot_height + compute_step_heights(ground, targets[:, :2], poses[:, 2, 0])
-        bend_leg(
-            leg,
-            poses,
-            rotations,
-            positions,
-            skeleton.parents,
-            targets,
-            lowest,
-            settings.stretch_buffer,
-        )
+        lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
+        bend_leg(leg, poses, rotations, positions, skeleton.parents, targets, lowest, buffer)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
 
 
 def compute_toe_path(
-    toe: np.ndarray,
+    track: ToeTrack,
     ranges: Sequence[ContactRange],
-    steps: np.ndarray,
-    heights: np.ndarray,
     standing: float,
     fps: float,
     clearance: float = 0.0,
     ground: Ground = FLAT,
-    stands: np.ndarray | None = None,
-    jumped: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the planted path of a toe (T, 3), from its path `toe` (T, 3) and the ranges of its
-    leg.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the planted path of a toe (T, 3), and the heights (T,) of the ground below that path.
 
-    `steps` (T - 1, 2) and `heights` (T,) are those of the data. `standing` is the height of a toe
-    that stands on the ground, `clearance` how far above that it swings, `stands` (T,) the height of
-    the character. `jumped` (T,): ticks that do not continue the one before. All in metres.
+    `standing` is the height of a toe that stands on the ground, `clearance` how far above that it
+    swings, in metres; `ranges` are those of its leg.
     """
-    count = len(toe)
-    stands = np.zeros(count) if stands is None else stands
-    points, is_planted, near = toe.copy(), np.zeros(count, bool), np.zeros(count, bool)
-    reach = round(_EASE * fps)
+    plants = _place_plants(track, ranges, standing, fps, ground)
+    result = track.path.copy()
+    result[:, :2] = _solve_ground_path(track, plants, fps)
+    result[:, 2] = _solve_heights(track, plants, result[:, :2], clearance, fps)
+    floor = compute_step_heights(ground, result[:, :2], track.stands)
+    result[:, 2] = np.maximum(result[:, 2], floor + standing)
+    return result, floor
+
+
+def _place_plants(
+    track: ToeTrack, ranges: Sequence[ContactRange], standing: float, fps: float, ground: Ground
+) -> _Plants:
+    """Plant a toe in each range at the middle of its path, or at the point of the range."""
+    reach, count = round(_EASE * fps), len(track.path)
+    points, is_planted, is_free = track.path.copy(), np.zeros(count, bool), np.ones(count, bool)
     for r in ranges:
-        point = (
-            np.median(toe[r.start : r.stop, :2], axis=0) if r.point is None else np.array(r.point)
-        )
-        low = (
-            compute_step_height(
-                ground, point[0], point[1], float(np.median(stands[r.start : r.stop]))
-            )
-            + standing
-        )
+        frames = slice(r.start, r.stop)
+        point = np.median(track.path[frames, :2], axis=0) if r.point is None else np.array(r.point)
+        stands = float(np.median(track.stands[frames]))
+        low = compute_step_height(ground, point[0], point[1], stands) + standing
         # a foot that stands on its ball, or wears other shoes, stands as high as the data has it
-        points[r.start : r.stop, :2] = point
-        points[r.start : r.stop, 2] = np.clip(np.median(heights[r.start : r.stop]), low, low + _LOW)
-        is_planted[r.start : r.stop] = True
-        near[max(r.start - reach, 0) : r.stop + reach] = True
-    floor = compute_step_heights(ground, toe[:, :2], stands) + standing
-    result = toe.copy()
-    result[:, :2] = _solve_ground_path(
-        toe, points, is_planted, ~near, steps, np.maximum(toe[:, 2], heights) - floor, fps, jumped
-    )
-    result[:, 2] = _solve_heights(
-        toe, points, is_planted, steps, heights, result[:, :2], floor, clearance, fps
-    )
-    result[:, 2] = np.maximum(
-        result[:, 2], compute_step_heights(ground, result[:, :2], stands) + standing
-    )
-    return result
+        points[frames, :2] = point
+        points[frames, 2] = np.clip(np.median(track.heights[frames]), low, low + _LOW)
+        is_planted[frames] = True
+        is_free[max(r.start - reach, 0) : r.stop + reach] = False
+    return _Plants(points, is_planted, is_free)
 
 
-def _solve_ground_path(
-    toe: np.ndarray,
-    points: np.ndarray,
-    is_planted: np.ndarray,
-    away: np.ndarray,
-    steps: np.ndarray,
-    above: np.ndarray,
-    fps: float,
-    jumped: np.ndarray | None,
-) -> np.ndarray:
-    """Return the path over the ground (T, 2): a low toe follows the data's steps, a high one moves
-    to the next contact.
-    """
+def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarray:
+    """Return the ground path (T, 2): a low toe steps as in the data, a high one makes up for it."""
+    above = np.maximum(track.path[:, 2], track.heights) - track.lowest
     low = np.clip(2.0 - 2.0 ** (np.maximum(above, 0.0) / _LOW), 0.0, 1.0)
     low = np.minimum(low[1:], low[:-1])[:, None]
-    pace = low * steps + (1.0 - low) * np.diff(toe[:, :2], axis=0)
-    planted = is_planted[1:] & is_planted[:-1]
+    pace = low * track.steps + (1.0 - low) * np.diff(track.path[:, :2], axis=0)
+    planted = plants.is_planted[1:] & plants.is_planted[:-1]
     pace[planted] = 0.0
-    known = is_planted | away
-    # no jerk where a path leaves or reaches a plant, or passes a jump, whatever the data's steps do
-    # there
+    known = plants.is_planted | plants.is_free
+    # no jerk where a path leaves or reaches a plant, or passes a jump, whatever the data does there
     change = np.diff(pace, axis=0)
-    change[planted[1:] | planted[:-1]] = 0.0
-    if jumped is not None:
-        change[jumped[1:-1]] = 0.0
+    change[planted[1:] | planted[:-1] | track.jumped[1:-1]] = 0.0
     return _solve_least_squares(
-        known, points[:, :2], pace, _FREE + low[:, 0], (_SMOOTH * fps) ** 2, change=change
+        known, plants.points[:, :2], pace, _FREE + low[:, 0], (_SMOOTH * fps) ** 2, change=change
     )
 
 
 def _solve_heights(
-    toe: np.ndarray,
-    points: np.ndarray,
-    is_planted: np.ndarray,
-    steps: np.ndarray,
-    heights: np.ndarray,
-    path: np.ndarray,
-    floor: np.ndarray,
-    clearance: float,
-    fps: float,
+    track: ToeTrack, plants: _Plants, path: np.ndarray, clearance: float, fps: float
 ) -> np.ndarray:
-    """Return the heights (T,) of the toe: that of a planted one, else at least the data's, which a
-    blend may have lost.
+    """Return the heights (T,) of a toe: as planted, else at least the data's, which blends lose.
 
-    A foot that has to travel faster than in the data is lifted instead of being dragged along the
-    ground.
+    A foot that has to travel faster than in the data is lifted instead of dragged along.
     """
-    speed, played = _compute_speeds(np.diff(path, axis=0), fps), _compute_speeds(steps, fps)
+    toe = track.path
+    speed, played = _compute_speeds(np.diff(path, axis=0), fps), _compute_speeds(track.steps, fps)
     hasty = np.minimum(_LIFT * np.maximum(speed - played - _HASTE, 0.0), _HIGHEST)
-    lifted = floor + np.maximum(hasty, clearance * compute_lift_share(speed))
-    rise = np.maximum(np.maximum(heights, lifted) - toe[:, 2], 0.0)
-    frames = _RISE * fps
+    lifted = track.lowest + np.maximum(hasty, clearance * compute_lift_share(speed))
+    rise = np.maximum(np.maximum(track.heights, lifted) - toe[:, 2], 0.0)[:, None]
+    still, even, stiffness = np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), (_RISE * fps) ** 2
     offset = _solve_least_squares(
-        is_planted,
-        (points - toe)[:, 2:],
-        np.zeros((len(toe) - 1, 1)),
-        np.ones(len(toe) - 1),
-        0.25 * frames**2,
-        1.0 / frames**2,
-        rise[:, None],
+        plants.is_planted,
+        (plants.points - toe)[:, 2:],
+        still,
+        even,
+        0.25 * stiffness,
+        1.0 / stiffness,
+        rise,
     )
     return toe[:, 2] + offset[:, 0]
 
 
 def _compute_speeds(steps: np.ndarray, fps: float) -> np.ndarray:
     """Return speeds (T,) in m/s by central differences, from steps (T - 1, 2)."""
-    return (
-        np.linalg.norm(np.vstack([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]]), axis=-1)
-        * fps
-    )
+    central = np.vstack([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]])
+    return np.linalg.norm(central, axis=-1) * fps
 
 
 def _solve_least_squares(
@@ -241,9 +202,10 @@ def _solve_least_squares(
     toward: np.ndarray | float = 0.0,
     change: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """Return the path x (T, K) that equals `values` where `known` (T,) and elsewhere minimises the
-    sum of weights |d - steps|², stiffness |change of d - change|² and pull |x - toward|², where d
-    (T - 1, K) are its steps.
+    """Return the path x (T, K), with steps d, that equals `values` where `known` (T,).
+
+    Elsewhere it minimises weights |d - steps|² + stiffness |change of d - change|² + pull |x -
+    toward|².
     """
     from scipy.linalg import solveh_banded  # late: 0.1 s, and only bakes need it
 
@@ -253,9 +215,8 @@ def _solve_least_squares(
     bands[0, :-1] += weights
     bands[0, 1:] += weights
     bands[1, :-1] -= weights
-    bands[0, :-2] += stiffness
-    bands[0, 1:-1] += 4.0 * stiffness
-    bands[0, 2:] += stiffness
+    for first, share in enumerate((1.0, 4.0, 1.0)):
+        bands[0, first : count - 2 + first] += share * stiffness
     bands[1, :-2] -= 2.0 * stiffness
     bands[1, 1:-1] -= 2.0 * stiffness
     bands[2, :-2] += stiffness

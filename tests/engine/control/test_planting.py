@@ -12,7 +12,7 @@ import pytest
 from motion_matching.engine.control import contact_ranges, scripts
 from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.legs import measure_legs
-from motion_matching.engine.control.planting import compute_toe_path, plant_feet
+from motion_matching.engine.control.planting import ToeTrack, compute_toe_path, plant_feet
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
@@ -41,11 +41,22 @@ def sliding_steps(drag: float = 0.3, frames: int = 240) -> tuple[np.ndarray, lis
     ]
 
 
+def make_track(
+    toe: np.ndarray, data: np.ndarray | None = None, stands: np.ndarray | float = 0.0
+) -> ToeTrack:
+    data = toe if data is None else data
+    stands = np.zeros(len(toe)) + stands
+    jumped = np.zeros(len(toe), bool)
+    return ToeTrack(
+        toe, np.diff(data[:, :2], axis=0), data[:, 2], jumped, stands + STANDING, stands
+    )
+
+
 def path_of(
     toe: np.ndarray, ranges: list[ContactRange], data: np.ndarray | None = None
 ) -> np.ndarray:
-    data = toe if data is None else data
-    return compute_toe_path(toe, ranges, np.diff(data[:, :2], axis=0), data[:, 2], STANDING, FPS)
+    path, _ = compute_toe_path(make_track(toe, data), ranges, STANDING, FPS)
+    return path
 
 
 def test_a_planted_toe_does_not_move_and_stands_in_the_middle_of_where_it_was_dragged():
@@ -122,10 +133,9 @@ def test_the_ground_may_be_anywhere():
         def height(self, x: float, y: float) -> float:
             return 0.5 * x
 
-    steps, stands = np.diff(toe[:, :2], axis=0), 0.5 * toe[:, 0]
-    path = compute_toe_path(
-        toe, ranges, steps, toe[:, 2], STANDING, FPS, ground=Slope(), stands=stands
-    )
+    track = make_track(toe, stands=0.5 * toe[:, 0])
+    path, floor = compute_toe_path(track, ranges, STANDING, FPS, ground=Slope())
+    np.testing.assert_allclose(floor, 0.5 * path[:, 0])
     assert np.min(path[:, 2] - 0.5 * path[:, 0]) >= STANDING - 1e-9
 
 
