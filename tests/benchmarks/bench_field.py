@@ -15,8 +15,7 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.field.actions import compute_action_weights
-from motion_matching.engine.field.integration import integrate
+from motion_matching.engine.field.integration import compute_action_weights, integrate
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Neighbours, compute_similarity_weights
 from motion_matching.engine.takes import takes

@@ -32,10 +32,9 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     enough = _ENOUGH_SECONDS * database.fps
 
     def measure_full_speed(frames: np.ndarray) -> float:
-        chosen = speed[frames]
-        return (
-            float(np.percentile(chosen, _FULL_SPEED_PERCENTILE)) if len(chosen) >= enough else 0.0
-        )
+        if len(chosen := speed[frames]) < enough:
+            return 0.0
+        return float(np.percentile(chosen, _FULL_SPEED_PERCENTILE))
 
     walks, runs = (speed >= _MOVING_SPEED) & (speed < WALK_TO_RUN), speed >= WALK_TO_RUN
     walk = [measure_full_speed(walks & sector) for sector in sectors]

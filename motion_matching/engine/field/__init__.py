@@ -1,6 +1,4 @@
-"""Motion fields: a controller that blends the motion states around it; reference 003 (Lee et al.
-2010).
-"""
+"""Motion fields: a controller that blends the motion states around it (notebook 003)."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +6,6 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
-        actions,
         field_controller,
         ghosts,
         integration,

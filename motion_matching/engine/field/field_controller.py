@@ -27,8 +27,7 @@ _GAITS = ("walk", "run")
 
 @dataclass(frozen=True)
 class FieldController:
-    """Makes the method of a metric and of a value function; without the latter, control is greedy.
-    See `Controller`.
+    """Makes the method of a metric and a value function; greedy without one. See `Controller`.
 
     `name` is what performances call it.
     """
@@ -72,9 +71,7 @@ class FieldController:
             )
 
     def adapt_intent(self, intent: Intent) -> Intent:
-        """Return the intent as the field was trained: the gait becomes a tag if it was trained for
-        tags but no speeds.
-        """
+        """Return the intent as it was trained: the gait becomes a tag if only tags were trained."""
         tasks = self.function.tasks if self.function else None
         if tasks is None or intent.tags or tasks.speeds or not set(_GAITS) <= set(tasks.tags):
             return intent
@@ -82,33 +79,23 @@ class FieldController:
 
     def adapt_performance(self, performance: Performance) -> Performance:
         """Return a performance with all intents adapted."""
-        return replace(
-            performance, intents=tuple(self.adapt_intent(intent) for intent in performance.intents)
-        )
+        return replace(performance, intents=tuple(map(self.adapt_intent, performance.intents)))
 
 
 def get_field_controller(method: Method) -> FieldController | None:
-    """Return the controller that makes a method which is a motion field; None for another
-    method.
-    """
+    """Return the controller that makes a motion field; None for another method."""
     if not isinstance(method, MotionField):
         return None
-    function = method.foresight if isinstance(method.foresight, ValueFunction) else None
-    return FieldController(method.metric, function, method.name)
+    return FieldController(method.metric, method.foresight, method.name)
 
 
 def summarize(function: ValueFunction) -> str:
     """Return what was trained, as a sentence."""
-    goals = ", ".join(
-        [
-            "direction",
-            *(["speed"] if function.tasks.speeds else []),
-            *map(repr, function.tasks.tags),
-        ]
-    )
-    first, last = function.residuals[0, 1], function.residuals[-1, 1]
+    tasks, sweeps = function.tasks, function.residuals
+    speed = ("speed",) if tasks.speeds else ()
+    goals = ", ".join(("direction", *speed, *map(repr, tasks.tags)))
     return (
         f"{len(function.trained)} states, {function.neighbours} actions each, for {goals}; "
-        f"{len(function.residuals)} "
-        f"sweeps, the largest change of a value went from {first:.2g} to {last:.2g}"
+        f"{len(sweeps)} sweeps, the largest change of a value went from {sweeps[0, 1]:.2g} to "
+        f"{sweeps[-1, 1]:.2g}"
     )

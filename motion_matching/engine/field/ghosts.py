@@ -1,6 +1,4 @@
-"""Where the neighbours of a motion field would lead, as skeletons to be drawn over the
-character.
-"""
+"""Draw where the neighbours of a motion field would lead, as skeletons over the character."""
 
 from __future__ import annotations
 
@@ -20,34 +18,22 @@ def build_segments(
     `place` is where bone 0 is: x, y, z in metres and yaw. No line starts at bone 0, which lies on
     the ground.
     """
-    joints = _compute_joints(poses, tuple(parents.tolist()), place)
-    bones = np.flatnonzero(parents > 0)
-    return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
-
-
-def _compute_joints(
-    poses: np.ndarray, parents: tuple[int, ...], place: tuple[float, float, float, float]
-) -> np.ndarray:
-    """Return the positions (B, Q, 3) of the joints, for all poses at once, one generation of bones
-    after the other.
-    """
     x, y, z, yaw = place
     world = np.zeros((len(parents), len(poses), 4, 4), np.float32)
     world[..., :3, :3] = quat.to_matrix(poses[:, 3:].transpose(2, 0, 1))
     world[..., :3, 3] = poses[:, :3].transpose(2, 0, 1)
     world[..., 3, 3] = 1
     c, s = math.cos(yaw), math.sin(yaw)
-    world[0] = np.array(
-        [(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)], np.float32
-    )
-    for bones, above in _group_by_depth(parents):
+    world[0] = [(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)]
+    for bones, above in group_by_depth(tuple(parents.tolist())):
         world[bones] = world[above] @ world[bones]
-    return world[..., :3, 3]
+    joints, bones = world[..., :3, 3], np.flatnonzero(parents > 0)
+    return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
 
 
-@lru_cache(maxsize=2)
-def _group_by_depth(parents: tuple[int, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return the bones of each depth below the root, and their parents."""
+@lru_cache(maxsize=4)
+def group_by_depth(parents: tuple[int, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return the bones of each depth below the root, and their parents: bone by bone is slow."""
     depths: list[int] = []
     for parent in parents:
         depths.append(depths[parent] + 1 if parent >= 0 else 0)

@@ -1,6 +1,4 @@
-"""Advance a pose through the field by one tick: it moves as a blend of its neighbours and is drawn
-to the nearest.
-"""
+"""Advance a pose through the field by one tick: actions blend its neighbours and draw it to one."""
 
 from __future__ import annotations
 
@@ -15,8 +13,7 @@ _AT_REST = np.array([0, 0, 0, 1, 0, 0, 0], np.float32)
 
 
 class Step(NamedTuple):
-    """The results of A actions: poses and velocities (..., A, 7, B) and steps of the root (..., A,
-    3).
+    """The results of A actions: poses and velocities (..., A, 7, B) and root steps (..., A, 3).
 
     Poses are in the frame of the character after the tick: bone 0 rests at the origin. `root` is
     the step of the tick in the axes of the character before it: metres along x and y, and radians
@@ -26,6 +23,18 @@ class Step(NamedTuple):
     pose: np.ndarray
     velocity: np.ndarray
     root: np.ndarray
+
+
+def compute_action_weights(weights: np.ndarray) -> np.ndarray:
+    """Return the weights (..., k, k) of one action per neighbour, from similarity weights (..., k).
+
+    Action i raises the weight of neighbour i to 1, leaves the others, and scales all to the sum 1.
+
+    Source: notebook 003, Greedy action selection.
+    """
+    actions = np.maximum(weights[..., None, :], np.eye(weights.shape[-1], dtype=weights.dtype))
+    actions /= np.add.reduce(actions, axis=-1, keepdims=True)
+    return actions
 
 
 def integrate(
@@ -45,9 +54,8 @@ def integrate(
     result[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], result[..., 0, :, :])
     if drift > 0.0:
         most = weights.argmax(axis=-1)
-        favoured = (
-            indices[most] if indices.ndim == 1 else np.take_along_axis(indices, most, axis=-1)
-        )
+        is_one = indices.ndim == 1
+        favoured = indices[most] if is_one else np.take_along_axis(indices, most, axis=-1)
         pull = states.motions.take(favoured, axis=0)
         pull[..., 0, :, :] = states.next_poses.take(favoured, axis=0)
         result = algebra.interpolate(result, pull, drift)

@@ -1,5 +1,4 @@
-"""Motion fields as a method: each tick blends the motion states around the current one, as serves
-the goal best.
+"""Motion fields as a method: each tick blends the nearby motion states that serve the goal best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control,
 control by a value function, feet locked by blended contacts, and pushes. Two additions are for data
@@ -10,16 +9,16 @@ with all kinds of motion.
 - Control looks a little ahead along the clips, and at states somewhat further away. With much data
   the nearest states are all alike and lead to the same.
 
-Greedy control judges its actions by where the clips lead. Control by values judges them twice,
-because each way has its own errors: by the result of the tick, and by where the blended clips lead
-a little later. The mean counts.
+Greedy control judges its actions by where the clips lead. Control by values judges them twice, by
+the result of the tick and by where the blended clips lead a little later, because each has its own
+errors. The mean counts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,23 +29,20 @@ from ..database.database import Database, measure_character_legs
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
-from .actions import compute_action_weights
-from .integration import Step, integrate
+from .integration import Step, compute_action_weights, integrate
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .push import Shove
 from .states import MotionStates, compute_root_step
-from .tasks import TaskGoal, Tasks
-from .value_function import Clips
+from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
+from .value_function import Clips, ValueFunction
 
 _AHEAD = 1.0  # seconds ahead at which the predicted trajectory gives the goal
 STANDING, WALKING, RUNNING = range(3)
 # seconds within which a state that leads to a gait counts as of it
 _GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
-_FURTHER_SHARE, _FURTHER_REACH = (
-    1 / 3,
-    1.5,
-)  # share of the neighbours that may be further away, and how many times as far
+_FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
+_FURTHER_REACH = 1.5  # how many times as far these may be
 # share of the neighbours' reach within which the nearest must be, or the pose is off the field
 _ON_FIELD_SHARE = 0.6
 _LOOKAHEAD_SAMPLES = 4  # times within the lookahead at which actions are rewarded
@@ -54,25 +50,6 @@ _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
 _STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
 _CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
 _STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
-
-
-class Foresight(Protocol):
-    """Scores actions (A,) by where they lead; see `ValueFunction`."""
-
-    def build_states(self, database: Database) -> MotionStates: ...
-
-    def score(
-        self,
-        goal: TaskGoal,
-        turn: np.ndarray,
-        speed: np.ndarray,
-        indices: np.ndarray,
-        weights: np.ndarray,
-    ) -> np.ndarray: ...
-
-    def score_clips(
-        self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
-    ) -> np.ndarray: ...
 
 
 class Decision(NamedTuple):
@@ -104,40 +81,37 @@ class MotionField:
         database: Database,
         settings: PerformerSettings,
         metric: Metric | None = None,
-        foresight: Foresight | None = None,
+        foresight: ValueFunction | None = None,
         name: str = "",
     ) -> None:
         self.database, self.name = database, name
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
-        # the first point is the simulation object's; at time 0 the trajectory would have the
-        # character's own
+        # the simulation object's point, as the character's own is at time 0; and the goal's
         self.trajectory_times = (1.0 / self.fps, _AHEAD)
         self.legs = measure_character_legs(database)
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         self.foresight = foresight
         self.metric = metric or Metric.from_database(database)
-        self.states = (
-            foresight.build_states(database) if foresight else MotionStates.from_database(database)
+        from_database = foresight.build_states if foresight else MotionStates.from_database
+        self.states = states = from_database(database)
+        self._features = self.metric.compute_state_features(states)
+        masks, followed = classify_gaits(database)[1], states.find_followed(database)
+        self._neighbours_by_gait = build_neighbours(
+            self._features, masks[:, states.frames], followed=followed
         )
-        self._features = self.metric.compute_state_features(self.states)
-        masks, followed = (
-            classify_gaits(database)[1][:, self.states.frames],
-            self.states.find_followed(database),
-        )
-        self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
-        tagged = [self.states.tag_masks[tag] for tag in database.tag_names]
-        self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(self.states)).T
-        self._contacts = self.states.contacts.astype(np.float32)
+        tagged = [states.tag_masks[tag] for tag in database.tag_names]
+        self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(states)).T
+        self._contacts = states.contacts.astype(np.float32)
         if foresight:
             self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
             travel = compute_travel(database, self._clip_ticks / self.fps)
             assert travel is not None  # as that is a tick or more
-            self._clip_travel = travel[self.states.frames]
-            self._clip_ends = self.states.find_later(database, self._clip_ticks)
+            self._clip_travel = travel[states.frames]
+            self._clip_ends = states.find_later(database, self._clip_ticks)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
@@ -150,18 +124,12 @@ class MotionField:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._current_neighbours = None
-        self._k, self._drift, self._planted_share = (
-            int(settings.neighbours),
-            settings.drift,
-            settings.planted_share,
-        )
-        self._favour = int(settings.favour)
+        self._k, self._favour = int(settings.neighbours), int(settings.favour)
+        self._drift, self._planted_share = settings.drift, settings.planted_share
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
-            soon = compute_travel(self.database, settings.lookahead)
-            self._lookahead_travel: np.ndarray | None = (
-                None if soon is None else soon[self.states.frames]
-            )
+            travel = compute_travel(self.database, settings.lookahead)
+            self._travel = None if travel is None else travel[self.states.frames]
 
     def reset(self) -> Motion:
         """Start at the state that moves least."""
@@ -170,27 +138,17 @@ class MotionField:
         self._shove.reset()
         self.decision: Decision | None = None
         self.enter(calmest)
-        root = steps[calmest] * np.float32(self.fps)
-        return Motion(
-            self._pose,
-            root,
-            self._contacts[calmest] > 0.5,
-            None,
-            int(self.states.frames[calmest]),
-            0.0,
-        )
+        root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
+        return Motion(self._pose, root, contacts, None, int(self.states.frames[calmest]), 0.0)
 
     def enter(self, state: int) -> None:
         """Continue from a state."""
         self._current_neighbours = None
-        self._pose, self._velocity = (
-            self.states.poses[state].copy(),
-            self.states.velocities[state].copy(),
-        )
+        self._pose = self.states.poses[state].copy()
+        self._velocity = self.states.velocities[state].copy()
 
     def advance(self, goal: Goal) -> Motion:
-        """Advance by one tick with the best action among the neighbours, or that of the favoured
-        one.
+        """Advance by one tick with the best action among the neighbours, or a favoured one's.
 
         Raises DatabaseError for a tag that no frame has.
         """
@@ -200,72 +158,54 @@ class MotionField:
         pose, velocity = self._shove.apply(self._pose, self._velocity)
         if not goal.tags <= self._known_tags:
             self.database.make_tag_mask(goal.tags)  # raises, and names the tags
-        task_goal, way = _to_task_goal(goal)
-        plans = self.foresight is not None and -way[1] > math.cos(_STRAIGHT)
-        if not plans and self._lookahead_travel is not None:
+        task = _to_task_goal(goal)
+        plans = self.foresight is not None and -task.course[1] > math.cos(_STRAIGHT)
+        if not plans and self._travel is not None:
             # a character that faces elsewhere would run away from the goal: it has to turn first
-            task_goal = task_goal._replace(
-                speed=task_goal.speed * max(math.cos(task_goal.direction), 0.0)
-            )
-        # states of standing are so many and so similar that no neighbour leads away from them
-        stands = task_goal.speed < _SLOW and abs(task_goal.direction) < _STANDING_ANGLE
-        field = self._neighbours_by_gait[
-            STANDING if stands else RUNNING if task_goal.speed > WALK_TO_RUN else WALKING
-        ]
-        around, distances = self._find_neighbours(field, pose, velocity)
-        soon = self._get_travel(field)
-        if soon is not None:
-            around, distances = self._select_neighbours(soon, task_goal, way, around, distances)
+            task = task._replace(speed=task.speed * max(math.cos(task.direction), 0.0))
+        gait = _choose_gait(task)
+        field = self._neighbours_by_gait[gait]
+        travel = None if gait == STANDING else self._travel  # standing counts at once
+        around, distances = self._find_neighbours(field, pose, velocity, travel is not None)
+        if travel is not None:
+            around, distances = self._select_neighbours(travel, task, around, distances)
         actions = compute_action_weights(compute_similarity_weights(distances))
-        step: Step | None = (
-            # of all actions; where clips give their rewards, only the chosen one is integrated
-            None
-        )
+        # the step of all actions; where clips give their rewards, only the chosen one is integrated
+        step: Step | None = None
         if plans:
             step = integrate(self.states, pose, around, actions, self._drift)
-            scores = self._score_actions(field, task_goal, way, step)
-            if soon is not None:
-                scores = 0.5 * (scores + self._score_clips(task_goal, way, around, actions))
+            scores = self._score_actions(field, task, step)
+            if travel is not None:
+                scores = 0.5 * (scores + self._score_clips(task, around, actions))
         else:
-            if soon is None:
+            if travel is None:
                 step = integrate(self.states, pose, around, actions, self._drift)
                 root = (step.root * self._per_second)[:, None]
             else:
-                root = _blend(actions, soon.take(around, axis=0))
-            scores = self._compute_reward(
-                task_goal, way, root, actions @ self._tagged.take(around, axis=0)
-            )
+                root = _blend(actions, travel.take(around, axis=0))
+            scores = self._compute_reward(task, root, actions @ self._tagged.take(around, axis=0))
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
-        self._current_neighbours = (
-            (field, *(of_all[chosen] for of_all in self._action_neighbours)) if plans else None
-        )
+        self._current_neighbours = None
+        if plans:
+            indices, lengths = (of_all[chosen] for of_all in self._action_neighbours)
+            self._current_neighbours = field, indices, lengths
         weights = actions[chosen]
         if step is None:
-            result = (
-                part[0] for part in integrate(self.states, pose, around, weights[None], self._drift)
-            )
+            step = integrate(self.states, pose, around, weights[None], self._drift)
+            self._pose, self._velocity, root = (part[0] for part in step)
         else:
-            result = (part[chosen] for part in step)
-        self._pose, self._velocity, root = result
+            self._pose, self._velocity, root = (part[chosen] for part in step)
         self._shove.turn(float(root[2]))
-        self.decision = Decision(
-            around, self.states.frames[around], weights, scores, chosen, task_goal
-        )
+        frames = self.states.frames[around]
+        self.decision = Decision(around, frames, weights, scores, chosen, task)
         contacts = weights @ self._contacts.take(around, axis=0) >= self._planted_share
-        favoured = int(weights.argmax())
-        root = root * np.float32(self.fps)
-        return Motion(
-            self._pose,
-            root,
-            contacts,
-            jump,
-            int(self.states.frames[around[favoured]]),
-            float(distances[0]),
-        )
+        frame, cost = int(frames[weights.argmax()]), float(distances[0])
+        return Motion(self._pose, root * np.float32(self.fps), contacts, jump, frame, cost)
 
     def _jump(self, tag: str) -> Jump | None:
-        """Continue from the nearest state with a tag; None if there is none. Raises DatabaseError
-        for an unknown tag.
+        """Continue from the nearest state with a tag; None if there is none.
+
+        Raises DatabaseError for an unknown tag.
         """
         if tag not in self._known_tags:
             self.database.make_tag_mask({tag})  # raises, and names the tags
@@ -273,29 +213,19 @@ class MotionField:
         if not len(tagged):
             return None
         source = _to_jump_state(self._pose, self._velocity, self.fps)
-        difference = self._features[tagged] - self.metric.compute_features(
-            self._pose[None], self._velocity[None]
-        )
-        self.enter(
-            int(
-                tagged[
-                    np.linalg.norm(difference.reshape(len(tagged), -1, 3), axis=-1)
-                    .sum(axis=-1)
-                    .argmin()
-                ]
-            )
-        )
+        here = self.metric.compute_features(self._pose[None], self._velocity[None])
+        terms = (self._features[tagged] - here).reshape(len(tagged), -1, 3)
+        self.enter(int(tagged[np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin()]))
         return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
     def _find_neighbours(
-        self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray
+        self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray, looks_ahead: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices and distances (n,) of the states around a pose: k of them, or more when
-        looking ahead.
+        """Return indices and distances (n,) of k states around a pose, more when looking ahead.
 
         The neighbours that foresight found in the last tick are used again where these are enough.
         """
-        looks_ahead, current = self._get_travel(field) is not None, self._current_neighbours
+        current = self._current_neighbours
         if not looks_ahead and current is not None and current[0] is field and pose is self._pose:
             return current[1], current[2]
         count = _WIDER_SEARCH * self._k if looks_ahead else self._k
@@ -303,19 +233,8 @@ class MotionField:
         indices, distances = field.find_nearest(features, count, apart=looks_ahead)
         return indices[0], distances[0]
 
-    def _get_travel(self, field: Neighbours) -> np.ndarray | None:
-        """Return where clips lead from all states (S, T, 3); None for standing, which counts at
-        once, and without lookahead.
-        """
-        return None if field is self._neighbours_by_gait[STANDING] else self._lookahead_travel
-
     def _select_neighbours(
-        self,
-        soon: np.ndarray,
-        task_goal: TaskGoal,
-        way: tuple[float, float],
-        around: np.ndarray,
-        distances: np.ndarray,
+        self, travel: np.ndarray, goal: TaskGoal, around: np.ndarray, distances: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Select k of the states around a pose and their distances (n,).
 
@@ -328,82 +247,74 @@ class MotionField:
         if near >= min(self._k, len(around)) or distances[0] > _ON_FIELD_SHARE * reach:
             return around[: self._k], distances[: self._k]
         others = near + (distances[near:] <= _FURTHER_REACH * reach).nonzero()[0]
-        candidates = around[others]
-        travel, tagged = soon.take(candidates, axis=0), self._tagged.take(candidates, axis=0)
-        reward = self._compute_reward(task_goal, way, travel, tagged)
+        states = around[others]
+        reward = self._compute_reward(
+            goal, travel.take(states, axis=0), self._tagged.take(states, axis=0)
+        )
         best = others[np.argsort(-reward, kind="stable")]
         selected = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[selected], distances[selected]
 
-    def _compute_reward(
-        self, task_goal: TaskGoal, way: tuple[float, float], root: np.ndarray, tagged: np.ndarray
-    ) -> np.ndarray:
-        """Return the rewards (A,) of moving as `root` (A, T, 3) at T times, among states with these
-        shares of tags.
+    def _compute_reward(self, goal: TaskGoal, root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
+        """Return the rewards (A,) of moving as `root` (A, T, 3) with shares of tags (A, tags).
 
-        The mean over all times counts: by the last alone, a character about to start would never do
-        so.
+        The mean over all T times counts: by the last alone, a character about to start would never
+        do so.
         """
-        reward = self.tasks.compute_reward(
-            task_goal, root[..., 2], compute_pace(root, way), tagged[:, None]
-        )
+        pace = compute_pace(root, goal.course)
+        reward = self.tasks.compute_reward(goal, root[..., 2], pace, tagged[:, None])
         return np.add.reduce(reward, axis=1) / reward.shape[1]
 
-    def _score_actions(
-        self, field: Neighbours, task_goal: TaskGoal, way: tuple[float, float], step: Step
-    ) -> np.ndarray:
+    def _score_actions(self, field: Neighbours, goal: TaskGoal, step: Step) -> np.ndarray:
         """Return the scores of actions (A,) by their rewards and results."""
         assert self.foresight is not None
         features = self.metric.compute_features(step.pose, step.velocity)
         indices, distances = self._action_neighbours = field.find_nearest(features, self._k)
-        speed = compute_pace(step.root, way) * np.float32(self.fps)
-        return self.foresight.score(
-            task_goal, step.root[:, 2], speed, indices, compute_similarity_weights(distances)
-        )
+        speed = compute_pace(step.root, goal.course) * np.float32(self.fps)
+        weights = compute_similarity_weights(distances)
+        return self.foresight.score(goal, step.root[:, 2], speed, indices, weights)
 
-    def _score_clips(
-        self, task_goal: TaskGoal, way: tuple[float, float], around: np.ndarray, actions: np.ndarray
-    ) -> np.ndarray:
+    def _score_clips(self, goal: TaskGoal, around: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """Return the scores of actions (A, k) by where the clips of the states around (k,) lead."""
         assert self.foresight is not None
         along = self._clip_travel.take(around, axis=0)
         clips = Clips(around, self._clip_ends.take(around), along[:, -1, 2], self._clip_ticks)
         root = _blend(actions, along)
-        return self.foresight.score_clips(
-            task_goal, root[..., 2], compute_pace(root, way), clips, actions
-        )
+        speed = compute_pace(root, goal.course)
+        return self.foresight.score_clips(goal, root[..., 2], speed, clips, actions)
 
     def explain(self, count: int) -> Explanation | None:
         """Return None: a field has no search whose candidates have costs; see `decision`."""
         return None
 
 
-def _to_task_goal(goal: Goal) -> tuple[TaskGoal, tuple[float, float]]:
-    """Return the goal and the desired direction of movement, seen from the desired facing: (0, -1)
-    is straight ahead.
-    """
+def _to_task_goal(goal: Goal) -> TaskGoal:
+    """Return the goal of a tick as a task."""
     now, ahead = goal.trajectory[0], goal.trajectory[-1]
     speed = math.hypot(ahead.vx, ahead.vy)
-    way = (
-        rotate_xy(ahead.vx / speed, ahead.vy / speed, -ahead.yaw) if speed > _SLOW else (0.0, -1.0)
-    )
+    course = STRAIGHT_AHEAD
+    if speed > _SLOW:
+        course = rotate_xy(ahead.vx / speed, ahead.vy / speed, -ahead.yaw)
     # on the side to which the simulation object turns, as it would hold back a turn the other way
     direction = clamp(wrap(now.yaw) + wrap(ahead.yaw - now.yaw), math.pi)
-    return TaskGoal(direction, speed, goal.tags), way
+    return TaskGoal(direction, speed, goal.tags, course)
+
+
+def _choose_gait(goal: TaskGoal) -> int:
+    """Return the gait of a goal."""
+    # states of standing are so many and so similar that no neighbour leads away from them
+    if goal.speed < _SLOW and abs(goal.direction) < _STANDING_ANGLE:
+        return STANDING
+    return RUNNING if goal.speed > WALK_TO_RUN else WALKING
 
 
 def _to_jump_state(
     pose: np.ndarray, velocity: np.ndarray, fps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a state as in `Jump`: its pose, and per second the velocities (6, B) and that of the
-    root (3,).
-    """
+    """Return pose, velocities (6, B) and root velocity (3,) per second, as in `Jump`."""
     turning = quat.mul_vec(pose[3:].T, quat.to_scaled_angle_axis(velocity[3:].T)).T
-    return (
-        pose,
-        np.concatenate([velocity[:3], turning]) * np.float32(fps),
-        compute_root_step(velocity) * np.float32(fps),
-    )
+    velocities, rate = np.concatenate([velocity[:3], turning]), np.float32(fps)
+    return pose, velocities * rate, compute_root_step(velocity) * rate
 
 
 def _blend(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
@@ -411,30 +322,28 @@ def _blend(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
     return (weights @ parts.reshape(len(parts), -1)).reshape(len(weights), *parts.shape[1:])
 
 
-def compute_pace(root: np.ndarray, way: tuple[float, float] = (0.0, -1.0)) -> np.ndarray:
-    """Return how far steps of the root (..., 3) lead in a direction `way`, less how far they lead
-    to its side.
-    """
-    x, y = way
+def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD) -> np.ndarray:
+    """Return how far steps of the root (..., 3) lead along a course, less how far to its side."""
+    x, y = course
     along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))
 
 
 def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gait of every frame (N,), and the frames (3, N) of each gait with those that soon
-    lead to it.
+    """Return the gait of every frame (N,), and each gait's frames with those that soon lead to it.
+
+    The second are masks (3, N).
     """
     motion, ranges = database.root_motion, database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
     goes = (speed > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
     gait = np.where(speed > WALK_TO_RUN, RUNNING, np.where(goes, WALKING, STANDING))
-    count = np.empty((len(_GAIT_LEAD_SECONDS), len(gait)), bool)
+    own = gait == np.arange(3)[:, None]
+    masks = own.copy()
     for number, seconds in _GAIT_LEAD_SECONDS.items():
-        own = count[number] = gait == number
-        own = own.copy()
         for later in range(1, round(seconds * database.fps) + 1):
-            count[number, :-later] |= own[later:] & (ranges[later:] == ranges[:-later])
-    return gait, count
+            masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
+    return gait, masks
 
 
 def build_neighbours(
@@ -444,45 +353,37 @@ def build_neighbours(
     followed: np.ndarray | None = None,
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> list[Neighbours]:
-    """Return the neighbours among the states (3, S) of each gait; if too few, among all that move,
-    or among all.
+    """Return the neighbours among the states (3, S) of each gait.
 
-    `check_cancelled` is called before each, and may raise to stop.
+    If these are too few, they are among all states that move, or among all. `check_cancelled` is
+    called before each, and may raise to stop.
     """
     goes = masks[WALKING] | masks[RUNNING]
     result = []
     for gait, mask in enumerate(masks):
         check_cancelled()
-        kinds = (mask,) if gait == STANDING else (mask, goes)
-        result.append(
-            Neighbours(
-                features, next((kind for kind in kinds if kind.sum() >= fewest), None), followed
-            )
-        )
+        choices = (mask,) if gait == STANDING else (mask, goes)
+        among = next((choice for choice in choices if choice.sum() >= fewest), None)
+        result.append(Neighbours(features, among, followed))
     return result
 
 
 def compute_travel(database: Database, seconds: float) -> np.ndarray | None:
-    """Return where each frame's clip leads up to T times within `seconds` (N, T, 3); None for less
-    than a frame.
+    """Return where each frame's clip leads up to T times within `seconds` (N, T, 3).
 
     A row is the mean velocity in the character's axes, and the total turn. A clip that ends before
-    is assumed to go straight on.
+    is assumed to go straight on. None for less than a frame.
     """
-    ticks = np.unique(
-        np.ceil(
-            seconds * database.fps * np.linspace(0, 1, _LOOKAHEAD_SAMPLES + 1)[1:] - 0.5
-        ).astype(int)
-    )
+    shares = np.linspace(0, 1, _LOOKAHEAD_SAMPLES + 1)[1:]
+    ticks = np.unique(np.ceil(seconds * database.fps * shares - 0.5).astype(int))
     ticks = ticks[ticks > 0]
     if not len(ticks):
         return None
     last = (database.stops[database.range_of_frame] - 1)[:, None]
     first = np.minimum(np.arange(database.frame_count)[:, None], last - 1)
     end = np.minimum(first + ticks, last)
-    steps = np.concatenate(
-        [np.zeros((1, 2)), np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)]
-    )
-    way = (steps[end] - steps[first]) / (end - first)[..., None]
+    moved = np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)
+    steps = np.concatenate([np.zeros((1, 2)), moved])
+    velocity = (steps[end] - steps[first]) / (end - first)[..., None]
     turn = database.track[end, 2] - database.track[first, 2]
-    return np.concatenate([way, turn[..., None]], axis=-1).astype(np.float32)
+    return np.concatenate([velocity, turn[..., None]], axis=-1).astype(np.float32)

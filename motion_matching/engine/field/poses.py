@@ -1,5 +1,4 @@
-"""The algebra of poses and velocities, component first `(..., 7, B)`: sum, difference, blend and
-interpolation.
+"""The algebra of poses and velocities, component first `(..., 7, B)`.
 
 A velocity leads from one pose to the next within one tick, in the layout of a pose. For bone 0, the
 simulation bone, it is the movement in its own axes and the turn; for every other bone the change of
@@ -51,8 +50,8 @@ def subtract(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
 def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return A weighted means (..., A, *rest, 7, B) of K poses or velocities (..., K, *rest, 7, B).
 
-    `weights` (..., A, K) sum to one. Rotations have to lie on one hemisphere, as those of
-    velocities do and those of similar poses of one clip.
+    `weights` (..., A, K) sum to one. Rotations lie on one hemisphere, as those of velocities do and
+    those of similar poses of one clip.
     """
     *lead, actions, count = weights.shape
     rest = parts.shape[len(lead) + 1 :]
@@ -62,19 +61,16 @@ def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def interpolate(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
-    """Interpolate poses or velocities (..., 7, B) by a share: positions along a line, rotations
-    along an arc.
-    """
+    """Interpolate poses or velocities (..., 7, B): positions linearly, rotations along an arc."""
     p, q = a[..., 3:, :], b[..., 3:, :]
     cosine = np.einsum("...ij,...ij->...j", p, q)
     angle = np.arccos(np.minimum(np.abs(cosine), _ALIKE))
     of_a, of_b = np.sin((1.0 - share) * angle), np.copysign(np.sin(share * angle), cosine)
     turns = p * of_a[..., None, :] + q * of_b[..., None, :]
-    return _join(
-        a[..., :3, :] * (1.0 - share) + b[..., :3, :] * share, component_quat.normalize(turns)
-    )
+    positions = a[..., :3, :] * (1.0 - share) + b[..., :3, :] * share
+    return _join(positions, component_quat.normalize(turns))
 
 
-def _join(places: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def _join(positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Join positions (..., 3, B) and rotations (..., 4, B) to poses (..., 7, B)."""
-    return np.concatenate([places, turns], axis=-2)
+    return np.concatenate([positions, turns], axis=-2)

@@ -1,6 +1,4 @@
-"""How well a motion field is trained, and for how long. No numpy, so that panels and help texts
-load at once.
-"""
+"""How well a motion field is trained, and for how long. No numpy: panels and help texts read it."""
 
 from __future__ import annotations
 
@@ -13,8 +11,7 @@ _RATE = 30.0  # ticks per second that `discount` and `sweeps` are given for
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How well and for how long a field is trained. Raises SettingsError, which names the setting,
-    for a wrong value.
+    """How well and for how long a field is trained. Raises SettingsError for a wrong value.
 
     `discount` and `sweeps` are given for 30 ticks per second; they give the same result at any
     frame rate.
@@ -55,9 +52,7 @@ class TrainingSettings:
         return float(self.discount ** (_RATE / fps))
 
     def compute_sweeps(self, fps: float) -> int:
-        """Return the number of sweeps at a frame rate, each of which looks one tick further
-        ahead.
-        """
+        """Return the number of sweeps at a frame rate, each looking one tick further ahead."""
         return max(round(self.sweeps * fps / _RATE), 1)
 
 
@@ -75,7 +70,5 @@ def describe_quality(quality: str) -> str:
     """Return what is trained at a quality, as one line for a panel."""
     settings, directions = QUALITIES[quality]
     poses = f"about {settings.states}" if settings.states else "all"
-    return (
-        f"{quality.title()}: {poses} poses, {settings.neighbours} of them blended, {directions} "
-        "directions"
-    )
+    blended = f"{settings.neighbours} of them blended"
+    return f"{quality.title()}: {poses} poses, {blended}, {directions} directions"

@@ -18,17 +18,13 @@ _CHUNK = 2048  # frames whose velocities are found together
 
 @dataclass(frozen=True)
 class MotionStates:
-    """S states m = (x, v) in their own frames: bone 0 of every pose rests at the origin and faces
-    ahead.
+    """S states m = (x, v) in their own frames: bone 0 rests at the origin and faces ahead.
 
     - `poses` (S, 7, B)
-    - `motions` (S, 2, 7, B): the velocity v from each pose to the next, and the velocity y from
-      there on
+    - `motions` (S, 2, 7, B): the velocity v from each pose to the next, and the velocity y after it
     - `contacts` (S, L) of the poses that the states lead to, which are what a tick shows
     - `frames` (S,) of the database
     - `tag_masks`: for each tag, the states (S,) that carry it
-
-
     """
 
     fps: float
@@ -42,11 +38,10 @@ class MotionStates:
     def from_database(
         cls, database: Database, check_cancelled: Callable[[], None] = lambda: None
     ) -> MotionStates:
-        """Make a state for each frame that two more follow; in a range that is no loop, not for the
-        last two.
+        """Make a state of each frame that two more follow.
 
-        `check_cancelled` is called now and then, and may raise to stop. Raises DatabaseError if
-        there is no such frame.
+        `check_cancelled` is called at times, and may raise to stop. Raises DatabaseError if there
+        is no such frame.
         """
         after = database.successors
         frames = np.flatnonzero(database.playable & (after >= 0) & (after[after] >= 0))
@@ -82,9 +77,7 @@ class MotionStates:
 
     @cached_property
     def root_steps(self) -> np.ndarray:
-        """The steps (S, 3) of the simulation bone in each state's tick: metres in its own axes,
-        radians of turn.
-        """
+        """The steps (S, 3) of the simulation bone: metres in its own axes, radians of turn."""
         return compute_root_step(self.velocities)
 
     def find_followed(self, database: Database) -> np.ndarray:
@@ -94,23 +87,18 @@ class MotionStates:
         return result
 
     def compute_chains(self, database: Database) -> np.ndarray:
-        """Return for each state (S,) the number of its chain, a run of states that follow each
-        other; ascending from 0.
-        """
+        """Return the number (S,) of each state's chain, a run of states that follow each other."""
         return np.concatenate([[0], np.cumsum(~self.find_followed(database)[:-1])])
 
     def find_later(self, database: Database, ticks: int) -> np.ndarray:
         """Return the states (S,) some ticks later in the same chain, or its last ones."""
         chains = self.compute_chains(database)
-        return np.minimum(
-            np.arange(len(self)) + ticks, chains.searchsorted(chains, side="right") - 1
-        )
+        last = chains.searchsorted(chains, side="right") - 1
+        return np.minimum(np.arange(len(self)) + ticks, last)
 
 
 def compute_root_step(velocity: np.ndarray) -> np.ndarray:
-    """Return the steps (..., 3) of velocities (..., 7, B): metres in the character's axes, radians
-    of turn.
-    """
+    """Return the steps (..., 3) of velocities (..., 7, B): metres in own axes, radians of turn."""
     root = velocity[..., 0]
     step = root[..., :3].copy()
     step[..., 2] = 2.0 * np.arctan2(root[..., 6], root[..., 3])
@@ -120,9 +108,7 @@ def compute_root_step(velocity: np.ndarray) -> np.ndarray:
 def _compute_velocities(
     database: Database, local: np.ndarray, check_cancelled: Callable[[], None]
 ) -> np.ndarray:
-    """Return velocities (N, 7, B) from every frame to its successor; without one they are
-    arbitrary.
-    """
+    """Return velocities (N, 7, B) from every frame to its successor; arbitrary if it has none."""
     after = np.maximum(database.successors, 0)
     steps = np.empty_like(local)
     for start in range(0, len(local), _CHUNK):

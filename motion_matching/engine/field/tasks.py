@@ -21,17 +21,20 @@ from ..settings import is_number
 
 ANY = ""  # the task without a tag, which every value function has
 TASK_NAMES = ("direction", "speed")
+STRAIGHT_AHEAD = (0.0, -1.0)
 FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 179, 20
 
 
 class TaskGoal(NamedTuple):
-    """A goal: a heading seen from the character in radians (left is positive), a speed in m/s, and
-    tags.
+    """A goal: a heading in radians to the left of the character's, a speed in m/s, and tags.
+
+    `course` is the direction of movement seen from that heading.
     """
 
     direction: float
     speed: float = 0.0
     tags: frozenset[str] = frozenset()
+    course: tuple[float, float] = STRAIGHT_AHEAD
 
 
 @dataclass(frozen=True)
@@ -55,30 +58,21 @@ class Tasks:
     speed_reward: float = 0.5
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.directions, int) and not isinstance(self.directions, bool)
-        if not (
-            whole
-            and FEWEST_DIRECTIONS <= self.directions <= MOST_DIRECTIONS
-            and self.directions % 2
-        ):
+        count, speeds = self.directions, self.speeds
+        whole = isinstance(count, int) and not isinstance(count, bool)
+        if not (whole and FEWEST_DIRECTIONS <= count <= MOST_DIRECTIONS and count % 2):
             raise SettingsError(
-                f"The number of directions is {reprlib.repr(self.directions)}; give an odd number "
-                "from "
+                f"The number of directions is {reprlib.repr(count)}; give an odd number from "
                 f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead."
             )
-        known = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in self.speeds)
-        if (
-            not known
-            or list(self.speeds) != sorted(set(self.speeds))
-            or len(self.speeds) > MOST_SPEEDS
-        ):
+        valid = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in speeds)
+        if not valid or list(speeds) != sorted(set(speeds)) or len(speeds) > MOST_SPEEDS:
             raise SettingsError(
-                f"The speeds are {reprlib.repr(self.speeds)}; give up to {MOST_SPEEDS} in m/s, "
-                f"each above the one before, from 0 to {LARGEST_SPEED:g}."
+                f"The speeds are {reprlib.repr(speeds)}; give up to {MOST_SPEEDS} in m/s, each "
+                f"above the one before, from 0 to {LARGEST_SPEED:g}."
             )
-        if len(set(self.tags)) != len(self.tags) or not all(
-            isinstance(tag, str) and tag for tag in self.tags
-        ):
+        valid = all(isinstance(tag, str) and tag for tag in self.tags)
+        if not valid or len(set(self.tags)) != len(self.tags):
             raise SettingsError(f"The tags are {reprlib.repr(self.tags)}; give different names.")
         for name in ("tag_reward", "speed_reward"):
             value = getattr(self, name)
@@ -108,8 +102,7 @@ class Tasks:
         return max(len(self.speeds), 1), len(self.names), self.directions
 
     def find_between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the indices of the two directions around any others in radians, and the share of
-        the second.
+        """Return the two directions around others in radians as indices, and the second's share.
 
         Angles beyond straight back count as straight back.
         """
@@ -124,9 +117,7 @@ class Tasks:
         return np.array([np.interp(speed, self.speeds, row) for row in np.eye(len(self.speeds))])
 
     def compute_tag_shares(self, tags: frozenset[str]) -> np.ndarray:
-        """Return the shares (G,) of the tasks by tag for some tags: equal for all that are
-        known.
-        """
+        """Return the shares (G,) of tasks by tag for some tags: equal for all that are known."""
         is_requested = np.array([name in tags for name in self.names], np.float64)
         if not is_requested.any():
             is_requested[0] = 1.0

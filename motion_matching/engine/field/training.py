@@ -1,9 +1,8 @@
-"""Train a motion field: tables of where all actions of all states lead, then the values of the
-states.
+"""Train a motion field: tables of where actions lead, then the values of the states.
 
 The tables cost most and depend on data, metric, neighbours and drift; the sweeps on them are quick.
-Both are saved to the file, so that a stopped training can go on and another task can use the tables
-again.
+Both are saved to the file, so that a stopped training can go on and another task can use the
+tables.
 
 Source: notebook 003, Fitted value function training.
 """
@@ -20,8 +19,7 @@ from .. import files
 from ..database.database import Database
 from ..errors import SettingsError
 from . import value_function as value_functions
-from .actions import compute_action_weights
-from .integration import integrate
+from .integration import compute_action_weights, integrate
 from .method import build_neighbours, classify_gaits, compute_pace
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .quality import TrainingSettings
@@ -40,9 +38,8 @@ class Training:
 
     Some of its states, evenly chosen, are trained. Their actions lead among all states, as when the
     field is played; the other states are interpolated between the trained ones before and after
-    them. `tables` (N, A, …) hold where the actions lead. `run` does what is left; an exception of
-    its progress stops it, and it can be called again. `save` writes all that is done, and `resume`
-    reads it.
+    them. `tables` (N, A, …) hold where the actions lead. An exception of its progress stops `run`,
+    which can be called again. `save` writes all that is done, and `resume` reads it.
     """
 
     def __init__(
@@ -53,8 +50,9 @@ class Training:
         settings: TrainingSettings,
         progress: Progress | None = None,
     ) -> None:
-        """Prepare the training; `progress` may raise to stop. Raises SettingsError if no trained
-        state has a tag.
+        """Prepare the training; `progress` may raise to stop.
+
+        Raises SettingsError if no trained state has a tag.
         """
 
         def report_progress() -> None:
@@ -64,10 +62,8 @@ class Training:
         report_progress()
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._fingerprint = DataFingerprint.from_database(database, metric)
-        self.discount, self.sweeps = (
-            settings.compute_tick_discount(database.fps),
-            settings.compute_sweeps(database.fps),
-        )
+        self.discount = settings.compute_tick_discount(database.fps)
+        self.sweeps = settings.compute_sweeps(database.fps)
         self._states = MotionStates.from_database(database, report_progress)
         self._chains = self._states.compute_chains(database)
         self._trained = choose_evenly(self._chains, settings.states)
@@ -80,24 +76,20 @@ class Training:
                     f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; "
                     "train more of them, tag longer stretches, or leave it out."
                 )
-        count, k = len(self._trained), min(settings.neighbours, len(self._states))
         gait, masks = classify_gaits(database)
         self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
-        self.tables = Transitions(
-            np.zeros((count, k, k), np.int32),
-            np.zeros((count, k, k), np.float32),
-            np.zeros((count, k), np.float32),
-            np.zeros((count, k), np.float32),
-        )
+        shape = len(self._trained), min(settings.neighbours, len(self._states))
+        deep = (*shape, shape[1])
+        indices, weights = np.zeros(deep, np.int32), np.zeros(deep, np.float32)
+        turn, speed = np.zeros((2, *shape), np.float32)
+        self.tables = Transitions(indices, weights, turn, speed)
         self._filled = 0
         self._values: np.ndarray | None = None
         self._residuals: list[Residual] = []
 
     @property
     def residuals(self) -> np.ndarray:
-        """The residuals (sweeps, 3) of all sweeps so far, as in `ValueFunction`; also while it
-        runs.
-        """
+        """The residuals (sweeps, 3) so far, as in `ValueFunction`; also while it runs."""
         return np.array(self._residuals, np.float64).reshape(-1, 3)
 
     @property
@@ -114,62 +106,46 @@ class Training:
         return bool(enough) or len(self._residuals) >= self.sweeps
 
     def resume(self, path: Path | str) -> bool:
-        """Take over what a file holds of this training: its tables, and the values if the tasks are
-        the same.
+        """Take over what a file holds of this training: tables, and values of the same tasks.
 
         Returns whether the file is of this training: of the same data, states and actions. Another
-        file changes nothing, nor does one that holds less than is done already. Raises
-        SettingsError if the file is not a field.
+        file changes nothing, nor does one that holds less than is done already. Raises SettingsError if
+        the file is not a field.
         """
         function, arrays = value_functions.read(path)
         k = self.tables.turn.shape[1]
-        same_actions = (function.neighbours, function.drift) == (k, self.settings.drift)
-        same_states = function.fingerprint.matches(self._fingerprint) and np.array_equal(
-            function.trained, self._trained
-        )
-        if not (same_actions and same_states):
+        if (function.neighbours, function.drift) != (k, self.settings.drift):
+            return False
+        same_data = function.fingerprint.matches(self._fingerprint)
+        if not same_data or not np.array_equal(function.trained, self._trained):
             return False
         filled = len(arrays.get("turn", ()))
         if filled < self._filled:
             return True
-        for name, table in self.tables._asdict().items():
-            done = files.expect_array(
-                arrays, name, table.dtype, (filled, *table.shape[1:]), path, SettingsError
-            )
-            table[:filled] = done
+        tables = self.tables._asdict()
+        kinds = {name: (table.dtype, (filled, *table.shape[1:])) for name, table in tables.items()}
+        for name, done in files.expect_arrays(arrays, kinds, {}, path, SettingsError).items():
+            tables[name][:filled] = done
         self._filled = filled
         is_same = (function.tasks, function.discount) == (self.tasks, self.discount)
         if is_same and len(function.residuals) > len(self._residuals):
-            # a copy: the file may be written again, and some systems cannot replace one that is
-            # mapped
-            self._values, self._residuals = (
-                np.array(function.values),
-                [Residual(*row) for row in function.residuals.tolist()],
-            )
+            # a copy: the file may be written again, and some systems cannot replace a mapped one
+            self._values = np.array(function.values)
+            self._residuals = [Residual(*row) for row in function.residuals.tolist()]
         return True
 
     def run(self, progress: Progress | None = None) -> ValueFunction:
-        """Do what is left; `progress` gets a text and the share done of that step, and may raise to
-        stop.
-        """
+        """Do what is left; `progress` gets a step and its share done, and may raise to stop."""
+        notify = progress or (lambda step, share: None)
         if self._filled == len(self._trained) and self.is_finished:
             return self.build_value_function()
-
-        def report_progress() -> None:
-            if progress:
-                progress("Looking where actions lead", self._filled / len(self._trained))
-
-        self._fill_tables(report_progress)
-        self._run_sweeps(progress)
+        count = len(self._trained)
+        self._fill_tables(lambda: notify("Looking where actions lead", self._filled / count))
+        self._run_sweeps(lambda share: notify("Training", share))
         return self.build_value_function()
 
-    def _run_sweeps(self, progress: Progress | None) -> None:
+    def _run_sweeps(self, progress: Callable[[float], None]) -> None:
         """Do the sweeps that are left."""
-
-        def report_progress(part: float) -> None:
-            if progress:
-                progress("Training", part)
-
         iteration = ValueIteration(
             self.tables,
             self._tagged,
@@ -177,18 +153,17 @@ class Training:
             self.discount,
             self._values,
             self._residuals,
-            lambda: report_progress(len(self._residuals) / self.sweeps),
+            lambda: progress(len(self._residuals) / self.sweeps),
             self._build_spread(),
         )
         self._residuals = iteration.residuals  # the same list, which others can read meanwhile
         try:
-            iteration.run(self.sweeps, self.settings.residual, report_progress)
+            iteration.run(self.sweeps, self.settings.residual, progress)
         finally:
             self._values, self._residuals = iteration.values, iteration.residuals
 
     def _build_spread(self) -> sparse.csr_matrix | None:
-        """Return the weights (S, N) of the trained states in each state, linear between two of its
-        chain.
+        """Return the weights (S, N) of trained states in each, linear between two of its chain.
 
         None if all states are trained.
         """
@@ -198,25 +173,22 @@ class Training:
         before = trained.searchsorted(every, side="right") - 1
         after = np.minimum(before + 1, count - 1)
         between = (self._chains[trained[after]] == self._chains) & (after > before)
-        share = np.where(
-            between,
-            (every - trained[before]) / np.maximum(trained[after] - trained[before], 1),
-            0.0,
+        share = (every - trained[before]) / np.maximum(trained[after] - trained[before], 1)
+        share = np.where(between, share, 0.0)
+        weights = np.stack([1 - share, share], axis=1).astype(np.float32).ravel()
+        columns, rows = (
+            np.stack([before, after], axis=1).ravel(),
+            np.arange(0, 2 * len(every) + 1, 2),
         )
-        weights, columns = np.stack([1 - share, share], axis=1), np.stack([before, after], axis=1)
-        rows = np.arange(0, 2 * len(every) + 1, 2)
-        return sparse.csr_matrix(
-            (weights.ravel().astype(np.float32), columns.ravel(), rows), (len(every), count)
-        )
+        return sparse.csr_matrix((weights, columns, rows), (len(every), count))
 
     def _fill_tables(self, check_cancelled: Callable[[], None]) -> None:
         """Fill the rows of the tables that are left."""
         if self._filled == len(self._trained):
             return
         features = self._metric.compute_state_features(self._states, check_cancelled)
-        fields = build_neighbours(
-            features, self._gaits, fewest=self.tables.turn.shape[1], check_cancelled=check_cancelled
-        )
+        fewest = self.tables.turn.shape[1]
+        fields = build_neighbours(features, self._gaits, fewest, check_cancelled=check_cancelled)
         while self._filled < len(self._trained):
             check_cancelled()
             part = np.arange(self._filled, min(self._filled + _BATCH, len(self._trained)))
@@ -226,9 +198,7 @@ class Training:
             self._filled = int(part[-1]) + 1
 
     def _fill_rows(self, neighbours: Neighbours, features: np.ndarray, rows: np.ndarray) -> None:
-        """Fill rows of the tables with the results of their states' actions among these
-        neighbours.
-        """
+        """Fill rows of the tables with the results of their states' actions."""
         states, tables, k = self._states, self.tables, self.tables.turn.shape[1]
         which = self._trained[rows]
         around, distances = neighbours.find_nearest(features[which], k)
@@ -236,13 +206,10 @@ class Training:
         step = integrate(states, states.poses[which], around, actions, self.settings.drift)
         tables.turn[rows] = step.root[..., 2]
         tables.speed[rows] = compute_pace(step.root) * states.fps
-        shape = (len(step.pose) * k, *step.pose.shape[2:])
-        result_features = self._metric.compute_features(
-            step.pose.reshape(shape), step.velocity.reshape(shape)
-        )
-        for row, results in zip(
-            rows, result_features.reshape(-1, k, result_features.shape[1]), strict=True
-        ):
+        poses, velocities = (part.reshape(-1, *part.shape[2:]) for part in step[:2])
+        result_features = self._metric.compute_features(poses, velocities)
+        by_row = result_features.reshape(len(rows), k, -1)
+        for row, results in zip(rows, by_row, strict=True):
             # the results of one state are similar, so their neighbours are found together
             tables.indices[row], distances = neighbours.find_nearest(results, k)
             tables.weights[row] = compute_similarity_weights(distances)
@@ -271,8 +238,7 @@ class Training:
 
 
 def choose_evenly(chains: np.ndarray, count: int) -> np.ndarray:
-    """Return the indices of about `count` states of `chains` (S,), evenly spaced and with the first
-    of each chain.
+    """Return about `count` evenly spaced states of `chains` (S,), with the first of each chain.
 
     All are returned if the count is 0 or there are no more.
     """

@@ -1,5 +1,4 @@
-"""The value function of a motion field: the values of its states for every task, and of actions by
-them.
+"""The value function of a motion field: the values of its states for every task, and of actions.
 
 Source: notebook 003, Using the value function. Unlike there, an action is chosen by its reward plus
 the discounted value of its result; the value alone cannot distinguish small differences of heading.
@@ -30,8 +29,7 @@ _TICK = 0.1  # seconds: weight of the root's velocity in a measure
 
 @dataclass(frozen=True, eq=False)
 class DataFingerprint:
-    """Identifies the data of a field: `key` the order of frames, tags and settings; `measures` (M,)
-    poses and weights.
+    """Identifies a field's data: by `key` frames, tags, settings; by `measures` (M,) poses.
 
     Measures of the same clips are equal up to rounding, wherever the character stood when they were
     read.
@@ -44,9 +42,7 @@ class DataFingerprint:
     def from_database(
         cls, database: Database, metric: Metric, poses: np.ndarray | None = None
     ) -> DataFingerprint:
-        """Return the fingerprint of a database and a metric; `poses` are measures of its poses, if
-        already computed.
-        """
+        """Return the fingerprint of a database and a metric; `poses` are its measures, if known."""
         digest = hashlib.blake2b(digest_size=16)
         settings = metric.fps, metric.root_velocity, metric.turn
         described = (database.fps, database.tag_names, database.skeleton.names, *settings)
@@ -61,23 +57,17 @@ class DataFingerprint:
 
     def matches(self, other: DataFingerprint) -> bool:
         """Return whether two fingerprints are of the same data."""
-        return (
-            self.key == other.key
-            and self.measures.shape == other.measures.shape
-            and np.allclose(self.measures, other.measures, rtol=0.0, atol=_ROUNDING)
-        )
+        ours, theirs = self.measures, other.measures
+        if self.key != other.key or ours.shape != theirs.shape:
+            return False
+        return np.allclose(ours, theirs, rtol=0.0, atol=_ROUNDING)
 
 
 def _compute_measures(database: Database) -> np.ndarray:
-    """Return four sums per frame (4 N,) of the local pose and the root's velocity, weighted by
-    waves.
-    """
+    """Return four sums per frame (4 N,) of the local pose and root velocity, weighted by waves."""
     local = np.asarray(database.poses)[:, :, 1:]  # bone 0 is where the character stood
-    parts = (
-        local[:, :3],
-        np.abs(local[:, 3:]),
-        _TICK * database.root_motion,
-    )  # q and -q are the same rotation
+    # q and -q are the same rotation
+    parts = local[:, :3], np.abs(local[:, 3:]), _TICK * database.root_motion
     rows = [part.reshape(len(part), -1) for part in parts]
     phase = np.arange(sum(row.shape[1] for row in rows)) ** 2
     waves = np.cos(np.outer(phase, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)
@@ -87,9 +77,7 @@ def _compute_measures(database: Database) -> np.ndarray:
 
 
 class Clips(NamedTuple):
-    """Stretches of clips: the states (k,) where they start and end, their turns (k,) in radians,
-    and length in ticks.
-    """
+    """Stretches of clips: the states (k,) where they start and end, turns (k,), length in ticks."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -99,7 +87,7 @@ class Clips(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueFunction:
-    """Values (N, S, G, T) of N states for S speeds, G tasks by tag and T directions, as in `tasks`.
+    """Values (N, S, G, T) of N states for S speeds, G tasks by tag and T directions of `tasks`.
 
     `frames` (N,) of the database are the states, `tagged` (N, tags) those that carry each tag. Only
     the states `trained` (M,) were trained; the others are interpolated between those of their clip.
@@ -131,8 +119,7 @@ class ValueFunction:
         indices: np.ndarray,
         weights: np.ndarray,
     ) -> np.ndarray:
-        """Return the values of actions (A,): their rewards plus the discounted values of their
-        results.
+        """Return the values of actions (A,): rewards plus the discounted values of their results.
 
         Actions turn by `turn` (A,) radians, move at `speed` (A,) m/s, and lead to a mean of the
         states `indices` (A, k) by `weights` (A, k).
@@ -182,9 +169,7 @@ class ValueFunction:
         return states
 
     def find_metric(self, database: Database) -> Metric:
-        """Return the metric of the training. Raises DatabaseError for other data or an unfinished
-        training.
-        """
+        """Return the metric of the training; DatabaseError for other data or an unfinished one."""
         if not self.finished:
             raise DatabaseError(
                 "The training of the value function was stopped before its end; train it again to "
@@ -212,6 +197,7 @@ _OTHER_DATA = (
 
 # name: (type, shape), where N states, M of them trained, S speeds, G tasks by tag, T directions, W
 # sweeps so far, P measures
+_HEADER = ("format", "version", "key", "tasks", "neighbours", "drift", "discount", "finished")
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "values": (np.float32, ("N", "S", "G", "T")),
     "frames": (np.int32, ("N",)),
@@ -225,17 +211,16 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 def save(
     function: ValueFunction, path: Path | str, extra: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Write a value function and `extra` arrays as one `.npz`. Raises SettingsError if that
-    fails.
-    """
-    header = {
-        "format": FORMAT, "version": VERSION, "key": function.fingerprint.key,
+    """Write a value function and `extra` arrays as one `.npz`; SettingsError if that fails."""
+    given = vars(function) | {
+        "format": FORMAT,
+        "version": VERSION,
+        "key": function.fingerprint.key,
         "tasks": function.tasks.to_dict(),
-        "neighbours": function.neighbours, "drift": function.drift, "discount": function.discount,
-        "finished": function.finished,
-    }  # fmt: skip
-    arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
-    given = vars(function) | {"measures": function.fingerprint.measures}
+        "measures": function.fingerprint.measures,
+    }
+    header = json.dumps({name: given[name] for name in _HEADER}).encode()
+    arrays = {"header": np.frombuffer(header, np.uint8)}
     for name, (dtype, _) in _ARRAYS.items():
         arrays[name] = np.asarray(given[name]).astype(dtype)
     files.save_arrays(path, arrays | (extra or {}), SettingsError)
@@ -252,39 +237,30 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
     header = _read_header(arrays, path)
     try:
         tasks = tasks_from_dict(header["tasks"])
-        speeds, tags, directions = tasks.shape
-        count = len(arrays["frames"]) if "frames" in arrays else None
-        sizes = {
-            "N": count,
-            "S": speeds,
-            "G": tags,
-            "T": directions,
-            "tags": len(tasks.tags),
-        } | dict.fromkeys("WMP")
-        data: dict[str, Any] = {}
-        for name, (dtype, shape) in _ARRAYS.items():
-            expected = tuple(sizes.get(s, s) for s in shape)
-            # a plain view: taking rows of a memory-mapped array costs ten times as much
-            data[name] = np.asarray(
-                files.expect_array(arrays, name, dtype, expected, path, SettingsError)
-            )
+        sizes: dict[str, int | None] = dict(zip("SGT", tasks.shape, strict=True))
+        sizes |= {"tags": len(tasks.tags), "N": None} | dict.fromkeys("WMP")
+        if "frames" in arrays:
+            sizes["N"] = len(arrays["frames"])
+        mapped = files.expect_arrays(arrays, _ARRAYS, sizes, path, SettingsError)
+        # plain views: taking rows of a memory-mapped array costs ten times as much
+        data: dict[str, Any] = {name: np.asarray(array) for name, array in mapped.items()}
         trained = data["trained"]
         if len(trained) and not 0 <= trained.min() <= trained.max() < len(data["frames"]):
             raise ValueError("trained states are out of range")
-        fingerprint = DataFingerprint(str(header["key"]), data.pop("measures"))
-        return ValueFunction(
+        function = ValueFunction(
             tasks=tasks,
             neighbours=int(header["neighbours"]),
             drift=float(header["drift"]),
-            fingerprint=fingerprint,
+            fingerprint=DataFingerprint(str(header["key"]), data.pop("measures")),
             discount=float(header["discount"]),
             finished=bool(header["finished"]),
             **data,
-        ), arrays
+        )
     except (KeyError, TypeError, ValueError) as cause:
         raise SettingsError(
             f"{path} has a header that cannot be understood ({cause!r}); train it again."
         ) from cause
+    return function, arrays
 
 
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
@@ -295,8 +271,7 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SettingsError(f"{path} is not a trained motion field; give a file made by 'train'.")
-    if header.get("version") != VERSION:
-        version = header.get("version")
+    if (version := header.get("version")) != VERSION:
         raise OtherVersionError(
             f"{path} has format version {version}, and this program reads {VERSION}; train it "
             "again."

@@ -1,5 +1,4 @@
-"""Fitted value iteration: the value of each state for every task, by sweeps of sparse linear
-algebra.
+"""Fitted value iteration: the value of each state for every task, by sparse linear algebra.
 
 An action turns all directions alike, so the interpolation between them is the same shift for each:
 a sweep is one sparse product, one mix of neighbouring columns and one gather, in blocks that fit a
@@ -21,6 +20,10 @@ from .tasks import Tasks
 
 _BLOCK = 1024  # states
 Progress = Callable[[float], None]
+
+
+def _ignore_progress(share: float) -> None:
+    pass
 
 
 class Transitions(NamedTuple):
@@ -46,8 +49,7 @@ class Residual(NamedTuple):
 
 
 class ValueIteration:
-    """Values (N, S, G, T) of states for speeds, tasks by tag and directions, as they grow sweep by
-    sweep.
+    """Values (N, S, G, T) of states for speeds, tasks by tag and directions, sweep by sweep.
 
     Transitions are those of the M trained states; `spread` (N, M) interpolates all states between
     these, None if all are trained. `tagged` (N, tags): the states that carry the tags of the tasks.
@@ -65,34 +67,26 @@ class ValueIteration:
         check_cancelled: Callable[[], None] = lambda: None,
         spread: sparse.csr_matrix | None = None,
     ) -> None:
-        """`check_cancelled` is called now and then during the preparation, and may raise to
-        stop.
-        """
-        count = len(transitions.indices)
+        """Prepare the blocks; `check_cancelled` is called at times, and may raise to stop."""
         shape = (len(tagged), *tasks.shape)
         self._spread = spread
-        self.values = (
-            np.zeros(shape, np.float32)
-            if values is None
-            else np.array(values, np.float32).reshape(shape)
-        )
+        self.values = np.zeros(shape, np.float32)
+        if values is not None:
+            self.values[:] = values.reshape(shape)
         self.residuals = list(residuals or [])
         self._blocks = []
-        for start in range(0, count, _BLOCK):
+        for start in range(0, len(transitions.indices), _BLOCK):
             check_cancelled()
             part = Transitions(*(a[start : start + _BLOCK] for a in transitions))
             self._blocks.append(_Block(part, tagged, tasks, discount))
 
-    def sweep(self, progress: Progress | None = None) -> Residual:
-        """Update every value once from those before; `progress` may raise, and then nothing has
-        changed.
-        """
+    def sweep(self, progress: Progress = _ignore_progress) -> Residual:
+        """Update every value once from those before; if `progress` raises, nothing has changed."""
         flat = self.values.reshape(len(self.values), -1)
         renewed = np.empty((sum(block.states for block in self._blocks), flat.shape[1]), np.float32)
         start = 0
         for block in self._blocks:
-            if progress:
-                progress(start / len(renewed))
+            progress(start / len(renewed))
             renewed[start : start + block.states] = block.renew(flat)
             start += block.states
         fresh = renewed if self._spread is None else self._spread @ renewed
@@ -101,28 +95,26 @@ class ValueIteration:
         self.residuals.append(residual)
         return residual
 
-    def run(self, sweeps: int, residual: float = 0.0, progress: Progress | None = None) -> None:
+    def run(
+        self, sweeps: int, residual: float = 0.0, progress: Progress = _ignore_progress
+    ) -> None:
         """Sweep until there are `sweeps` in all, or the largest change is at most `residual`.
 
         `progress` is called with the share done, 0 to 1, and may raise to cancel.
         """
+
+        def report_progress(share: float) -> None:
+            progress((len(self.residuals) + share) / sweeps)
+
         while len(self.residuals) < sweeps:
             if self.residuals and self.residuals[-1].most <= residual:
                 break
-            self.sweep(_scale_progress(progress, len(self.residuals), sweeps) if progress else None)
-        if progress:
-            progress(1.0)
-
-
-def _scale_progress(progress: Progress, done: int, count: int) -> Progress:
-    """Return a progress function for one of `count` steps after `done` of them."""
-    return lambda share: progress((done + share) / count)
+            self.sweep(report_progress)
+        progress(1.0)
 
 
 def _measure_change(before: np.ndarray, after: np.ndarray) -> Residual:
-    """Return the change between values (N, ...), block by block, as there may be gigabytes
-    of them.
-    """
+    """Return the change between values (N, ...), block by block: there may be gigabytes of them."""
     parts = []
     for start in range(0, len(after), _BLOCK):
         change = np.abs(after[start : start + _BLOCK] - before[start : start + _BLOCK])
@@ -145,10 +137,9 @@ class _Block:
         self._directions = tasks.directions
         indices, weights, turn, speed = (np.moveaxis(array, 1, 0) for array in transitions)
         rows = turn.size
-        matrix = sparse.csr_matrix(
-            (weights.ravel(), indices.ravel().astype(np.int32), np.arange(0, rows * k + 1, k)),
-            (rows, len(tagged)),
-        )
+        starts = np.arange(0, rows * k + 1, k)
+        entries = weights.ravel(), indices.ravel().astype(np.int32), starts
+        matrix = sparse.csr_matrix(entries, (rows, len(tagged)))
         self._matrix = matrix * np.float32(discount)
         turn, speed = turn.ravel().astype(np.float64), speed.ravel()
         # after a turn to the left, the goal lies further to the right, for every direction alike
@@ -161,19 +152,16 @@ class _Block:
         self._reward = -np.abs(tasks.headings[:, None] - turn).astype(np.float32)
         requested = np.zeros((len(tasks.names), rows))
         requested[1:] = (matrix @ tagged.astype(np.float32)).T
-        error = (
-            np.abs(np.array(tasks.speeds)[:, None] - speed) if tasks.speeds else np.zeros((1, rows))
-        )
+        error = np.zeros((1, rows))
+        if tasks.speeds:
+            error = np.abs(np.array(tasks.speeds)[:, None] - speed)
         extra = tasks.tag_reward * requested - tasks.speed_reward * error[:, None]
         self._extra_reward = extra.astype(np.float32).reshape(-1, 1, rows)
 
     def renew(self, values: np.ndarray) -> np.ndarray:
-        """Return the values (states, S·G·T) of the best actions, from the values (N, S·G·T) of all
-        states.
-        """
-        ahead = np.ascontiguousarray((self._matrix @ values).T).reshape(
-            -1, self._directions, len(self._share)
-        )
+        """Return the values (states, S·G·T) of the best actions, from all values (N, S·G·T)."""
+        product = np.ascontiguousarray((self._matrix @ values).T)
+        ahead = product.reshape(-1, self._directions, len(self._share))
         # between each two directions, and at both ends what lies beyond straight back
         mixed = np.empty((len(ahead), self._directions + 1, len(self._share)), np.float32)
         mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
@@ -182,11 +170,8 @@ class _Block:
         between *= self._share
         between += ahead[:, :-1]
         flat = ahead.reshape(len(ahead), -1)
-        gained = (
-            mixed.reshape(len(ahead), -1)
-            .take(self._gather, axis=1, out=flat, mode="clip")
-            .reshape(ahead.shape)
-        )
+        gained = mixed.reshape(len(ahead), -1).take(self._gather, axis=1, out=flat, mode="clip")
+        gained = gained.reshape(ahead.shape)
         gained += self._reward
         gained += self._extra_reward
         best = gained.reshape(*gained.shape[:2], self._actions, self.states).max(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
 from ..database.features import BONE_KINDS, Feature, find_role_bone
+from ..field.ghosts import group_by_depth
 from ..maths import quat
 
 Array = np.ndarray
@@ -64,25 +64,13 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
 
 def compute_bone_positions(database: Database, frame: int) -> Array:
     """Return where the bones (B, 3) of a frame are in metres, in its simulation bone's frame."""
-    pose, parents = np.asarray(database.poses[frame], np.float64).T, database.skeleton.parents
+    pose = np.asarray(database.poses[frame], np.float64).T
     rotations, positions = pose[:, 3:].copy(), pose[:, :3].copy()
     rotations[0], positions[0] = (1.0, 0.0, 0.0, 0.0), 0.0
-    for bones in _group_by_depth(
-        tuple(parents.tolist())
-    ):  # bone by bone is too slow during playback
-        above = parents[bones]
+    for bones, above in group_by_depth(tuple(database.skeleton.parents.tolist())):
         positions[bones] = quat.mul_vec(rotations[above], positions[bones]) + positions[above]
         rotations[bones] = quat.mul(rotations[above], rotations[bones])
     return positions
-
-
-@lru_cache(maxsize=4)
-def _group_by_depth(parents: tuple[int, ...]) -> tuple[Array, ...]:
-    """Group bones by the number of bones above them, from those below the root on."""
-    above: list[int] = []
-    for parent in parents:
-        above.append(above[parent] + 1 if parent >= 0 else 0)
-    return tuple(np.flatnonzero(np.array(above) == k) for k in range(1, max(above) + 1))
 
 
 def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ...]:

@@ -10,9 +10,8 @@ import pytest
 from motion_matching.engine.database.tags import NO_USE
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.field import poses as algebra
-from motion_matching.engine.field.actions import compute_action_weights
 from motion_matching.engine.field.field_controller import METRICS
-from motion_matching.engine.field.integration import integrate
+from motion_matching.engine.field.integration import compute_action_weights, integrate
 from motion_matching.engine.field.neighbours import (
     Metric,
     Neighbours,
