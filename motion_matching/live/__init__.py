@@ -1,6 +1,4 @@
-"""A running session: devices in, a character that moves, keys out. Plain Python; Blender's data is
-the scene's.
-"""
+"""A running session: devices in, a character that moves, keys out."""
 
 from typing import TYPE_CHECKING
 

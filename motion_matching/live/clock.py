@@ -10,9 +10,9 @@ LONGEST_STALL = 0.5  # seconds that are caught up
 class Clock:
     """Counts the ticks of 1 / rate seconds that are due, from any time in seconds.
 
-    After a stall only `longest` seconds are caught up, so that no backlog grows where ticks take
-    longer than they last; `dropped` is the time left out so far. If time jumps back, as on a
-    timeline that loops, counting goes on from there.
+    After a stall only `longest` seconds are caught up, so that slow ticks make no backlog;
+    `dropped` is the time left out so far. If time jumps back, as on a looping timeline, counting
+    goes on from there.
     """
 
     def __init__(self, rate: float, longest: float = LONGEST_STALL) -> None:

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.control import performance
-from ..engine.control.ground import Box, Wall
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
-from ..engine.control.performer import Placement
 from ..engine.errors import RigError
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
@@ -28,30 +26,13 @@ _PARTS = 4  # of the curves; each flush writes one
 
 
 class History:
-    """The intents and settings since a session began, so that any stretch can be solved again from
-    the start.
+    """The intents and settings since a session began, so that any stretch can be solved again.
+
+    `beginning` is a performance without intents.
     """
 
-    def __init__(
-        self,
-        fps: float,
-        place: Placement,
-        settings: Mapping[str, Any],
-        obstacles: tuple[Box, ...] = (),
-        walls: tuple[Wall, ...] = (),
-        method: str = "",
-    ) -> None:
-        self._start = Performance(
-            "",
-            fps,
-            (),
-            (place.x, place.y),
-            place.yaw,
-            settings=dict(settings),
-            obstacles=obstacles,
-            walls=walls,
-            method=method,
-        )
+    def __init__(self, beginning: Performance) -> None:
+        self._beginning = beginning
         self.intents: list[Intent] = []
         self.changes: list[tuple[int, Mapping[str, Any]]] = []
 
@@ -59,32 +40,23 @@ class History:
         """Add a tick and the settings that changed with it."""
         if change:
             self.changes.append((len(self.intents), dict(change)))
-        # one object for an intent that lasts
-        self.intents.append(
-            self.intents[-1] if self.intents and self.intents[-1] == intent else intent
-        )
+        is_same = bool(self.intents) and self.intents[-1] == intent
+        self.intents.append(self.intents[-1] if is_same else intent)  # one object while it lasts
 
     def build_performance(self, name: str, start: int = 0, stop: int | None = None) -> Performance:
-        """Return the performance of ticks start <= t < stop; one from the session's start can be
-        solved again.
-        """
+        """Return the performance of ticks start <= t < stop; from 0 on it can be solved again."""
         stop = len(self.intents) if stop is None else stop
-        changes = tuple(
-            (tick - start, change) for tick, change in self.changes if start <= tick < stop
-        )
-        return replace(
-            self._start, name=name, intents=tuple(self.intents[start:stop]), changes=changes
-        )
+        part = [(tick - start, change) for tick, change in self.changes if start <= tick < stop]
+        intents = tuple(self.intents[start:stop])
+        return replace(self._beginning, name=name, intents=intents, changes=tuple(part))
 
 
 class RecordingPlan(NamedTuple):
-    """What to record: the first tick is keyed at `frame`, or after the end of the take for the mode
-    'append'.
+    """What to record: the first tick is keyed at `frame`, or in mode 'append' after the take's end.
 
     `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the
-    take that the armature plays where new ones come, and 'new' makes an action of its own.
-    `recovery` is a folder, or None; `file` is the path of the file that is recorded in, empty where
-    it was not saved.
+    take that the armature plays, and 'new' makes an action of its own. `recovery` is a folder;
+    `file` is the path of the .blend file, empty if it was not saved.
     """
 
     name: str
@@ -99,8 +71,7 @@ class Recorder:
     """Collects the ticks of a recording and shows them as keys while they come.
 
     A flush touches one part of the curves, so that it stays short; each curve gets its keys a few
-    times a second. Where a plan says 'overwrite' or 'append' and the armature played no take,
-    RigError is raised.
+    times a second. Raises RigError if the mode needs a take and the armature plays none.
     """
 
     def __init__(
@@ -120,13 +91,11 @@ class Recorder:
         if plan.recovery:
             lead_in = history.build_performance(plan.name, 0, self._lead_in)
             origin = Origin(writer.armature.name, plan.file, writer.alone)
-            self.recovery = RecoveryFile(
-                plan.recovery, origin, self._collect_ticks(""), plan.frame_step, lead_in
-            )
+            nothing = self._collect_ticks("")
+            self.recovery = RecoveryFile(plan.recovery, origin, nothing, plan.frame_step, lead_in)
         try:
-            self._growing = GrowingAction(
-                writer.armature, plan.name, writer.tracks, bool(writer.collection)
-            )
+            shares = bool(writer.collection)
+            self._growing = GrowingAction(writer.armature, plan.name, writer.tracks, shares)
         except BaseException:
             self._close_recovery(keep=False)
             raise
@@ -158,10 +127,8 @@ class Recorder:
             return 0
         self._flushed = self._used
         count, part = len(self._writer.tracks), self._part
-        numbers, self._part = (
-            range(count * part // _PARTS, count * (part + 1) // _PARTS),
-            (part + 1) % _PARTS,
-        )
+        numbers = range(count * part // _PARTS, count * (part + 1) // _PARTS)
+        self._part = (part + 1) % _PARTS
         start = len(self._blocks) * self._length
         frames = self._first + self._plan.frame_step * np.arange(start, start + self._used)
         return self._growing.extend(numbers, frames, self._rows[: self._used])
@@ -178,18 +145,16 @@ class Recorder:
             if self.count == 0:
                 self._close_recovery(keep=False)
                 return None
-            performed = self._history.build_performance(
-                self._plan.name, 0, self._lead_in + self.count
-            )
+            stop = self._lead_in + self.count
+            performed = self._history.build_performance(self._plan.name, 0, stop)
             obj = self._writer.armature.find()
             if obj is None:
                 raise RigError(
                     f"armature '{self._writer.armature.name}' is gone, so the take cannot be "
                     "written; it stays in the recovery file."
                 )
-            action = write_take(
-                obj, self._collect_ticks(performance.to_json(performed)), self._base
-            )
+            ticks = self._collect_ticks(performance.to_json(performed))
+            action = write_take(obj, ticks, self._base)
         except BaseException:
             self._close_recovery(keep=True)
             raise
@@ -198,16 +163,11 @@ class Recorder:
         return Handle.from_block(action, "actions")
 
     def leave(self) -> Path | None:
-        """End without a take; return the path of the recovery file that holds the recording, if
-        there is one.
-        """
+        """End without a take; return the path of its recovery file, if there is one."""
         self._growing.remove()
-        if self.recovery is None or self.count == 0:
-            self._close_recovery(keep=False)
-            return None
         self._save_recovery()
-        self.recovery.close(keep=True)
-        return self.recovery.path
+        self._close_recovery(keep=self.count > 0)
+        return self.recovery.path if self.recovery and self.count else None
 
     def discard(self) -> None:
         """Delete the recording."""
@@ -218,18 +178,9 @@ class Recorder:
         """Return all ticks so far; before the first, only its frame."""
         rows = np.concatenate([*self._blocks, self._rows[: self._used]])
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
-        writer = self._writer
-        return RecordedTicks(
-            self._plan.name,
-            writer.tracks,
-            writer.scaled,
-            frames,
-            rows,
-            self._fps,
-            self._lead_in,
-            recorded,
-            writer.collection,
-        )
+        name, writer = self._plan.name, self._writer
+        played = rows, self._fps, self._lead_in, recorded, writer.collection
+        return RecordedTicks(name, writer.tracks, writer.scaled, frames, *played)
 
     def _save_recovery(self) -> None:
         """Append the ticks since the last save to the recovery file."""

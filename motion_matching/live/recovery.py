@@ -1,5 +1,4 @@
-"""The recovery file: recorded ticks are appended once a second, so that a crash costs at most a
-second.
+"""The recovery file: recorded ticks are appended once a second, so a crash costs at most that.
 
 A file is a sequence of records: a kind, the payload's length and checksum, and the payload. It is
 only appended to, so after a crash all records but the last are whole. Data handed to the system
@@ -34,8 +33,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class Origin(NamedTuple):
-    """What a take was recorded on: the armature's name and the path of its file, empty if it was
-    not saved.
+    """What a take was recorded on: an armature by name, and its file's path, empty if unsaved.
 
     If the simulation object was steered `alone`, the name is that of its empty.
     """
@@ -53,9 +51,7 @@ class RecoveredTake(NamedTuple):
 
 
 class RecoveryFile:
-    """Appends recorded ticks to a file. Raises MotionMatchingError if the folder cannot be written
-    to.
-    """
+    """Appends ticks to a file; MotionMatchingError if the folder cannot be written to."""
 
     def __init__(
         self,
@@ -65,12 +61,9 @@ class RecoveryFile:
         frame_step: float,
         lead_in: Performance,
     ) -> None:
-        """Make a new file in the folder, without ticks; `lead_in` is the performance before
-        them.
-        """
-        self.path = (
-            folder / f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}{SUFFIX}"
-        )
+        """Make a new file in the folder; `lead_in` is the performance before the ticks to come."""
+        now = f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}"
+        self.path = folder / f"{now}{SUFFIX}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # open until the take ends
@@ -82,7 +75,7 @@ class RecoveryFile:
                 "another folder for it, or record without one."
             ) from cause
         self._lead_in: Performance | None = lead_in
-        self._header = {
+        header = {
             "format": _FORMAT,
             "name": ticks.name,
             **origin._asdict(),
@@ -95,7 +88,7 @@ class RecoveryFile:
             "collection": ticks.collection,
             "tracks": [vars(track) for track in ticks.tracks],
         }
-        self._write(_HEADER, json.dumps(self._header).encode())
+        self._write(_HEADER, json.dumps(header).encode())
 
     def append(self, rows: np.ndarray, recorded: Performance) -> None:
         """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""
@@ -103,10 +96,8 @@ class RecoveryFile:
             first, self._lead_in = self._lead_in, None
             recorded = performance.concatenate([first, recorded])
         text = performance.to_json(recorded).encode()
-        self._write(
-            _TICKS,
-            _LENGTH.pack(len(text)) + text + np.ascontiguousarray(rows, np.float32).tobytes(),
-        )
+        channels = np.ascontiguousarray(rows, np.float32).tobytes()
+        self._write(_TICKS, _LENGTH.pack(len(text)) + text + channels)
 
     def _write(self, kind: bytes, payload: bytes) -> None:
         self._stream.write(_RECORD.pack(kind, len(payload), zlib.crc32(payload)) + payload)
@@ -156,30 +147,26 @@ def read(path: Path) -> RecoveredTake:
         parts, rows = [], []
         for _, payload in records[1:]:
             (length,) = _LENGTH.unpack_from(payload)
-            text = payload[_LENGTH.size : _LENGTH.size + length].decode()
+            start = _LENGTH.size + length
+            text = payload[_LENGTH.size : start].decode()
             parts.append(performance.from_json(text, str(path)))
-            rows.append(
-                np.frombuffer(payload, np.float32, offset=_LENGTH.size + length).reshape(
-                    -1, header["channels"]
-                )
-            )
+            numbers = np.frombuffer(payload, np.float32, offset=start)
+            rows.append(numbers.reshape(-1, header["channels"]))
         channels = np.concatenate(rows)
+        steps = np.arange(len(channels))
         tracks = [
-            Track(
-                t["path"], t["group"], t["start"], tuple(t["free"]), tuple(t["rest"]), t["optional"]
-            )
-            for t in header["tracks"]
+            Track(**track | {"free": tuple(track["free"]), "rest": tuple(track["rest"])})
+            for track in header["tracks"]
         ]
-        recorded = performance.to_json(performance.concatenate(parts))
         ticks = RecordedTicks(
             header["name"],
             tracks,
             header["scaled"],
-            header["frame"] + header["frame_step"] * np.arange(len(channels)),
+            header["frame"] + header["frame_step"] * steps,
             channels,
             header["fps"],
             header["lead_in"],
-            recorded,
+            performance.to_json(performance.concatenate(parts)),
             header["collection"],
         )
         return RecoveredTake(_origin_from_header(header), ticks)
@@ -208,15 +195,9 @@ def _iterate_records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 # ------------------------------------------------ locks: the system frees one when its program ends
 
 
-def _get_lock_path(path: Path) -> Path:
-    return path.with_suffix(".lock")
-
-
 def _lock(path: Path) -> IO[bytes]:
-    """Return a stream that locks a recovery file. Raises BlockingIOError or PermissionError if
-    another holds it.
-    """
-    stream = open(_get_lock_path(path), "ab")  # noqa: SIM115  # held until it is unlocked
+    """Return a stream that locks a recovery file; OSError if another program holds it."""
+    stream = open(path.with_suffix(".lock"), "ab")  # noqa: SIM115  # held until it is unlocked
     try:
         if sys.platform == "win32":
             import msvcrt

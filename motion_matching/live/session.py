@@ -1,5 +1,4 @@
-"""A running session: an input steers a performer, an armature shows it. Plain Python that holds no
-Blender objects.
+"""A running session: an input steers a performer, an armature shows it. Holds no Blender objects.
 
 session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
 session.start(now)
@@ -11,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.control.ground import Box, Wall
+from ..engine.control.ground import Wall
 from ..engine.control.intent import Intent
+from ..engine.control.performance import Performance
 from ..engine.control.performer import Frame, Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
@@ -31,9 +31,7 @@ from .recorder import History, Recorder, RecordingPlan
 from .recovery import RecoveryFile
 
 _REPORTED_STALL = 0.5  # seconds left out at once, from which the user is notified
-_TIMELINE_STALL = (
-    60.0  # seconds: a timeline does not wait, and its keys have to stay in step with it
-)
+_TIMELINE_STALL = 60.0  # a timeline does not wait, and its keys have to stay in step with it
 
 
 class Report(NamedTuple):
@@ -52,17 +50,15 @@ class Report(NamedTuple):
 
 
 class Session:
-    """Steps a performer exactly as `rollout.solve` does, in time with a clock that the caller
-    reads.
+    """Steps a performer exactly as `rollout.solve` does, by a clock that the caller reads.
 
     The pose shown lies between the last two ticks, one tick late, so that motion at any rate is
-    smooth at any picture rate. A session that `follows_timeline` gets the timeline's time instead,
-    and shows exact ticks.
+    smooth at any picture rate. With the timeline's time, exact ticks are shown.
 
     With a `spot`, (x, y), the character is shown there, wherever it goes; keys hold its true
-    motion. `obstacles` and `walls` are those of the performer's ground, for performances to save.
-    `tags`, which the database has to have, are added to those of the input. `adapt_intent` adapts
-    recorded intents to the method, and `method_name` is its name in performances.
+    motion. `walls` are those of the performer's ground, for performances to save. `tags`, which the
+    database has to have, are added to those of the input. `adapt_intent` adapts recorded intents to
+    the method, and `method_name` is its name in performances.
     """
 
     def __init__(
@@ -70,17 +66,14 @@ class Session:
         performer: Performer,
         source: Input,
         writer: PoseWriter | MarkerWriter,
-        *,
-        follows_timeline: bool = False,
-        obstacles: tuple[Box, ...] = (),
         walls: tuple[Wall, ...] = (),
     ) -> None:
         self.performer, self.source, self.writer = performer, source, writer
-        self._obstacles, self._walls = obstacles, walls
-        self._follows_timeline = follows_timeline
+        self._walls = walls
+        self._follows_timeline = False
         self.spot: tuple[float, float] | None = None
         self.tags: frozenset[str] = frozenset()
-        self.adapt_intent: Callable[[Intent], Intent] = _pass_intent
+        self.adapt_intent: Callable[[Intent], Intent] = lambda intent: intent
         self.method_name = ""
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
@@ -95,35 +88,26 @@ class Session:
         return self._stack is not None
 
     def start(self, now: float) -> None:
-        """Start at a time in seconds. Errors of the input, the settings or the armature leave
-        everything as it was.
-        """
+        """Start at a time in seconds; errors leave everything as it was."""
         self.stop()
         with ExitStack() as stack:
             stack.callback(self.source.close)
             self.source.open()
             begin = self.source.start or Start(Placement(*self.writer.start))
             self.performer.apply(self.performer.settings.with_changes(begin.settings))
-            place = begin.placement
-            frame = self.performer.reset((place.x, place.y), place.yaw)
-            self._before = self._frame = frame
-            fps = self.performer.method.fps
-            self._history = History(
-                fps,
-                place,
-                self.performer.settings.to_dict(),
-                self._obstacles,
-                self._walls,
-                self.method_name,
-            )
+            x, y, yaw = begin.placement
+            self._before = self._frame = self.performer.reset((x, y), yaw)
+            fps, settings = self.performer.method.fps, self.performer.settings.to_dict()
+            beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
+            self._history = History(replace(beginning, method=self.method_name))
             self._clock = Clock(fps, self._get_longest_stall())
             self._takes, self._pending = [], {}
             for _ in range(self.source.lead_in):
                 self._step(0.0)
-            if (
-                not self.source.lead_in
-            ):  # the time a lead-in takes does not count: then the first `tick` starts the clock
-                self._clock.count_due(now)
+            if not self.source.lead_in:
+                self._clock.count_due(
+                    now
+                )  # after a lead-in, which takes time, the first `tick` does
             stack.callback(self._close_recoveries)
             stack.callback(lambda: self.writer.restore(keep_action=self._is_playing_take()))
             self.writer.take_over()
@@ -136,8 +120,8 @@ class Session:
     ) -> Report:
         """Step the ticks that are due, show the pose of this instant, and report what happened.
 
-        `view_heading` is the heading in radians in which the 3D view looks. A frame change handler
-        sets `in_frame_change`, and calls `flush` later. Raises RigError if the armature is gone or
+        `view_heading` is the heading in radians of the 3D view. A frame change handler sets
+        `in_frame_change`, and calls `flush` later. Raises RigError if the armature is gone or
         cannot be posed; then the session has to be stopped.
         """
         dropped = self._clock.dropped
@@ -151,20 +135,12 @@ class Session:
         dropped = self._clock.dropped - dropped
         if dropped >= _REPORTED_STALL:
             self._messages.append(f"{dropped:.1f} s were left out, because Blender was busy.")
-        messages, self._messages = [*self._messages, *self.source.take_messages()], []
-        return Report(
-            count,
-            self._frame,
-            tuple(self.source.take_commands()),
-            tuple(messages),
-            dropped,
-            self.source.is_finished,
-        )
+        messages = (*self._take_messages(), *self.source.take_messages())
+        commands, is_finished = tuple(self.source.take_commands()), self.source.is_finished
+        return Report(count, self._frame, commands, messages, dropped, is_finished)
 
     def switch_clock(self, now: float, *, with_timeline: bool) -> None:
-        """Use the timeline's times from now on, or a clock's again; the last tick is due at
-        `now`.
-        """
+        """Use the timeline's times, or a clock's again; the last tick is due at `now`."""
         self._follows_timeline = with_timeline
         self._clock.rebase(now, self._get_longest_stall())
 
@@ -190,23 +166,19 @@ class Session:
         return intents[-1].tags if intents else self.tags
 
     def stop(self) -> tuple[str, ...]:
-        """End the session: a recording becomes a take, and the armature is restored. A second call
-        does nothing.
+        """End the session: a recording becomes a take, and the armature is restored.
 
-        Returns messages for the user, such as why a take could not be written.
+        Returns messages for the user, such as why a take could not be written. May be called twice.
         """
         stack, self._stack = self._stack, None
         if stack is not None:
             stack.close()
-        messages, self._messages = self._messages, []
-        return tuple(messages)
+        return self._take_messages()
 
     # ------------------------------------------------------------ settings and recording
 
     def apply(self, settings: PerformerSettings) -> None:
-        """Use other settings from the next tick on; if they are refused, the old ones stay and a
-        message says why.
-        """
+        """Use other settings from the next tick on; a message says why if they are refused."""
         now = self.performer.settings
         self._pending = {
             f.name: getattr(settings, f.name)
@@ -223,27 +195,21 @@ class Session:
         return self._recorder.count / self.performer.method.fps if self._recorder else 0.0
 
     def record(self, plan: RecordingPlan) -> None:
-        """Record from the next tick on. Raises RigError or MotionMatchingError if that fails; the
-        session goes on.
-        """
+        """Record from the next tick on; the session goes on after a MotionMatchingError."""
         self.stop_recording()
-        if self._follows_timeline:
-            plan = plan._replace(
-                frame=plan.frame + plan.frame_step
-            )  # the next tick is due one tick later
+        if self._follows_timeline:  # the next tick is due one tick later
+            plan = plan._replace(frame=plan.frame + plan.frame_step)
         self._recorder = Recorder(self.writer, plan, self._history, self.performer.method.fps)
 
     def stop_recording(self) -> str | None:
-        """End the recording and return the name of the take's action, or None if nothing was
-        recorded.
+        """End the recording and return the name of the take's action; None if there is none.
 
         Raises RigError if the armature is gone; the recording is then in the recovery file.
         """
         take = self._finish_recording()
         if take:
-            with suppress(
-                RigError
-            ):  # an armature in edit mode has its take; the next tick reports what is wrong
+            # an armature in edit mode has its take; the next tick reports what is wrong
+            with suppress(RigError):
                 self.writer.show_again()
         return take
 
@@ -255,8 +221,7 @@ class Session:
             self.writer.show_again()
 
     def leave_recording(self) -> list[Path]:
-        """End the recording without a take, for when its file is closed along with the session's
-        takes.
+        """End the recording without a take, as its file is closed along with the session's takes.
 
         Returns the paths of their recovery files, in the order of recording.
         """
@@ -271,16 +236,10 @@ class Session:
         return _TIMELINE_STALL if self._follows_timeline else LONGEST_STALL
 
     def _step(self, view_heading: float) -> None:
-        """Step by one tick."""
-        frame = self._frame
-        situation = Situation(
-            len(self._history.intents),
-            self.performer.dt,
-            frame.character,
-            frame.simulation_object,
-            view_heading,
-        )
-        change = self._apply_changes(situation.tick)
+        frame, tick = self._frame, len(self._history.intents)
+        places = frame.character, frame.simulation_object
+        situation = Situation(tick, self.performer.dt, *places, view_heading)
+        change = self._apply_changes(tick)
         intent = self.source.get_intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
@@ -303,6 +262,10 @@ class Session:
         changed = settings.to_dict()
         return {name: changed[name] for name in change}
 
+    def _take_messages(self) -> tuple[str, ...]:
+        messages, self._messages = self._messages, []
+        return tuple(messages)
+
     def _interpolate_pose(self) -> np.ndarray:
         """Return the pose of this instant."""
         fraction = 1.0 if self._follows_timeline else self._clock.fraction
@@ -321,17 +284,13 @@ class Session:
         return take.name
 
     def _is_playing_take(self) -> bool:
-        """Return whether the armature plays one of the takes; the user may have deleted or
-        unassigned them.
-        """
+        """Return whether the armature plays one of the takes, which the user may have deleted."""
         obj = self.writer.armature.find()
         action = obj.animation_data.action if obj and obj.animation_data else None
         return action is not None and any(take.find() == action for take, _ in self._takes)
 
     def _close_recoveries(self, *, keep: bool = False) -> list[Path]:
-        """Close the takes' recovery files; `keep` those of takes that still exist. Returns the
-        paths of those left.
-        """
+        """Close the takes' recovery files, and return the paths of those left by `keep`."""
         paths = []
         for take, recovery in self._takes:
             if recovery and not recovery.is_closed:
@@ -346,14 +305,8 @@ class Session:
             self._messages.append(str(cause))
 
 
-def _pass_intent(intent: Intent) -> Intent:
-    return intent
-
-
 def interpolate_poses(first: np.ndarray, second: np.ndarray, fraction: float) -> np.ndarray:
-    """Return the pose (7, B) at a fraction between two ticks: positions along a line, rotations the
-    shorter way around.
-    """
+    """Return the pose (7, B) at a fraction between two ticks, rotations the shorter way around."""
     if fraction >= 1.0:
         return second
     other = second.copy()

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from motion_matching.engine.control import scripts
-from motion_matching.engine.control.ground import FLAT, Box, Boxes, Ground
+from motion_matching.engine.control.ground import FLAT, Boxes, Ground, Wall
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
@@ -52,20 +52,17 @@ class Stage:
         source: Input | None = None,
         follows_timeline: bool = False,
         obj: bpy.types.Object | None = None,
-        obstacles: tuple[Box, ...] = (),
+        walls: tuple[Wall, ...] = (),
         **options,
     ) -> None:
         self.obj = obj or person()
         self.writer = PoseWriter(self.obj, load_demo().skeleton, hips="Hips", **options)
-        self.session = Session(
-            new_performer(Boxes(obstacles)),
-            source or ReplayInput(wanted(), FPS),
-            self.writer,
-            follows_timeline=follows_timeline,
-            obstacles=obstacles,
-        )
+        performer = new_performer(Boxes((), walls=walls))
+        self.session = Session(performer, source or ReplayInput(wanted(), FPS), self.writer, walls)
         self.now = 100.0
         self.session.start(self.now)
+        if follows_timeline:
+            self.session.switch_clock(self.now, with_timeline=True)
 
     def run(self, ticks: int) -> list:
         """Reports of so many frames of one tick each."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control import performance, rollout
-from motion_matching.engine.control.ground import Box
 from motion_matching.engine.errors import RigError
 from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.live.recorder import SEGMENT, RecordingPlan
@@ -90,9 +89,7 @@ def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
 
 
 def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(tmp_path: Path) -> None:
-    stage = Stage(
-        ReplayInput(wanted("figure_eight"), FPS), obstacles=(Box((0.0, -2.0), (3.0, 0.5)),)
-    )
+    stage = Stage(ReplayInput(wanted("figure_eight"), FPS), walls=(((-1.5, -1.75), (1.5, -1.75)),))
     stage.run(40)
     stage.session.apply(demo_settings().with_changes({"synchronization": 0.6}))
     poses, _action = recorded(stage, 120)

@@ -20,7 +20,7 @@ class Situation(NamedTuple):
     """What an input knows at a tick: the character, the simulation object and the view.
 
     `tick` counts from the session's start, `dt` is its length in seconds. `view_heading` is the
-    heading in radians in which the 3D view looks.
+    heading of the 3D view in radians.
     """
 
     tick: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ...engine.control.intent import Intent
@@ -14,8 +15,7 @@ PUSH_SPEED = 2.0  # default speed of a push in m/s
 
 
 class Controls(NamedTuple):
-    """The controls at a tick: `move` and `face` are (left, ahead) as seen in the view, at most of
-    length 1.
+    """The controls at a tick: `move` and `face` are (left, ahead) in the view, at most of length 1.
 
     `face` is zero without a desired facing. `strafe` faces where the view looks. `push` is set for
     one tick.
@@ -28,9 +28,7 @@ class Controls(NamedTuple):
     push: bool = False
 
     def to_intent(self, view_heading: float, push_speed: float = PUSH_SPEED) -> Intent:
-        """Return the intent of these controls in a view with a heading in radians; a push gives
-        `push_speed` m/s.
-        """
+        """Return the intent in a view with a heading in radians; a push gives `push_speed` m/s."""
         facing = None
         if self.face != (0.0, 0.0):
             facing = view_heading + math.atan2(*self.face)
@@ -41,24 +39,52 @@ class Controls(NamedTuple):
             length = math.hypot(*self.move)
             x, y = (self.move[0] / length, self.move[1] / length) if length else (0.0, 1.0)
             push = _to_world((push_speed * x, push_speed * y), view_heading)
-        return Intent(
-            _to_world(self.move, view_heading), facing=facing, gait=float(self.run), push=push
-        )
+        move = _to_world(self.move, view_heading)
+        return Intent(move, facing=facing, gait=float(self.run), push=push)
 
 
-class Switch:
-    """A button that toggles, or counts while it is held."""
+class Buttons:
+    """Buttons by action: 'run' and 'strafe' toggle, or count while held if `hold` names them.
 
-    def __init__(self, is_held: bool) -> None:
-        self.is_on = False
-        self._is_held = is_held
+    A push counts once, and 'tag' and 'record' are commands.
+    """
 
-    def press(self) -> None:
-        self.is_on = self._is_held or not self.is_on
+    def __init__(self, hold: Collection[str] = ()) -> None:
+        self._hold = hold
+        self._on: set[str] = set()
+        self._push = False
+        self._commands: list[str] = []
 
-    def release(self) -> None:
-        if self._is_held:
-            self.is_on = False
+    def press(self, action: str) -> None:
+        if action in ("tag", "record"):
+            self._commands.append(action)
+        elif action == "push":
+            self.push()
+        elif action in ("run", "strafe"):
+            is_on = action in self._hold or action not in self._on
+            self._on = self._on | {action} if is_on else self._on - {action}
+
+    def push(self) -> None:
+        """Push, as with the button for it."""
+        self._push = True
+
+    def release(self, action: str) -> None:
+        if action in self._hold:
+            self._on.discard(action)
+
+    def release_all(self) -> None:
+        """Release every button, as when a device is gone or the window loses the focus."""
+        self._on -= set(self._hold)
+
+    def make_controls(self, move: Vector, face: Vector = (0.0, 0.0)) -> Controls:
+        """Return the controls of now with these sticks; a push is reported once."""
+        push, self._push = self._push, False
+        return Controls(move, face, "run" in self._on, "strafe" in self._on, push)
+
+    def take_commands(self) -> list[str]:
+        """Return the commands since the last call."""
+        commands, self._commands = self._commands, []
+        return commands
 
 
 def _to_world(seen: Vector, heading: float) -> Vector:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.errors import SettingsError
-from .controls import Controls, Switch, Vector
+from .controls import Buttons, Controls, Vector
 
 # SDL's names of buttons by action
 BUTTONS: Mapping[str, str] = {
@@ -22,7 +22,7 @@ BUTTONS: Mapping[str, str] = {
     "tag": "y",
     "record": "start",
 }
-_SWITCHED = ("run", "strafe")
+_RELEASED = ((0.0, 0.0), (0.0, 0.0))  # both sticks
 _FULL = 32767.0
 _REACH = 0.95  # share of its range that a stick reaches in every direction
 _HINTS = {
@@ -33,9 +33,7 @@ _HINTS = {
 
 
 def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector:
-    """Return a stick's deflection with a radial dead zone, and beyond it a power curve up to length
-    1.
-    """
+    """Return a stick's deflection after a radial dead zone and a power curve, up to length 1."""
     length = math.hypot(x, y)
     if length <= dead_zone:
         return 0.0, 0.0
@@ -47,8 +45,8 @@ def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector
 class PadSettings:
     """The response of a pad. A `curve` above 1 gives finer control of slow movement.
 
-    `buttons` are SDL's names by action; `hold` names those of 'run' and 'strafe' that count only
-    while held. Raises SettingsError for values out of range and for unknown actions.
+    `buttons` are SDL's names by action; `hold` is that of `Buttons`. Raises SettingsError for
+    values out of range and for unknown actions.
     """
 
     dead_zone: float = 0.15
@@ -66,13 +64,13 @@ class PadSettings:
                 f"The response curve of the gamepad is {self.curve}; give a number from 0.1 to 10."
             )
         if unknown := sorted(set(self.buttons) - set(BUTTONS)):
+            known = ", ".join(BUTTONS)
             raise SettingsError(
-                f"There is no action '{unknown[0]}' to bind buttons to; known are "
-                f"{', '.join(BUTTONS)}."
+                f"There is no action '{unknown[0]}' to bind buttons to; known are {known}."
             )
 
 
-class Gamepad:
+class Gamepad(Buttons):
     """The controls of the connected gamepads; neutral if there is no pad or no library.
 
     Messages report a pad that was connected or disconnected, or why there is none.
@@ -80,21 +78,17 @@ class Gamepad:
 
     def __init__(self, settings: PadSettings | None = None) -> None:
         self._settings = settings or PadSettings()
+        super().__init__(self._settings.hold)
         self._sdl: Any = None
         self._pads: dict[int, Any] = {}  # by SDL's instance
         self._steering: int | None = None
         self._codes: dict[str, int] = {}
         self._down: set[str] = set()
-        self._switches = {action: Switch(action in self._settings.hold) for action in _SWITCHED}
-        self._sticks: tuple[Vector, Vector] = ((0.0, 0.0), (0.0, 0.0))
-        self._push = False
-        self._commands: list[str] = []
+        self._sticks: tuple[Vector, Vector] = _RELEASED
         self._messages: list[str] = []
 
     def open(self) -> None:
-        """Load SDL and find the pads. Raises SettingsError for an unknown button; if SDL is
-        missing, a message says so.
-        """
+        """Load SDL, if there is one, and find the pads; SettingsError for an unknown button."""
         if self._sdl is not None:
             return
         try:
@@ -137,7 +131,7 @@ class Gamepad:
         for pad in self._pads.values():
             sdl.SDL_GameControllerClose(pad)
         self._pads, self._steering = {}, None
-        self._release_all()
+        self.release_all()
         sdl.SDL_QuitSubSystem(sdl.SDL_INIT_JOYSTICK | sdl.SDL_INIT_GAMECONTROLLER)
 
     def poll(self) -> None:
@@ -148,7 +142,7 @@ class Gamepad:
         self._look_for_pads()
         for instance in self._pads:
             if instance != self._steering and self._is_touched(instance):
-                self._release_all()
+                self.release_all()
                 self._steering = instance
         if self._steering is not None:
             self._sticks = self._read_sticks(self._steering)
@@ -157,18 +151,7 @@ class Gamepad:
     def read_controls(self) -> Controls:
         """Return the controls of now; a push is reported once."""
         (x, y), (face_x, face_y) = self._sticks
-        push, self._push = self._push, False
-        return Controls(
-            (-x + 0.0, -y + 0.0),
-            (-face_x + 0.0, -face_y + 0.0),
-            self._switches["run"].is_on,
-            self._switches["strafe"].is_on,
-            push,
-        )
-
-    def take_commands(self) -> list[str]:
-        commands, self._commands = self._commands, []
-        return commands
+        return self.make_controls((-x + 0.0, -y + 0.0), (-face_x + 0.0, -face_y + 0.0))
 
     def take_messages(self) -> list[str]:
         messages, self._messages = self._messages, []
@@ -183,7 +166,7 @@ class Gamepad:
                 del self._pads[instance]
                 if self._steering == instance:
                     self._steering = None
-                    self._release_all()
+                    self.release_all()
         for number in range(sdl.SDL_NumJoysticks()):
             instance = sdl.SDL_JoystickGetDeviceInstanceID(number)
             if instance in self._pads or not sdl.SDL_IsGameController(number):
@@ -196,45 +179,28 @@ class Gamepad:
         return (self._sdl.SDL_GameControllerName(pad) or b"unknown").decode(errors="replace")
 
     def _is_touched(self, instance: int) -> bool:
-        pad = self._pads[instance]
-        buttons = any(
-            self._sdl.SDL_GameControllerGetButton(pad, code) for code in self._codes.values()
-        )
-        return buttons or self._read_sticks(instance) != ((0.0, 0.0), (0.0, 0.0))
+        pad, is_down = self._pads[instance], self._sdl.SDL_GameControllerGetButton
+        buttons = any(is_down(pad, code) for code in self._codes.values())
+        return buttons or self._read_sticks(instance) != _RELEASED
 
     def _read_sticks(self, instance: int) -> tuple[Vector, Vector]:
         """Return both sticks (right, down) after the response curve."""
-        pad, read, settings = (
-            self._pads[instance],
-            self._sdl.SDL_GameControllerGetAxis,
-            self._settings,
-        )
+        pad, read = self._pads[instance], self._sdl.SDL_GameControllerGetAxis
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
-        move = apply_response(x, y, settings.dead_zone, settings.curve)
-        return move, apply_response(face_x, face_y, settings.dead_zone, settings.curve)
+        response = self._settings.dead_zone, self._settings.curve
+        return apply_response(x, y, *response), apply_response(face_x, face_y, *response)
 
     def _read_buttons(self, pad: Any) -> None:
         for action, code in self._codes.items():
             is_down = bool(self._sdl.SDL_GameControllerGetButton(pad, code))
             if is_down and action not in self._down:
                 self._down.add(action)
-                self._press(action)
+                self.press(action)
             elif not is_down and action in self._down:
                 self._down.discard(action)
-                if action in self._switches:
-                    self._switches[action].release()
+                self.release(action)
 
-    def _press(self, action: str) -> None:
-        if action in self._switches:
-            self._switches[action].press()
-        elif action == "push":
-            self._push = True
-        else:
-            self._commands.append(action)
-
-    def _release_all(self) -> None:
-        """Release all sticks and buttons."""
-        self._sticks = ((0.0, 0.0), (0.0, 0.0))
+    def release_all(self) -> None:
+        super().release_all()
+        self._sticks = _RELEASED
         self._down.clear()
-        for switch in self._switches.values():
-            switch.release()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...engine.errors import SettingsError
-from .controls import Controls, Switch
+from .controls import Buttons, Controls
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ahead": ("W", "UP_ARROW"),
@@ -22,17 +22,17 @@ _PRESSED = ("PRESS", "DOUBLE_CLICK")  # a quick second press arrives as a double
 _HALF = 0.5**0.5
 
 
-class Keyboard:
+class Keyboard(Buttons):
     """The controls of the keys that are down.
 
     `keys` gives the keys of each action by the names of Blender's events; other actions have their
-    default keys. `hold` names those of 'run' and 'strafe' that count while held instead of
-    toggling. Raises SettingsError for unknown actions and for a key with two actions.
+    default keys. Raises SettingsError for unknown actions and for a key with two actions.
     """
 
     def __init__(
         self, keys: Mapping[str, Sequence[str]] | None = None, hold: Sequence[str] = ()
     ) -> None:
+        super().__init__(hold)
         keys = {**KEYS, **(keys or {})}
         self._actions: dict[str, str] = {}
         for action, names in keys.items():
@@ -48,10 +48,7 @@ class Keyboard:
                         "another for one."
                     )
                 self._actions[name] = action
-        self._switches = {action: Switch(action in hold) for action in ("run", "strafe")}
         self._down: set[str] = set()
-        self._push = False
-        self._commands: list[str] = []
 
     def handle(
         self, key: str, value: str, *, is_repeat: bool = False, is_modified: bool = False
@@ -67,30 +64,24 @@ class Keyboard:
             if key not in self._down:
                 return False
             self._down.discard(key)
-            if action in self._switches and not self._is_held(action):
-                self._switches[action].release()
+            if not self._is_held(action):
+                self.release(action)
             return True
         if value not in _PRESSED or is_modified:
             return False
         was_down = self._is_held(action)
         self._down.add(key)
         if not (is_repeat or was_down):
-            self._press(action)
+            self.press(action)
         return True
-
-    def push(self) -> None:
-        """Push, as with the key for it."""
-        self._push = True
 
     def uses(self, key: str) -> bool:
         """Return whether a key has an action."""
         return key in self._actions
 
     def release_all(self) -> None:
-        """Release every key, as when the window loses the focus and misses their releases."""
+        super().release_all()
         self._down.clear()
-        for switch in self._switches.values():
-            switch.release()
 
     def read_controls(self) -> Controls:
         """Return the controls of now; a push is reported once."""
@@ -98,25 +89,7 @@ class Keyboard:
         ahead = float(self._is_held("ahead")) - float(self._is_held("back"))
         if left and ahead:
             left, ahead = _HALF * left, _HALF * ahead
-        push, self._push = self._push, False
-        return Controls(
-            (left, ahead),
-            run=self._switches["run"].is_on,
-            strafe=self._switches["strafe"].is_on,
-            push=push,
-        )
-
-    def take_commands(self) -> list[str]:
-        commands, self._commands = self._commands, []
-        return commands
+        return self.make_controls((left, ahead))
 
     def _is_held(self, action: str) -> bool:
         return any(self._actions[key] == action for key in self._down)
-
-    def _press(self, action: str) -> None:
-        if action in self._switches:
-            self._switches[action].press()
-        elif action == "push":
-            self.push()
-        elif action in ("tag", "record"):
-            self._commands.append(action)

@@ -19,8 +19,7 @@ _SLOWEST = 0.05  # m/s with which a path starts
 
 
 class PathInput(Input):
-    """Follows points (N, 2) on the ground at `speed` m/s, from rest to rest, or in laps if
-    `cyclic`.
+    """Follows points (N, 2) on the ground at `speed` m/s, from rest to rest, or in `cyclic` laps.
 
     `factors` (N,) multiply the speed along the path. It changes by at most `acceleration` m/s², and
     is limited in bends so that the lateral acceleration stays below `sideways` m/s². Raises
@@ -52,24 +51,20 @@ class PathInput(Input):
                 f"The path is shorter than {_SHORTEST} m; give it two or more points further apart."
             )
         self._gait = gait
-        # the first lap starts at rest, the second is repeated, and the third gives the second its
-        # future
+        # the first lap starts at rest, the second is repeated, the third is the second's future
         laps = 3 if cyclic else 1
         count = max(round(along[-1] / _STEP), 2)
         self._along = np.linspace(0.0, laps * along[-1], laps * count + 1)
         inside = np.mod(self._along, along[-1]) if cyclic else self._along
-        self._points = np.column_stack(
-            [np.interp(inside, along, column) for column in points.T[:2]]
-        )
+        columns = [np.interp(inside, along, column) for column in points.T[:2]]
+        self._points = np.column_stack(columns)
         self._yaws = _compute_headings(self._points, cyclic)
         window = min(max(round(_SMOOTHED / _STEP), 1), len(self._yaws))
-        bends = np.abs(
-            np.convolve(np.gradient(self._yaws, self._along), np.full(window, 1.0 / window), "same")
-        )
+        bends = np.gradient(self._yaws, self._along)
+        bends = np.abs(np.convolve(bends, np.full(window, 1.0 / window), "same"))
         limits = speed * np.maximum(np.interp(inside, along, factors), 0.0)
-        limits = np.maximum(
-            np.minimum(limits, np.sqrt(sideways / np.maximum(bends, 1e-9))), _SLOWEST
-        )
+        limits = np.minimum(limits, np.sqrt(sideways / np.maximum(bends, 1e-9)))
+        limits = np.maximum(limits, _SLOWEST)
         speeds = _compute_speed_profile(limits, self._along, acceleration, cyclic)
         gaps = np.diff(self._along) / (0.5 * (speeds[1:] + speeds[:-1]))
         self._times = np.concatenate([[0.0], np.cumsum(gaps)])
@@ -89,11 +84,8 @@ class PathInput(Input):
         self._now = situation.tick * situation.dt
         ahead = _SPACING * np.arange(_SAMPLES)
         samples = self._sample(self._now + ahead).tolist()
-        positions = tuple((x, y) for x, y, _ in samples)
-        return Intent(
-            path=FuturePath(tuple(ahead.tolist()), positions, tuple(yaw for *_, yaw in samples)),
-            gait=self._gait,
-        )
+        positions, yaws = tuple((x, y) for x, y, _ in samples), tuple(yaw for *_, yaw in samples)
+        return Intent(path=FuturePath(tuple(ahead.tolist()), positions, yaws), gait=self._gait)
 
     def _sample(self, times: np.ndarray) -> np.ndarray:
         """Return positions and headings (K, 3) at times (K,) from the start."""
@@ -104,16 +96,12 @@ class PathInput(Input):
             times = times - laps * (end - begin)
             turns = laps * (self._yaws[2 * self._lap] - self._yaws[self._lap])
         along = np.interp(times, self._times, self._along)
-        x, y, yaw = (
-            np.interp(along, self._along, values) for values in (*self._points.T, self._yaws)
-        )
-        return np.column_stack([x, y, yaw + turns])
+        columns = [np.interp(along, self._along, c) for c in (*self._points.T, self._yaws)]
+        return np.column_stack([*columns[:2], columns[2] + turns])
 
 
 def _compute_headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
-    """Return headings (N,) of evenly spaced points (N, 2), smoothed along the path and
-    unwrapped.
-    """
+    """Return unwrapped headings (N,) of evenly spaced points (N, 2), smoothed along the path."""
     steps = np.diff(points, axis=0)
     reach = min(max(round(0.5 * _SMOOTHED / _STEP), 1), len(steps) - 1)
     steps = np.pad(steps, ((reach, reach), (0, 0)), mode="wrap" if cyclic else "edge")
@@ -127,9 +115,7 @@ def _compute_headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
 def _compute_speed_profile(
     limits: np.ndarray, along: np.ndarray, acceleration: float, cyclic: bool
 ) -> np.ndarray:
-    """Return speeds (N,) within limits (N,) and an acceleration, from rest and, unless cyclic, to
-    rest.
-    """
+    """Return speeds (N,) within limits (N,) and an acceleration, from rest and maybe to rest."""
     squares = limits**2
     gain = 2.0 * acceleration * along
     squares[0] = _SLOWEST**2

@@ -12,8 +12,7 @@ from .base import Input, Situation, Start
 
 
 class ReplayInput(Input):
-    """The intents and settings of a performance, at `fps` ticks per second; after its end, empty
-    intents.
+    """The intents and settings of a performance at `fps` ticks per second, then empty intents.
 
     Its first `lead_in` ticks are not shown. Raises SettingsError if it is too short at that rate.
     """

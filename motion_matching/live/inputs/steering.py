@@ -44,14 +44,12 @@ class SteeringInput(Input):
         controls = self.keyboard.read_controls()
         if self.gamepad:
             controls = _merge(self.gamepad.read_controls(), controls)
-        return controls.to_intent(
-            situation.view_heading, self._push_speed() if controls.push else PUSH_SPEED
-        )
+        speed = self._push_speed() if controls.push else PUSH_SPEED
+        return controls.to_intent(situation.view_heading, speed)
 
     def take_commands(self) -> list[str]:
-        return self.keyboard.take_commands() + (
-            self.gamepad.take_commands() if self.gamepad else []
-        )
+        pressed = self.gamepad.take_commands() if self.gamepad else []
+        return self.keyboard.take_commands() + pressed
 
     def take_messages(self) -> list[str]:
         return self.gamepad.take_messages() if self.gamepad else []

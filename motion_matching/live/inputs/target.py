@@ -15,10 +15,8 @@ from ...engine.maths.planar import wrap
 from .base import Input, Situation
 
 _NEAR, _SLOW = 0.3, 0.5  # metres and m/s within which the character settles on the target
-_SETTLES, _TURNS = (
-    1.0,
-    2.0,
-)  # m/s and rad/s with which the code moves it there; data has no such small steps
+# m/s and rad/s with which the code moves it there; data has no such small steps
+_SETTLES, _TURNS = 1.0, 2.0
 _BRAKING = 0.5  # seconds: near the target, the desired speed is the distance left divided by this
 _SAMPLES, _SPACING = 12, 0.1  # number of samples of the future, and the seconds between them
 
@@ -49,22 +47,18 @@ class TargetInput(Input):
         """Return a path over the next second, made by the springs of a simulation object."""
         target, here = self._get_placement(), situation.simulation_object
         now = self._now
-        if not self._has_begun:
+        if not self._has_begun or target is None:
             now.reset(*here)
             self._has_begun = True
         if target is None:
-            now.reset(*here)
             return Intent()
         now.x, now.y, now.yaw = here  # where displacement has put it
         distance = math.hypot(target.x - now.x, target.y - now.y)
         if distance < _NEAR and math.hypot(now.vx, now.vy) < _SLOW:
             return self._settle(now, target, distance, situation.dt)
         self._move(now, target, situation.dt)
-        times, positions, yaws = (
-            [0.0, situation.dt],
-            [(here.x, here.y), (now.x, now.y)],
-            [here.yaw, now.yaw],
-        )
+        times, yaws = [0.0, situation.dt], [here.yaw, now.yaw]
+        positions = [(here.x, here.y), (now.x, now.y)]
         ahead = copy(now)
         for number in range(1, _SAMPLES + 1):
             self._move(ahead, target, _SPACING)
@@ -85,9 +79,8 @@ class TargetInput(Input):
         now.desired_yaw = yaw
         positions = ((now.x, now.y), first, (target.x, target.y), (target.x, target.y))
         yaws = (now.yaw, now.yaw + turn, yaw, yaw)
-        return Intent(
-            path=FuturePath((0.0, dt, dt + _SPACING, dt + _SAMPLES * _SPACING), positions, yaws)
-        )
+        times = (0.0, dt, dt + _SPACING, dt + _SAMPLES * _SPACING)
+        return Intent(path=FuturePath(times, positions, yaws))
 
     def _move(self, point: SimulationObject, target: Placement, dt: float) -> None:
         """Move a point toward the target by `dt` seconds."""
