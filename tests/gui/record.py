@@ -1,4 +1,4 @@
-"""Record the moving pictures of the manual: a live session, and a take that is played.
+"""Record pictures of the manual: a live session and a take that move, and stills of panels.
 
 In a checkout, with the extension installed in a Blender whose window fills a screen of 960 x 640 by
 `Xvfb -fbdir`:
@@ -8,7 +8,7 @@ In a checkout, with the extension installed in a Blender whose window fills a sc
     magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
 and the same with `take`. Time goes on by one picture after each picture, so the machine may be
-slow.
+slow. `empty`, `rig`, `asking` and `warning` are stills: one picture, to be converted to PNG.
 """
 
 from __future__ import annotations
@@ -20,11 +20,25 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from mathutils import Euler
+from mathutils import Euler, Matrix
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(1, os.path.dirname(sys.path[0]))  # traces, which the driver needs
-from drive import alive, call, empty_file, event, redrawn, run, started, tap, until, view, worked
+from drive import (
+    alive,
+    call,
+    empty_file,
+    event,
+    recorded,
+    redrawn,
+    run,
+    started,
+    tap,
+    ticked,
+    until,
+    view,
+    worked,
+)
 
 FPS = 12
 SCREEN = Path(os.environ["SCREEN_FILE"])  # in the format XWD
@@ -138,4 +152,60 @@ def take():
         yield from take_picture(number)
 
 
-run({"live": live, "take": take}[WHAT], needs_keys=WHAT == "live")
+def empty():
+    yield from empty_file()
+    yield from take_picture(0)
+
+
+def rig():
+    """A performer in centimetres whose scale is not applied."""
+    yield from empty_file("character", "roles")
+    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
+    yield from worked()
+    obj = bpy.context.object
+    obj.animation_data_clear()
+    for data in (obj.data, *(child.data for child in obj.children)):
+        data.transform(Matrix.Scale(100.0, 4))
+    obj.scale = (0.01, 0.01, 0.01)
+    yield from redrawn("UI")
+    yield 1.0  # the panel looks at the rig
+    yield from take_picture(0)
+
+
+def asking():
+    """Live, asking for a tag that frames have and for one that none has."""
+    yield from add_performer("play")
+    settings = bpy.context.object.motion_matching
+    walk = next(source for source in settings.sources if source.name == "walk_curves")
+    walk.tags = "sneak"
+    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+    yield from worked()
+    settings.play.show_text = True
+    settings.play.tags = "sneak, swim"
+    live = yield from started()
+    event("W", "PRESS")
+    yield from ticked(live, 60)
+    yield from take_picture(0)
+
+
+def warning():
+    """Live, faster than the clips go."""
+    yield from add_performer("play")
+    settings = bpy.context.object.motion_matching
+    settings.controller.run_speed = 6.5
+    live = yield from started()
+    event("W", "PRESS")
+    event("R", "PRESS")
+    yield from recorded(live, 120)
+    yield from take_picture(0)
+
+
+PICTURES = {
+    "live": live,
+    "take": take,
+    "empty": empty,
+    "rig": rig,
+    "asking": asking,
+    "warning": warning,
+}
+run(PICTURES[WHAT], needs_keys=WHAT in ("live", "asking", "warning"))
