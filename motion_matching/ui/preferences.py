@@ -243,7 +243,7 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
                 problem = f"is assigned twice to '{label}'; remove one"
                 raise SettingsError(f"The {what} {name} {problem} {_HERE}.")
             if name in tasks:
-                problem = f"is assigned to both '{tasks[name]}' and '{label}'; choose another for"
+                problem = f"is used for both '{tasks[name]}' and '{label}'; choose another for"
                 raise SettingsError(f"The {what} {name} {problem} one of them {_HERE}.")
             tasks[name] = label
 
