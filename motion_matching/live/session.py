@@ -104,10 +104,8 @@ class Session:
             self._takes, self._pending = [], {}
             for _ in range(self.source.lead_in):
                 self._step(0.0)
-            if not self.source.lead_in:
-                self._clock.count_due(
-                    now
-                )  # after a lead-in, which takes time, the first `tick` does
+            if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
+                self._clock.count_due(now)
             stack.callback(self._close_recoveries)
             stack.callback(lambda: self.writer.restore(keep_action=self._is_playing_take()))
             self.writer.take_over()

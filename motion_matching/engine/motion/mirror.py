@@ -20,7 +20,7 @@ from ..maths import quat
 from .bone_names import find_counterpart, swap_sides
 from .clip import Clip
 from .rig import Roles, find_roles
-from .rig_shape import find_pairs_by_shape, get_chain_to_root, sample_frames
+from .rig_shape import find_pairs_by_shape, sample_frames
 from .skeleton import Skeleton
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
@@ -89,7 +89,7 @@ def find_symmetry(
     roles = find_roles(skeleton, clips) if roles is None else roles
     pairs = find_bone_pairs(skeleton, roles, clips) if pairs is None else pairs
     local, positions, rotations, _ = sample_frames(skeleton, clips)
-    above_hips = get_chain_to_root(skeleton, roles.hips)
+    above_hips = skeleton.get_chain_to_root(roles.hips)
     means = [clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count]
     offsets = np.mean(means, axis=0)
     offsets[above_hips] = 0.0

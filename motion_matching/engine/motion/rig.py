@@ -20,10 +20,7 @@ from .clip import Clip
 from .rig_shape import (
     LEG_PARTS,
     compute_planted_direction,
-    find_lowest_common_ancestor,
     find_roles_by_shape,
-    get_chain_to_root,
-    get_descendants,
     label_legs,
     sample_frames,
 )
@@ -257,7 +254,7 @@ def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
 def _suggest_bones(skeleton: Skeleton, part: str, parent: int | None = None) -> str:
     """Name bones that may be a missing part: below the part above it, or with similar names."""
     if parent is not None:
-        likely = [skeleton.names[bone] for bone in get_descendants(skeleton, parent)][:4]
+        likely = [skeleton.names[bone] for bone in skeleton.get_descendants(parent)][:4]
     else:
         similar = difflib.get_close_matches(part, skeleton.names, n=4, cutoff=0.3)
         likely = similar or list(skeleton.names[:4])
@@ -279,7 +276,7 @@ def _find_roles_by_name(skeleton: Skeleton, overrides: Mapping[str, int]) -> dic
     head = next(iter(_find_named(skeleton, "head")), None)
     spines = _find_named(skeleton, "spine")
     top = max(spines, key=skeleton.get_depth, default=None)
-    chest = find_lowest_common_ancestor(skeleton, arms) if len(arms) == 2 else None
+    chest = skeleton.find_common_ancestor(arms) if len(arms) == 2 else None
     if chest is None:
         chest = head if top is None else top
     elif head is None and top is not None and chest in skeleton.get_ancestors(top):
@@ -319,7 +316,7 @@ def _find_leg_by_name(
 def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:
     """Return the bone above all legs and the chest, preferably one that is named so."""
     limbs = [*thighs] if chest is None else [*thighs, chest]
-    joint = find_lowest_common_ancestor(skeleton, limbs)
+    joint = skeleton.find_common_ancestor(limbs)
     shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
     above_legs = [bone for bone in _find_named(skeleton, "hips") if bone in shared]
     return joint if joint in above_legs or not above_legs else above_legs[0]
@@ -330,4 +327,4 @@ def _find_bone_below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:
     necks = {*_find_named(skeleton, "neck"), *_find_named(skeleton, "head")}
     while chest in necks and int(skeleton.parents[chest]) >= 0:
         chest = int(skeleton.parents[chest])
-    return chest if hips in get_chain_to_root(skeleton, chest) else hips
+    return chest if hips in skeleton.get_chain_to_root(chest) else hips

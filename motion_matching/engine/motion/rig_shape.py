@@ -34,26 +34,6 @@ _STRAIGHT = np.radians(3.0)  # a joint that never bends more belongs to a twist 
 _STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a chain
 
 
-def get_chain_to_root(skeleton: Skeleton, bone: int) -> list[int]:
-    """Return the bone itself, then the bones above it."""
-    return [bone, *skeleton.get_ancestors(bone)]
-
-
-def get_descendants(skeleton: Skeleton, bone: int) -> list[int]:
-    """Return all bones below a bone, in the skeleton's order."""
-    result = {bone}
-    for child, parent in enumerate(skeleton.parents):
-        if int(parent) in result:
-            result.add(child)
-    return sorted(result - {bone})
-
-
-def find_lowest_common_ancestor(skeleton: Skeleton, bones: Sequence[int]) -> int | None:
-    """Return the lowest bone that is above each of `bones` or one of them, if they share a root."""
-    shared = set.intersection(*(set(get_chain_to_root(skeleton, bone)) for bone in bones))
-    return max(shared, key=skeleton.get_depth, default=None)
-
-
 def label_legs(sides: Iterable[str]) -> list[str]:
     """Label legs on sides 'left', 'right' or 'middle'; a second left one becomes 'left2'."""
     labels: list[str] = []
@@ -175,7 +155,7 @@ def _find_feet(body: _Body) -> list[int]:
         feet = _group_by_foot(skeleton, grounded, is_low)  # on a treadmill, or when skating
     chosen = []
     for foot in feet:
-        joint = body.positions[:, find_lowest_common_ancestor(skeleton, foot)]
+        joint = body.positions[:, skeleton.find_common_ancestor(foot)]
         reaches = [np.mean(np.linalg.norm((ends[b] - joint)[:, :2], axis=-1)) for b in foot]
         chosen.append(foot[int(np.argmax(reaches))])
     return chosen
@@ -186,8 +166,8 @@ def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> 
     feet: list[list[int]] = []
     for bone in ends:
         for foot in feet:
-            joint = find_lowest_common_ancestor(skeleton, [bone, foot[0]])
-            if joint is not None and low[[joint, *get_descendants(skeleton, joint)]].all():
+            joint = skeleton.find_common_ancestor([bone, foot[0]])
+            if joint is not None and low[[joint, *skeleton.get_descendants(joint)]].all():
                 foot.append(bone)
                 break
         else:
@@ -208,7 +188,7 @@ def _has_stance(end: np.ndarray, positions: np.ndarray) -> bool:
 def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None:
     """Return the lowest bone that a leg shares with another leg."""
     pairs = [[foot, other] for other in feet if other != foot]
-    shared = [find_lowest_common_ancestor(skeleton, pair) for pair in pairs]
+    shared = [skeleton.find_common_ancestor(pair) for pair in pairs]
     joined = [bone for bone in shared if bone is not None]
     return max(joined, key=skeleton.get_depth, default=None)
 
@@ -218,7 +198,7 @@ def _find_leg_bones(body: _Body, fork: int, foot: int) -> dict[str, int]:
 
     Thigh and shin are the first two long segments in a row; bones of a straight one count once.
     """
-    chain = get_chain_to_root(body.skeleton, foot)
+    chain = body.skeleton.get_chain_to_root(foot)
     chain = chain[: chain.index(fork)][::-1]
     points = np.stack([*(body.positions[:, bone] for bone in chain), body.ends[foot]], axis=1)
     if np.median(np.linalg.norm(points[:, -1] - points[:, -2], axis=-1)) < 1e-3:
@@ -256,11 +236,11 @@ def _find_upper_body(body: _Body, hips: int, joints: dict[int, int]) -> dict[str
     Arms or forelegs branch from the spine; `joints` are the forks of legs by foot.
     """
     skeleton = body.skeleton
-    legs = {bone for foot in joints for bone in get_chain_to_root(skeleton, foot)}
+    legs = {bone for foot in joints for bone in skeleton.get_chain_to_root(foot)}
     forks = set(joints.values()) - {hips}
     chains = {}
     for bone in body.ends:
-        above = get_chain_to_root(skeleton, bone)
+        above = skeleton.get_chain_to_root(bone)
         if bone not in joints and hips in above[1:]:
             chain = above[: above.index(hips)][::-1]
             # a chain that branches from a leg, such as a twist bone or a toe, is not a spine
@@ -295,7 +275,7 @@ def _count_long_branches(body: _Body, bone: int, chain: Sequence[int]) -> int:
     for child in body.skeleton.get_children(bone):
         if child not in chain:
             reach = {child: 0.0}
-            for lower in get_descendants(body.skeleton, child):
+            for lower in body.skeleton.get_descendants(child):
                 reach[lower] = reach[int(body.skeleton.parents[lower])] + float(body.lengths[lower])
             count += max(reach.values()) > _LONG_BRANCH * body.height
     return count
@@ -395,7 +375,7 @@ class _Dissimilarity:
 
     def measure_length(self, bone: int) -> float:
         """Return the length from a bone to its parent plus that of all bones below."""
-        return float(self.lengths[[bone, *get_descendants(self.skeleton, bone)]].sum())
+        return float(self.lengths[[bone, *self.skeleton.get_descendants(bone)]].sum())
 
     def match_children(
         self, one: int, two: int, *, siblings: bool = False
@@ -438,7 +418,7 @@ def _pair_children(shape: _Dissimilarity, bone: int, lateral: np.ndarray) -> lis
     """Pair similar children of a bone in the middle that are as far to the left as to the right."""
     aside = {}
     for child in shape.skeleton.get_children(bone):
-        below = [child, *get_descendants(shape.skeleton, child)]
+        below = [child, *shape.skeleton.get_descendants(child)]
         offset = shape.positions[:, below].mean(axis=1) - shape.positions[:, bone]
         aside[child] = float(np.mean(np.sum(offset * lateral, axis=-1)))
     options = []

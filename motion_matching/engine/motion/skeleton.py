@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +51,23 @@ class Skeleton:
         while (bone := int(self.parents[bone])) >= 0:
             chain.append(bone)
         return chain
+
+    def get_chain_to_root(self, bone: int) -> list[int]:
+        """Return the bone itself, then the bones above."""
+        return [bone, *self.get_ancestors(bone)]
+
+    def get_descendants(self, bone: int) -> list[int]:
+        """Return all bones below."""
+        below = {bone}
+        for child, parent in enumerate(self.parents.tolist()):
+            if parent in below:
+                below.add(child)
+        return sorted(below - {bone})
+
+    def find_common_ancestor(self, bones: Sequence[int]) -> int | None:
+        """Return the lowest bone that is above each of `bones` or one of them, if there is one."""
+        shared = set.intersection(*(set(self.get_chain_to_root(bone)) for bone in bones))
+        return max(shared, key=self.get_depth, default=None)
 
     def get_depth(self, bone: int) -> int:
         """Return the number of bones above."""
