@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 MARGIN = 20.0  # from the corner of the view
+PAPER = (0.05, 0.05, 0.05, 0.75)  # the colour below plots
 _BOX = np.array([[0, 1, 2], [0, 2, 3]], np.int32)  # two triangles
 
 Color = tuple[float, ...]

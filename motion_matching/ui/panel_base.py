@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -165,12 +166,8 @@ def draw_wrapped_text(layout: bpy.types.UILayout, text: str, icon: Any) -> None:
 
 @lru_cache(maxsize=200)
 def _wrap_lines(text: str, letters: int) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) >= letters:
-            lines.append("")
-        lines[-1] += f"{word} "
-    return lines
+    options: Any = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.wrap(text, letters - 1, **options) or [""]
 
 
 def draw_progress(layout: bpy.types.UILayout) -> None:

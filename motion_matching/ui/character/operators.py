@@ -35,8 +35,7 @@ FIXES = {
     ),
 }
 _FIX_ITEMS = [(name, *words) for name, words in FIXES.items()]
-# by the first word of a clip's name; the others walk
-_GAITS = {"idle": "idle", "run": "run", "fast": "run"}
+_GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
 _KINDS = ("objects", "armatures", "meshes", "materials", "actions")
 
 

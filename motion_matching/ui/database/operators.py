@@ -199,12 +199,8 @@ edited by hand"""
         if context.object == source.path and context.mode == "OBJECT":
             select_only(obj, context)  # with the empty, the panels would be gone
         path, source.path, source.use_path = source.path, None, False
-        users = (
-            other.path
-            for one in bpy.data.objects
-            if one.type == "ARMATURE"
-            for other in settings_of(one).sources
-        )
+        armatures = (one for one in bpy.data.objects if one.type == "ARMATURE")
+        users = (other.path for one in armatures for other in settings_of(one).sources)
         if path and path.library is None and path not in users:
             scene.reading.hand_path.remove_path(path)
         app.status.invalidate()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,10 @@ from .operators_sources import (
     select_only,
 )
 
+# names of actions by the file that they are in, or None for all of them
+ActionNames = Mapping[Path, Sequence[str] | None]
+Actions = Sequence[bpy.types.Action]
+
 EXTENSION = ".bvh"
 _PATH: Any = {"subtype": "FILE_PATH", "options": {"SKIP_SAVE"}}
 _FOLDER: Any = {"subtype": "DIR_PATH", "options": {"SKIP_SAVE"}}
@@ -57,10 +60,7 @@ class FilesOption:
 
 
 def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Path]:
-    """Return the files that an operator was given, otherwise its folder.
-
-    SettingsError if nothing is chosen, or a file of another kind.
-    """
+    """Return an operator's files, or its folder. SettingsError if none, or of another kind."""
     folder = Path(operator.directory) if operator.directory else None
     chosen = [folder / file.name for file in operator.files if folder and file.name]
     if not chosen and operator.filepath and Path(operator.filepath).exists():
@@ -147,8 +147,7 @@ database is built from. Without a selected armature, one is made from the first 
 
 def import_armature(path: Path, context: bpy.types.Context) -> bpy.types.Object:
     """Create a character with a file's skeleton, and select it. MotionDataError if unreadable."""
-    clip = engine.motion.bvh.load(path)
-    skeleton = scene.rig.armature.compute_standing_rest(replace(clip, skeleton=clip.skeleton))
+    skeleton = scene.rig.armature.compute_standing_rest(engine.motion.bvh.load(path))
     obj = scene.rig.armature.create_armature(skeleton, path.stem, context.collection)
     scene.rig.fitting.store_rest(obj, skeleton)
     scene.staging.body.create_body(obj, skeleton, f"{path.stem} body")
@@ -251,7 +250,7 @@ def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> Non
 
 
 def _import_actions_steps(path: Path, uid: int) -> app.steps.Steps[list[bpy.types.Action]]:
-    """Make actions of an armature from the motion in a file. Errors as of reading and baking."""
+    """Make actions of an armature from the motion in a file."""
     if path.suffix.lower() == EXTENSION:
         settings = settings_of(get_armature(uid))
         axes: Any = {"up": settings.up, "forward": settings.forward}
@@ -271,21 +270,15 @@ def _import_actions_steps(path: Path, uid: int) -> app.steps.Steps[list[bpy.type
 class _ActionsOperator(MirrorOption, Operator):
     link: bool = switch(False, "Link", "Leave the actions in their file, and follow its changes")
 
-    def add(
-        self,
-        context: bpy.types.Context,
-        wanted: list[tuple[Path, list[str] | None]],
-        own: list[bpy.types.Action],
-    ) -> str:
-        """Add fitting actions of this file, and those of others, by name or all, as sources."""
-        obj = get_active_armature(context)
+    def add(self, obj: bpy.types.Object, files: ActionNames, own: Actions = ()) -> str:
+        """Add fitting actions of other files and of this one as sources."""
         fitting = scene.blender.actions.find_actions(obj)
         actions = [action for action in dict.fromkeys(own) if action in fitting]
-        if own and not actions and not wanted:
+        if own and not actions and not files:
             problem = f"No selected action moves the bones of armature '{obj.name}'"
             raise SettingsError(f"{problem}; select others.")
         load = scene.reading.imports.load_library_actions
-        for path, names in wanted:
+        for path, names in files.items():
             actions += load(path, obj, link=self.link, names=names)
         return report_added(add_action_sources(obj, actions, self.mirror), "action")
 
@@ -303,15 +296,13 @@ or linked"""
     filepath: str = text("", "File", "Blender file whose actions are added", **_PATH)
 
     def run(self, context: bpy.types.Context) -> str:
-        return self.add(context, [(Path(bpy.path.abspath(self.filepath)), None)], [])
+        path = Path(bpy.path.abspath(self.filepath))
+        return self.add(get_active_armature(context), {path: None})
 
 
 def has_selected_actions(context: bpy.types.Context) -> str:
-    if any(_iter_selected_actions(context)):
-        return ""
-    return n_(
-        "Select actions in the Outliner, in its Blender File mode, or in an asset browser first"
-    )
+    message = n_("Select actions in the Outliner, in its Blender File mode, or in an asset browser")
+    return "" if any(_iter_selected_actions(context)) else message
 
 
 class MOTION_MATCHING_OT_add_assets(_ActionsOperator, bpy.types.Operator):
@@ -326,20 +317,17 @@ and of asset libraries"""
 
     def run(self, context: bpy.types.Context) -> str:
         own: list[bpy.types.Action] = []
-        wanted: dict[Path, list[str]] = {}
+        files: dict[Path, list[str]] = {}
         for path, action in _iter_selected_actions(context):
             if path is None:
                 own.append(action)
             else:
-                wanted.setdefault(path, []).append(action)
-        return self.add(context, [*wanted.items()], own)
+                files.setdefault(path, []).append(action)
+        return self.add(get_active_armature(context), files, own)
 
 
 def _iter_selected_actions(context: bpy.types.Context) -> Iterator[tuple[Path | None, Any]]:
-    """Iterate over the actions that are selected in the window's Outliners and asset browsers.
-
-    Those of this file come with None, others as their file and name.
-    """
+    """Iterate over selected actions: (None, action) of this file, or (file, name) of others."""
     for area in context.window.screen.areas if context.window else ():
         if area.ui_type not in ("OUTLINER", "ASSETS"):
             continue

@@ -28,7 +28,7 @@ _LEFT, _RIGHT, _FOOT = 34.0, 8.0, 20.0  # beside and below what is drawn
 _CELL, _BARS, _LINE = 12.0, 42.0, 15.0  # heights: a row of the map, the tallest bar, a line of text
 _GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
 _LINE_WIDTH = 1.5
-_PAPER, _WHITE = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.8)
+_WHITE = (1.0, 1.0, 1.0, 0.8)
 _FEW, _MANY = np.array([0.12, 0.2, 0.34, 1.0]), np.array([0.62, 0.84, 1.0, 1.0])  # frames in a cell
 _HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
 
@@ -115,7 +115,7 @@ def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
 def _build_chart(
     height: float, boxes: Sequence[tuple[Box, drawing.Color]], texts: Sequence[Text]
 ) -> Chart:
-    return Chart(height, (((0.0, 0.0, WIDTH, height), _PAPER), *boxes), tuple(texts))
+    return Chart(height, (((0.0, 0.0, WIDTH, height), drawing.PAPER), *boxes), tuple(texts))
 
 
 def _outline(

@@ -28,7 +28,6 @@ _STRAND = 1.5  # width
 _MAP = 220.0  # size of the map
 _MAX_POSES = 3000
 _DOT, _HEAD = 0.006, 0.018  # shares of the map's size
-_PAPER = (0.05, 0.05, 0.05, 0.75)
 # kind of stroke: its width, and its colour in the theme's 3D view
 _STYLES = {
     "body": (1.5, "bone_solid"),
@@ -205,7 +204,7 @@ def _build_dots(positions: np.ndarray, colours: np.ndarray) -> drawing.Batch:
     frames = np.arange(0, len(positions), max(-(-len(positions) // _MAX_POSES), 1))
     centres = np.concatenate([[[0.5, 0.5]], positions[frames]])
     rgba = np.full((len(centres), 4), 0.9)
-    rgba[0], rgba[1:, :3] = _PAPER, colours[frames]
+    rgba[0], rgba[1:, :3] = drawing.PAPER, colours[frames]
     half_sizes = np.full((len(centres), 1), _DOT)
     half_sizes[0] = 0.5
     return _build_squares(centres, half_sizes, rgba)

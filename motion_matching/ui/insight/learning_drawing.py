@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 _PLOT = (220.0, 110.0)
 _SIDE, _FOOT, _LINE = 34.0, 24.0, 15.0  # beside and below the curves, and of a line of text
-_PAPER, _GRID = (0.05, 0.05, 0.05, 0.75), (1.0, 1.0, 1.0, 0.15)
+_GRID, _WHITE = (1.0, 1.0, 1.0, 0.15), (1.0, 1.0, 1.0, 0.7)
 _KINDS = {
     "promised": ("", "Promised"),
     "least": ("bone_solid", "Least"),
     "mean": ("bone_pose_active", "Mean"),
     "most": ("object_active", "Largest"),
 }
-_WHITE = (1.0, 1.0, 1.0, 0.7)
 
 
 def _draw() -> None:
@@ -49,7 +48,7 @@ def _draw_curves(curves: Curves, above: float) -> None:
     }
     with drawing.draw_in_corner(_SIDE + width, above) as corner:
         paper = [0.0, 0.0, _SIDE + width, _FOOT + height + 3 * _LINE]
-        drawing.draw_boxes(drawing.build_box_batch(np.array([paper]), np.array([_PAPER])))
+        drawing.draw_boxes(drawing.build_box_batch(np.array([paper]), np.array([drawing.PAPER])))
         levels = (np.array([(0.0, level), (1.0, level)]) for level, _ in curves.scale)
         batches = [(_build_line(line, _GRID), 1.0) for line in levels]
         for kind, color in colors.items():

@@ -116,9 +116,8 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         row.operator("motion_matching.stop_inspecting", text="", icon="X")
         if inspector.problem:
             draw_wrapped_text(layout, inspector.problem, "ERROR")
-        elif app.insight.explain_staleness(obj, inspector):
-            text = "The database has changed since: inspect again"
-            draw_wrapped_text(layout, text, "FILE_REFRESH")
+        elif reason := app.insight.explain_staleness(obj, inspector):
+            draw_wrapped_text(layout, f"{reason}: inspect again", "FILE_REFRESH")
         inspection, inspected = inspector.inspection, inspector.inspected
         if inspection:
             _draw_frame(layout, inspector, inspection.frame)

@@ -102,9 +102,10 @@ def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]
     stop = int(database.stops[database.range_of_frame[first]])
     last = min(first + round(_AHEAD * database.fps), stop - 1)
     frames = [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
-    track = database.track[frames].astype(np.float64)
-    turned = engine.maths.planar.rotate(track[:, :2] - track[0, :2], yaw - track[0, 2])
-    return [(x + dx, y + dy) for dx, dy in turned.tolist()]
+    track, rotate = database.track[frames].tolist(), engine.maths.planar.rotate_xy
+    x0, y0, yaw0 = track[0]
+    offsets = [rotate(a - x0, b - y0, yaw - yaw0) for a, b, _ in track]
+    return [(x + dx, y + dy) for dx, dy in offsets]
 
 
 def _build_object_paths(place: Placement) -> list[list[tuple[float, float]]]:

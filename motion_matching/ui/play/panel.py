@@ -8,7 +8,7 @@ import bpy
 
 from ... import app, engine
 from ...app.runtime import runtime
-from ...app.typed import armature_of
+from ...app.typed import armature_of, settings_of
 from .. import preferences
 from ..panel_base import (
     ArmaturePanel,
@@ -20,7 +20,6 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 from . import layers
-from .properties import MotionMatchingPlay
 
 
 class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
@@ -46,12 +45,13 @@ class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
             column.prop(play, play.steer, text=" ")
         if play.steer in ("curve", "target"):
             column.row().prop(play, "gait", expand=True)
-        _draw_tag_buttons(layout, obj, play)
+        _draw_tag_buttons(layout, obj)
         column = split_layout(layout)
         bones = armature_of(obj)
         column.prop_search(play, "collection", bones, "collections_all", icon="GROUP_BONE")
-        for name in ("mode", "timeline", "view"):
-            column.prop(play, name)
+        column.prop(play, "mode")
+        column.prop(play, "timeline")
+        column.prop(play, "view")
         if play.steer == "devices":
             row = column.row(align=True)
             row.prop(play, "push")
@@ -89,14 +89,11 @@ def _draw_session(layout: bpy.types.UILayout) -> None:
         row.operator("motion_matching.discard_recording", text="Discard")
 
 
-def _draw_tag_buttons(
-    layout: bpy.types.UILayout, obj: bpy.types.Object, play: MotionMatchingPlay
-) -> None:
+def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """Draw a button for each tag to ask for, also for those that are requested but in no source."""
-    requested = engine.database.tags.parse_names(play.tags)
-    known = app.status.get_status(obj).tags
-    if runtime.live and runtime.live.database:
-        known = runtime.live.database.requestable_tags
+    requested = engine.database.tags.parse_names(settings_of(obj).play.tags)
+    database = runtime.live.database if runtime.live else None
+    known = database.requestable_tags if database else app.status.get_status(obj).tags
     if not (known or requested):
         return
     layout.label(text="Ask For", icon="BOOKMARKS")

@@ -26,10 +26,7 @@ from .properties import KINDS, LABELS, MotionMatchingTag
 
 _FROM_PLAYHEAD = "Those of the preview range if there is one, otherwise from the current frame on"
 _FROM_KEYS = "From the first to the last selected key of the source's action"
-_FRAMES = (
-    ("PLAYHEAD", "Playhead", _FROM_PLAYHEAD),
-    ("KEYS", "Selected Keys", _FROM_KEYS),
-)
+_FRAMES = (("PLAYHEAD", "Playhead", _FROM_PLAYHEAD), ("KEYS", "Selected Keys", _FROM_KEYS))
 
 
 def _activate_shown_source(context: bpy.types.Context) -> MotionMatchingSource:

@@ -20,10 +20,6 @@ from ..properties import MotionMatchingSettings
 from .properties import KINDS, MotionMatchingTag, MotionMatchingThresholds
 
 _LABELS: Any = {identifier: (name, icon) for identifier, name, _, icon, _ in KINDS}
-_ADD_ENTRIES: Any = (
-    ("Tag Selected Keys", "KEYFRAME_HLT", "KEYS"),
-    ("Tag from Playhead", "ADD", "PLAYHEAD"),
-)
 
 
 class MOTION_MATCHING_UL_tags(List, bpy.types.UIList):
@@ -99,10 +95,11 @@ class MOTION_MATCHING_MT_tags(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        for text, icon, frames in _ADD_ENTRIES:
-            add = "motion_matching.add_tag"
-            entries: Any = layout.operator_menu_enum(add, "kind", text=text, icon=icon)
-            entries.frames = frames
+        add = "motion_matching.add_tag"
+        keys = layout.operator_menu_enum(add, "kind", text="Tag Selected Keys", icon="KEYFRAME_HLT")
+        set_options(keys, frames="KEYS")
+        playhead = layout.operator_menu_enum(add, "kind", text="Tag from Playhead", icon="ADD")
+        set_options(playhead, frames="PLAYHEAD")
         name = "motion_matching.tag_at_playhead"
         set_options(layout.operator(name, text="Start Range at Playhead", icon="TIME"), end=False)
         set_options(layout.operator(name, text="End Range at Playhead", icon="TIME"), end=True)
