@@ -30,6 +30,7 @@ _FORMAT = 1
 _RECORD = struct.Struct("<cII")  # kind, length, checksum
 _HEADER, _TICKS = b"H", b"T"
 _LENGTH = struct.Struct("<I")
+_SAVED_AS_THEY_ARE = ("name", "scaled", "fps", "lead_in", "collection")  # of recorded ticks
 
 
 class Origin(NamedTuple):
@@ -77,15 +78,11 @@ class RecoveryFile:
         self._lead_in: Performance | None = lead_in
         header = {
             "format": _FORMAT,
-            "name": ticks.name,
             **origin._asdict(),
-            "fps": ticks.fps,
-            "lead_in": ticks.lead_in,
+            **{name: getattr(ticks, name) for name in _SAVED_AS_THEY_ARE},
             "frame": float(ticks.frames[0]),
             "frame_step": frame_step,
-            "scaled": list(ticks.scaled),
             "channels": ticks.rows.shape[1],
-            "collection": ticks.collection,
             "tracks": [vars(track) for track in ticks.tracks],
         }
         self._write(_HEADER, json.dumps(header).encode())
@@ -153,21 +150,16 @@ def read(path: Path) -> RecoveredTake:
             numbers = np.frombuffer(payload, np.float32, offset=start)
             rows.append(numbers.reshape(-1, header["channels"]))
         channels = np.concatenate(rows)
-        steps = np.arange(len(channels))
         tracks = [
             Track(**track | {"free": tuple(track["free"]), "rest": tuple(track["rest"])})
             for track in header["tracks"]
         ]
         ticks = RecordedTicks(
-            header["name"],
-            tracks,
-            header["scaled"],
-            header["frame"] + header["frame_step"] * steps,
-            channels,
-            header["fps"],
-            header["lead_in"],
-            performance.to_json(performance.concatenate(parts)),
-            header["collection"],
+            tracks=tracks,
+            frames=header["frame"] + header["frame_step"] * np.arange(len(channels)),
+            rows=channels,
+            performance=performance.to_json(performance.concatenate(parts)),
+            **{name: header[name] for name in _SAVED_AS_THEY_ARE},
         )
         return RecoveredTake(_origin_from_header(header), ticks)
     except OSError as cause:

@@ -15,8 +15,6 @@ body ahead of both before the other foot leaves (Jian et al. 1993).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..maths import quat
@@ -96,7 +94,7 @@ def pose_body(
     style: Style = PLAIN,
 ) -> tuple[Array, Array]:
     """Return local positions (F, B, 3) and rotations (F, B, 4), float32, of the humanoid."""
-    gait = _Gait.from_path(path, style, left, right, rng)
+    gait = _Gait(path, style, left, right, rng)
     twist = -style.twist * (0.20 - 0.02 * gait.running) * gait.sample_stride(0.07 * gait.running)
     walk = gait.sum_waves((1, 0.048, 0.17), (3, 0.026, 0.14))
     run = gait.sum_waves((1, 0.035, 0.93), (3, 0.055, 0.11))
@@ -114,73 +112,38 @@ def pose_body(
     return positions.astype(np.float32), quat.unroll(rotations).astype(np.float32)
 
 
-@dataclass(frozen=True)
 class _Gait:
-    """What trunk and arms follow, (F,) each.
+    """What trunk and arms follow, (F,) each."""
 
-    `running` is 0 to 1, `still` is 1 while the body stands; `push` is the lean (F, 2) that balances
-    the acceleration, `lean_ahead` and `lean_left` that of the trunk, in radians; `stride` is how
-    far the left toe is ahead of the right one, in metres; `phase` is the angle through the strides;
-    `going` is how much the body steps, 0 to 1, and `onward` the same of forward steps, negative
-    backward; `load` is on the left (1) or right (-1) foot as the body sways over it; `rest` is the
-    leg that stands at ease; `breath`, `look` and `sway` have no aim.
-    """
-
-    path: BodyPath
-    style: Style
-    rate: float
-    running: Array
-    still: Array
-    push: Array
-    lean_ahead: Array
-    lean_left: Array
-    stride: Array
-    phase: Array
-    going: Array
-    onward: Array
-    load: Array
-    rest: Array
-    breath: Array
-    look: Array
-    sway: Array
-
-    @classmethod
-    def from_path(
-        cls, path: BodyPath, style: Style, left: Foot, right: Foot, rng: np.random.Generator
-    ) -> _Gait:
-        times = path.times
-        rate = 1.0 / (times[1] - times[0])
+    def __init__(
+        self, path: BodyPath, style: Style, left: Foot, right: Foot, rng: np.random.Generator
+    ) -> None:
+        self.path, self.style, times = path, style, path.times
+        self.rate = rate = 1.0 / (times[1] - times[0])
         forward, aside = yaw_to_forward(path.yaw), yaw_to_left(path.yaw)
-        # arms and trunk take their time to change the gait
-        running = smooth(path.running, 0.12, rate)
+        # 0 to 1; arms and trunk take their time to change the gait
+        self.running = smooth(path.running, 0.12, rate)
+        # the lean (F, 2) that balances the acceleration, and that of the trunk, in radians
         coming = smooth(path.sample(path.acceleration, times + _FORESEEN), 0.10, rate)
-        tilt = np.clip(coming / GRAVITY, -0.6, 0.6)
+        self.push = np.clip(coming / GRAVITY, -0.6, 0.6)
+        steady = 0.02 * path.forward_speed
+        self.lean_ahead = 0.75 * np.sum(self.push * forward, axis=-1) + steady + 0.19 * self.running
+        self.lean_left = 0.75 * np.sum(self.push * aside, axis=-1) + 0.03 * path.sideways_speed
+        # 1 while the body stands, how much it steps, and how much ahead (negative: backward)
         moving = np.clip((path.pace + 0.3 * np.abs(path.turn_rate)) / 0.4, 0.0, 1.0)
-        still = smooth(1.0 - moving, 0.25, rate)
-        going = 1.0 - still
-        stride = np.sum((left.toe - right.toe)[:, :2] * forward, axis=-1)
+        self.still = smooth(1.0 - moving, 0.25, rate)
+        self.going = 1.0 - self.still
+        self.onward = self.going * smooth(np.clip(path.forward_speed, -1.0, 1.0), 0.1, rate)
+        # metres by which the left toe is ahead of the right one, and the angle through the strides
+        self.stride = smooth(np.sum((left.toe - right.toe)[:, :2] * forward, axis=-1), 0.06, rate)
+        self.phase = smooth(compute_stride_phase(times, left, right), 0.06, rate)
+        # on the left (1) or right (-1) foot as the body sways over it
         shifts = [(foot, 0.15 + _SHIFT * foot.standing) for foot in (left, right)]
         bears = [foot.compute_load(shift, shift) for foot, shift in shifts]
-        steady = 0.02 * path.forward_speed
-        return cls(
-            path,
-            style,
-            rate,
-            running,
-            still,
-            tilt,
-            0.75 * np.sum(tilt * forward, axis=-1) + steady + 0.19 * running,
-            0.75 * np.sum(tilt * aside, axis=-1) + 0.03 * path.sideways_speed,
-            smooth(stride, 0.06, rate),
-            smooth(compute_stride_phase(times, left, right), 0.06, rate),
-            going,
-            going * smooth(np.clip(path.forward_speed, -1.0, 1.0), 0.1, rate),
-            smooth(bears[0] - bears[1], 0.09, rate),
-            still * generate_resting_leg(times, rng),
-            np.sin(1.6 * times + rng.uniform(0.0, 6.0)),
-            generate_wander(times, rng),
-            generate_wander(times, rng),
-        )
+        self.load = smooth(bears[0] - bears[1], 0.09, rate)
+        self.rest = self.still * generate_resting_leg(times, rng)  # the leg that stands at ease
+        self.breath = np.sin(1.6 * times + rng.uniform(0.0, 6.0))
+        self.look, self.sway = generate_wander(times, rng), generate_wander(times, rng)
 
     def sample_stride(self, seconds: Array | float) -> Array:
         """Return the stride (F,) some seconds (F,) ahead: the body moves before the toes do."""
