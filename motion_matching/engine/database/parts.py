@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import DatabaseError
-from ..motion import mirror
+from ..motion import bone_names
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 from .auto_tags import propose
@@ -104,7 +104,7 @@ def compute_tag_bits(parts: Sequence[ReelPart]) -> tuple[tuple[str, ...], np.nda
     """
 
     def get_tag_name(part: ReelPart, tag: TagRange) -> str:
-        return mirror.swap_side_tags([tag.name])[0] if part.mirrored else tag.name
+        return bone_names.swap_sides(tag.name) if part.mirrored else tag.name
 
     names = tuple(sorted({get_tag_name(p, t) for p in parts for t in p.source.tags}))
     if len(names) > 32:

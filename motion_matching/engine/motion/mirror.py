@@ -8,7 +8,7 @@ L * Q`, two quaternion products, whatever axes bones have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, permutations, product
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import RigError
 from ..maths import quat
-from .bone_names import find_counterpart, swap_sides
+from .bone_names import find_counterpart
 from .clip import Clip
 from .rig import Roles, find_roles
 from .rig_shape import find_pairs_by_shape, sample_frames
@@ -52,19 +52,14 @@ class Symmetry:
     one_sided: np.ndarray
 
 
-def mirror(
-    clip: Clip,
-    pairs: np.ndarray | None = None,
-    roles: Roles | None = None,
-    symmetry: Symmetry | None = None,
-) -> Clip:
+def mirror(clip: Clip, roles: Roles | None = None, symmetry: Symmetry | None = None) -> Clip:
     """Return the clip reflected in the world's plane X = 0; each side keeps its bone lengths.
 
-    If a skeleton has several clips, give the `symmetry` of them all: from one clip alone, the roll
-    of bones is only as symmetric as its average pose. Raises RigError as `find_symmetry` does.
+    If a skeleton has several clips, join them: from one clip alone, the roll of bones is only as
+    symmetric as its average pose. Raises RigError as `find_symmetry` does.
     """
     if symmetry is None:
-        symmetry = find_symmetry([clip], pairs, roles)
+        symmetry = find_symmetry(clip, roles)
     source, one_sided, turns = symmetry.pairs, symmetry.one_sided, symmetry.turns
     parents = clip.skeleton.parents
     above = quat.inv(np.where((parents >= 0)[:, None], turns[parents], _WORLD))
@@ -77,21 +72,18 @@ def mirror(
     return replace(clip, rotations=rotations, positions=positions.astype(clip.positions.dtype))
 
 
-def find_symmetry(
-    clips: Sequence[Clip], pairs: np.ndarray | None = None, roles: Roles | None = None
-) -> Symmetry:
-    """Find the symmetry of the skeleton that all `clips` share.
+def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
+    """Find the symmetry of a clip's skeleton.
 
     A rest pose that is symmetric about some plane gives it exactly. Otherwise the offsets of bones
     do, and the average pose the roll that offsets leave open. Raises RigError if a pair differs.
     """
-    skeleton = clips[0].skeleton
-    roles = find_roles(skeleton, clips) if roles is None else roles
-    pairs = find_bone_pairs(skeleton, roles, clips) if pairs is None else pairs
-    local, positions, rotations, _ = sample_frames(skeleton, clips)
+    skeleton = clip.skeleton
+    roles = find_roles(skeleton, [clip]) if roles is None else roles
+    pairs = find_bone_pairs(skeleton, roles, [clip])
+    local, positions, rotations, _ = sample_frames(skeleton, [clip])
     above_hips = skeleton.get_chain_to_root(roles.hips)
-    means = [clip.positions.mean(axis=0, dtype=np.float64) for clip in clips if clip.frame_count]
-    offsets = np.mean(means, axis=0)
+    offsets = clip.positions.mean(axis=0, dtype=np.float64)
     offsets[above_hips] = 0.0
     across = _compute_lateral_vectors(roles, pairs, positions)
     one_sided = _find_one_sided(skeleton, pairs, above_hips, positions, across)
@@ -106,11 +98,6 @@ def find_symmetry(
     axes = fit.solve_above_hips(axes)
     _check_offsets(skeleton, pairs, ~one_sided, offsets, axes)
     return Symmetry(pairs, _compute_turns(axes, pairs), offsets, one_sided)
-
-
-def swap_side_tags(names: Iterable[str]) -> tuple[str, ...]:
-    """Exchange left and right in tags such as 'turn_left', 'Strafe L' and 'leftFootDown'."""
-    return tuple(swap_sides(name) for name in names)
 
 
 def find_bone_pairs(
@@ -130,7 +117,7 @@ def find_bone_pairs(
     sided = [] if roles is None else [leg.thigh for leg in roles.legs if leg.side]
     if np.all(pairs == own) or np.any(pairs[sided] == own[sided]):
         roles = roles or find_roles(skeleton, clips)
-        left, right = ([leg.thigh for leg in roles.legs if leg.side == side] for side in "LR")
+        left, right = (roles.get_thighs(side) for side in "LR")
         if not left or not right:
             raise RigError(
                 "The rig cannot be mirrored: it has no left and right leg; "

@@ -12,12 +12,12 @@ import pytest
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.bone_names import swap_sides
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.mirror import (
     find_bone_pairs,
     find_symmetry,
     mirror,
-    swap_side_tags,
 )
 from motion_matching.engine.motion.rig import find_hips_forward, find_roles
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -174,7 +174,7 @@ def test_axes_along_each_others_are_found_without_a_symmetric_rest_pose(name: st
     # bones run along axes of their own frames, as mocap has it, so that the offsets are aligned
     # with them
     straight = rigs.rolled(_boxed(straight), rolls, keep_rest=False)
-    symmetry = find_symmetry([straight])
+    symmetry = find_symmetry(straight)
     image = mirror(straight, symmetry=symmetry)
     assert_reflected(straight, image, symmetry.pairs, 1e-5)
     assert_same(straight, mirror(image))
@@ -204,7 +204,7 @@ def _boxed(clip: Clip) -> Clip:
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: str) -> None:
     clip, _ = rigs.anonymous(turning(name), seed=2)
-    symmetry = find_symmetry([clip])
+    symmetry = find_symmetry(clip)
     image = mirror(clip, symmetry=symmetry)
     body = [b for b in range(len(symmetry.pairs)) if not symmetry.one_sided[b]]
     reflected = clip.compute_world()[1] * REFLECTION
@@ -218,7 +218,7 @@ def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: s
 def test_real_clips_are_reflected_up_to_their_asymmetric_bones(mocap, file: str) -> None:
     clip = bvh.load(mocap / file)
     for motion in (clip, rigs.anonymous(clip)[0]):
-        symmetry = find_symmetry([motion])
+        symmetry = find_symmetry(motion)
         image = mirror(motion, symmetry=symmetry)
         assert_reflected(motion, image, symmetry.pairs, 0.002)
         assert_same(motion, mirror(image, symmetry=symmetry))
@@ -327,14 +327,14 @@ def test_tags_change_sides() -> None:
         "bright light",
         "run",
     )
-    assert swap_side_tags(tags) == swapped
-    assert swap_side_tags(swapped) == tags
+    assert tuple(map(swap_sides, tags)) == swapped
+    assert tuple(map(swap_sides, swapped)) == tags
 
 
 def test_a_dog_is_mirrored_too() -> None:
     clip, _ = rigs.anonymous(rigs.dog())
     roles = find_roles(clip.skeleton, [clip])
-    symmetry = find_symmetry([clip], roles=roles)
+    symmetry = find_symmetry(clip, roles=roles)
     assert symmetry.pairs[[leg.foot for leg in roles.legs]].tolist() == [
         roles.legs[k].foot for k in (1, 0, 3, 2)
     ]
