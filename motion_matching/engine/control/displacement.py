@@ -1,7 +1,6 @@
-"""Keep the character and the simulation object together.
+"""Keep the character, led by the data, and the simulation object, led by the code, together.
 
-Each tick the data leads the character by a step, and the code leads the simulation object. A mode
-says which of them follows the other; clamping then limits how far apart they are.
+A mode says which of them follows the other; clamping then limits how far apart they are.
 
 Source: article 002, from Synchronization to Clamping. Two additions are for data that cannot
 follow. A character that lags behind is turned by more than its own turning allows, because its
@@ -14,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ..maths.planar import wrap
-from ..maths.springs import LN2
+from ..maths.springs import compute_remainder
 from .settings import PerformerSettings
 from .trajectory import SimulationObject, clamp
 
@@ -25,14 +24,12 @@ FOOT_RADIUS = 0.4  # metres from the character's axis within which its feet stan
 
 def place_character(
     character: GroundPose,
-    velocity: tuple[float, float],
-    turn_rate: float,
+    velocity: GroundPose,
     simulation: SimulationObject,
     settings: PerformerSettings,
     dt: float,
 ) -> GroundPose:
-    """Return where the character (x, y, yaw), led by the data at `velocity` and `turn_rate`, ends
-    up after a tick.
+    """Return where the character, led by the data at a velocity (x, y, turn), is after a tick.
 
     Synchronizing also moves the simulation object. So does clamping where adjustment is limited by
     velocity: there the object waits. All other modes leave the object where it is.
@@ -40,7 +37,7 @@ def place_character(
     if settings.displacement == "synchronize":
         return _synchronize(character, simulation, settings.synchronization)
     if settings.displacement == "adjust":
-        character = _adjust(character, velocity, turn_rate, simulation, settings, dt)
+        character = _adjust(character, velocity, simulation, settings, dt)
     if settings.clamp:
         if settings.displacement == "adjust" and settings.adjust_by_velocity:
             simulation.wait_for(character[0], character[1], settings.clamp_distance)
@@ -63,60 +60,50 @@ def _synchronize(character: GroundPose, simulation: SimulationObject, factor: fl
 
 def _adjust(
     character: GroundPose,
-    velocity: tuple[float, float],
-    turn_rate: float,
+    velocity: GroundPose,
     simulation: SimulationObject,
     settings: PerformerSettings,
     dt: float,
 ) -> GroundPose:
-    """Damp the character toward the simulation object, limited to a share of its own motion if so
-    set.
+    """Damp the character toward the simulation object, by a share of its own motion if so set.
 
     From half of the clamp distance on, its steps increasingly count as turning too: each as the
     angle that moves feet `FOOT_RADIUS` from its axis as far. It never turns faster than the object
     may.
     """
-    x, y, yaw = character
-    share = 1.0 - math.exp(-LN2 * dt / (settings.adjust_position_halflife + 1e-5))
+    (x, y, yaw), (vx, vy, turn_rate) = character, velocity
+    share = 1.0 - compute_remainder(settings.adjust_position_halflife, dt)
     dx, dy = (simulation.x - x) * share, (simulation.y - y) * share
-    turn = wrap(simulation.yaw - yaw) * (
-        1.0 - math.exp(-LN2 * dt / (settings.adjust_rotation_halflife + 1e-5))
-    )
+    turn_share = 1.0 - compute_remainder(settings.adjust_rotation_halflife, dt)
+    turn = wrap(simulation.yaw - yaw) * turn_share
     if settings.adjust_by_velocity:
-        step, length = math.hypot(*velocity) * dt, math.hypot(dx, dy)
+        step, length = math.hypot(vx, vy) * dt, math.hypot(dx, dy)
         most = settings.adjust_position_ratio * step
         if length > most:
             dx, dy = dx * most / length, dy * most / length
-        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy)) / (
-            settings.clamp_distance + 1e-5
-        )
-        lag = min(max(2.0 * away - 1.0, 0.0), 1.0)
-        turn = clamp(
-            turn, settings.adjust_rotation_ratio * (abs(turn_rate) * dt + lag * step / FOOT_RADIUS)
-        )
+        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy))
+        lag = min(max(2.0 * (away / (settings.clamp_distance + 1e-5)) - 1.0, 0.0), 1.0)
+        own_turn = abs(turn_rate) * dt + lag * step / FOOT_RADIUS
+        turn = clamp(turn, settings.adjust_rotation_ratio * own_turn)
     return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, settings.turn_limit * dt)
 
 
 def limit_turn(turn: float, led: float, limit: float) -> float:
-    """Limit a turn so that together with `led`, the turn of the data, it does not exceed the limit;
-    all in radians.
-    """
+    """Limit a turn so that with `led`, the turn of the data, it stays in a limit, in radians."""
     if turn * led < 0.0:
         return turn
     return math.copysign(min(abs(turn), max(limit - abs(led), 0.0)), turn)
 
 
 def add_swing(turn: float, swing: float) -> float:
-    """Add the turn rate of the body to that of the character, unless the body turns the
-    other way.
-    """
+    """Add the body's turn rate to the character's, unless the body turns the other way."""
     return turn + swing if turn * swing > 0.0 else turn
 
 
 def limit_fading_turn(turn: float, offset: float, swing: float, limit: float) -> float:
-    """Return the turn rate of a character while a jump fades, in rad/s.
+    """Return the turn rate of a character while a jump fades; all in rad/s.
 
-    The data turns at `turn`; the jump adds `offset` to it and turns the body by `swing` against the
+    The jump adds `offset` to the data's `turn`, and turns the body by `swing` against the
     character. All together turn no faster than the limit, or than the data if that is faster.
     """
     whole = turn + offset + swing

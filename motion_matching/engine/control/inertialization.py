@@ -15,15 +15,14 @@ import numpy as np
 
 from ..maths import component_quat as quat
 from ..maths.springs import LN2, compute_decay_matrix, halflife_to_damping
+from .method import Jump
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
 _SLOWEST = 3.0  # times its halflife that a jump may take to fade
 _PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
-_LEAST_LIMITS = np.array(
-    [[1.0], [10.0]], np.float32
-)  # m/s², rad/s²: for bones that hardly move in the data
+_LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
 
 
 def _compute_lengths(v: np.ndarray) -> np.ndarray:
@@ -35,8 +34,7 @@ def _compute_lengths(v: np.ndarray) -> np.ndarray:
 def _compute_angular_velocity(
     offset: np.ndarray, speed: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
-    """Return the angular velocities of bones that turn with `velocity` under changing offsets; all
-    (3, B).
+    """Return angular velocities of bones that turn with `velocity` under changing offsets (3, B).
 
     The offsets rotate the velocity; their change `speed` goes through the left Jacobian of the
     rotation vector.
@@ -59,9 +57,7 @@ def _compute_offset_speed(
 
 
 def _compute_coefficients(offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a², sin(a) / a and (1 - cos(a)) / a² of the angles a (B,) of rotation vectors; small
-    ones are enlarged.
-    """
+    """Return a², sin(a) / a and (1 - cos(a)) / a² of the angles a (B,), enlarged if small."""
     square = np.maximum(np.einsum("ij,ij->j", offset, offset), _SMALL)
     angle = np.sqrt(square)
     return square, np.sin(angle) / angle, (1 - np.cos(angle)) / square
@@ -75,10 +71,9 @@ class Inertializer:
     """The offsets of B bones (positions, rotations) and of the root's velocity (3), which fade.
 
     They fade with `halflife` seconds, or up to three times as slowly, so that no bone is
-    accelerated more than its `limits` (2, B), the largest linear and angular accelerations in the
-    data. All bones fade alike, so that feet stay where hips and knees together put them. The
-    velocities at a jump have a halflife of their own: with that of a large offset they would carry
-    a bone far past both poses.
+    accelerated more than in the data: its `limits` (2, B), linear and angular. All bones fade
+    alike, so that feet stay where hips and knees put them. The velocities at a jump have a halflife
+    of their own: with that of a large offset they would carry a bone far past both poses.
     """
 
     def __init__(self, limits: np.ndarray, halflife: float, dt: float) -> None:
@@ -86,8 +81,7 @@ class Inertializer:
         self.halflife = halflife
         self._dt = dt
         self._limits = _PULL * np.maximum(limits, _LEAST_LIMITS)
-        # row 0: offsets of bones (6 B) and of the root (3), row 1: their velocities; after the last
-        # jump, and now
+        # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
         self._state = np.zeros_like(self._initial_state)
         self._offset = self._state[0, :-3].reshape(6, bone_count)
@@ -105,24 +99,12 @@ class Inertializer:
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
         self._age = 0.0  # seconds since the last jump
-        self.fade_halflife = self._velocity_halflife = (
-            self.halflife
-        )  # halflives of the offsets and of their velocities
+        # of the offsets, and of their velocities
+        self.fade_halflife = self._velocity_halflife = self.halflife
 
-    def transition(
-        self,
-        source_pose: np.ndarray,
-        source_velocity: np.ndarray,
-        source_root: np.ndarray,
-        target_pose: np.ndarray,
-        target_velocity: np.ndarray,
-        target_root: np.ndarray,
-    ) -> None:
-        """Add the difference between two poses (7, B) of the same instant to the offsets.
-
-        Velocities are (6, B), linear above angular; roots (3,) are the velocities of the simulation
-        bone.
-        """
+    def transition(self, jump: Jump) -> None:
+        """Add the difference between the two poses of a jump to the offsets."""
+        source_pose, source_velocity, source_root, target_pose, target_velocity, target_root = jump
         offset, speed = self._offset, self._speed
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
@@ -151,9 +133,7 @@ class Inertializer:
         return fading, calming
 
     def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
-        """Advance by one tick; return a new pose (7, B) with its offsets, and the offset of the
-        root's velocity.
-        """
+        """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset."""
         self._age += self._dt
         decay = compute_decay_matrix(self.fade_halflife, self._age, self._velocity_halflife)
         np.dot(decay.astype(np.float32), self._initial_state, out=self._state)

@@ -32,9 +32,8 @@ class Frame(NamedTuple):
 
     `pose` (7, B) is local, with bone 0 the character in the world; `unlocked_pose` is the same
     before the feet were locked. `contacts` (L,) are those of the source frame, `locked` (L,) the
-    toes locked. `apart` is the step of the simulation object less that of the data, before they are
-    reconciled. `blocked`: obstacles prevent the desired velocity. `frame`, `jumped` and `cost` say
-    what was played.
+    toes locked. `apart` is the simulation object's step less the data's, before reconciling.
+    `blocked`: obstacles prevent the desired velocity. `frame`, `jumped` and `cost`: what is played.
     """
 
     pose: np.ndarray
@@ -55,8 +54,7 @@ class Frame(NamedTuple):
 class Performer:
     """Turns intents into frames, one tick of 1 / fps at a time.
 
-    A tick: intent, simulation object and prediction, method, inertialization, displacement, foot
-    lock.
+    A tick: simulation object and prediction, method, inertialization, displacement, foot lock.
     """
 
     def __init__(self, method: Method, settings: PerformerSettings, ground: Ground = FLAT) -> None:
@@ -76,9 +74,7 @@ class Performer:
         self.reset((0.0, 0.0), 0.0)
 
     def apply(self, settings: PerformerSettings) -> None:
-        """Use other settings from the next tick on. Raises SettingsError if the method refuses
-        them.
-        """
+        """Use other settings from the next tick on. Raises what the method raises."""
         # first, because the method may refuse them, and then nothing has changed
         self.method.apply(settings)
         self.settings = settings
@@ -86,16 +82,12 @@ class Performer:
         self._inertializer.halflife = settings.inertialization_halflife
 
     def reset(self, position: tuple[float, float], facing: float) -> Frame:
-        """Stand at a position in metres, or beside an obstacle there, facing a heading in
-        radians.
-        """
+        """Stand at a position in metres, or beside an obstacle there, facing a heading."""
         motion = self.method.reset()
         self._inertializer.reset()
         self._feet.reset()
-        self._placement = (
-            *self.ground.slide(position, position, self.settings.collision_radius),
-            facing,
-        )
+        x, y = self.ground.slide(position, position, self.settings.collision_radius)
+        self._placement = (x, y, facing)
         self._simulation.reset(*self._placement)
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
@@ -110,63 +102,47 @@ class Performer:
         self._since_jump += self.dt
         is_fading = self._since_jump < self._inertializer.fade_halflife - 0.5 * self.dt
         is_sharp = self._check_sharp_change() or intent.push is not None
-        push = (
-            None
-            if intent.push is None or intent.path is not None
-            else rotate_xy(*intent.push, -self._placement[2])
-        )
-        goal = Goal(
-            self._build_trajectory(), intent.tags, intent.jump_to, is_sharp, is_fading, push
-        )
+        push = None
+        if intent.push is not None and intent.path is None:
+            push = rotate_xy(*intent.push, -self._placement[2])
+        trajectory = self._build_trajectory()
+        goal = Goal(trajectory, intent.tags, intent.jump_to, is_sharp, is_fading, push)
         motion = self.method.advance(goal)
         if motion.jump is not None:
-            self._inertializer.transition(*motion.jump)
+            self._inertializer.transition(motion.jump)
             self._since_jump = 0.0
         pose, offset = self._inertializer.update(motion.pose)
         swing = self._compute_swing()
-        moved = self._advance_root(motion.root, offset, swing)
+        x, y, yaw = moved = self._advance_root(motion.root, offset, swing)
         simulation.step(self.dt)
-        self._apart = Placement(
-            simulation.x - moved[0], simulation.y - moved[1], wrap(simulation.yaw - moved[2])
-        )
-        vx, vy = (
-            (moved[0] - self._placement[0]) / self.dt,
-            (moved[1] - self._placement[1]) / self.dt,
-        )
-        turn = displacement.add_swing((moved[2] - self._placement[2]) / self.dt, swing)
+        self._apart = Placement(simulation.x - x, simulation.y - y, wrap(simulation.yaw - yaw))
+        old_x, old_y, old_yaw = self._placement
+        turn = displacement.add_swing((yaw - old_yaw) / self.dt, swing)
+        velocity = (x - old_x) / self.dt, (y - old_y) / self.dt, turn
         goal_pose = displacement.place_character(
-            moved, (vx, vy), turn, simulation, self.settings, self.dt
+            moved, velocity, simulation, self.settings, self.dt
         )
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
         return self._build_frame(motion, pose)
 
     def predict_path(self, times: Sequence[float]) -> list[TrajectoryPoint]:
-        """Return the predicted trajectory of the simulation object at ascending times, in the
-        world.
-        """
+        """Return the simulation object's trajectory in the world at ascending times in seconds."""
         return self._simulation.predict(times)
 
     def _check_sharp_change(self) -> bool:
-        """Return whether the goal has changed so much within a search interval that the next search
-        should not wait.
+        """Return whether the goal changed too much within a search interval for a search to wait.
 
         Afterwards, and after each interval, changes are measured against the goal of now.
         """
         simulation, settings = self._simulation, self.settings
-        vx, vy, yaw = self._previous_desired
-        change = math.hypot(simulation.desired_vx - vx, simulation.desired_vy - vy)
-        sharp = (
-            change > settings.sharp_velocity
-            or abs(wrap(simulation.desired_yaw - yaw)) > settings.sharp_angle
-        )
+        vx, vy, yaw = simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw
+        old_vx, old_vy, old_yaw = self._previous_desired
+        sharp = math.hypot(vx - old_vx, vy - old_vy) > settings.sharp_velocity
+        sharp = sharp or abs(wrap(yaw - old_yaw)) > settings.sharp_angle
         self._desired_age += self.dt
         if sharp or self._desired_age >= settings.search_interval:
-            self._previous_desired = (
-                simulation.desired_vx,
-                simulation.desired_vy,
-                simulation.desired_yaw,
-            )
+            self._previous_desired = (vx, vy, yaw)
             self._desired_age = 0.0
         return sharp
 
@@ -190,9 +166,7 @@ class Performer:
     def _advance_root(
         self, root: np.ndarray, offset: list[float], swing: float
     ) -> tuple[float, float, float]:
-        """Return where the data leads the character in this tick, whose body a fading jump turns at
-        the rate `swing`.
-        """
+        """Return where the data leads the character, whose body a fading jump turns at `swing`."""
         x, y, yaw = self._placement
         vx, vy, turn = root.tolist()
         dx, dy = rotate_xy((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
@@ -204,9 +178,7 @@ class Performer:
         return self._inertializer.compute_turn_rate(self.method.hips)
 
     def _slide(self, goal: displacement.GroundPose) -> displacement.GroundPose:
-        """Return how far obstacles let the character go; a simulation object that is at the goal
-        comes along.
-        """
+        """Return how far obstacles let the character go; an object at its goal comes along."""
         simulation, target = self._simulation, goal[:2]
         x, y = self.ground.slide(self._placement[:2], target, self.settings.collision_radius)
         if (simulation.x, simulation.y) == target:
@@ -224,18 +196,7 @@ class Performer:
             self._feet.apply(pose, motion.contacts, self.settings, self.dt)
             locked = self._feet.locked
         s = self._simulation
-        return Frame(
-            pose,
-            unlocked,
-            Placement(x, y, yaw),
-            Placement(s.x, s.y, s.yaw),
-            self._apart,
-            (s.desired_vx, s.desired_vy),
-            s.desired_yaw,
-            s.is_blocked,
-            motion.contacts,
-            locked,
-            motion.frame,
-            motion.jump is not None,
-            motion.cost,
-        )
+        places = Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart
+        goal = (s.desired_vx, s.desired_vy), s.desired_yaw, s.is_blocked
+        played = motion.frame, motion.jump is not None, motion.cost
+        return Frame(pose, unlocked, *places, *goal, motion.contacts, locked, *played)

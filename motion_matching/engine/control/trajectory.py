@@ -10,19 +10,19 @@ spring for the movement, simple spring for the heading).
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..maths.planar import wrap
-from ..maths.springs import LN2, halflife_to_damping
-from .ground import FLAT, Ground
+from ..maths.springs import compute_remainder, halflife_to_rate
+from .ground import FLAT, Ground, Point
 from .intent import FuturePath, Intent
-from .settings import PerformerSettings, Speeds
+from .settings import PerformerSettings
 
 _STILL = 1e-3
-_CONTACT_STEP = (
-    1.0 / 6.0
-)  # seconds: a longer step against obstacles is divided, because springs ignore them
+# seconds: a longer step against obstacles is divided, because springs ignore them
+_CONTACT_STEP = 1.0 / 6.0
 # seconds at full speed: closer obstacles block, though the data may lead away from them for a step
 _RIGHT_AHEAD = 0.1
 _PROBE = 1e-3  # seconds of going on that show in which direction obstacles let an object move
@@ -38,9 +38,7 @@ def clamp(value: float, limit: float) -> float:
 def compute_desired_velocity(
     move: tuple[float, float], yaw: float, forward: float, side: float, back: float
 ) -> tuple[float, float]:
-    """Return the world velocity of a stick direction for a character that faces `yaw`, from its
-    full speeds in m/s.
-    """
+    """Return a stick's world velocity for a character that faces `yaw`, by full speeds in m/s."""
     (x, y), c, s = move, math.cos(yaw), math.sin(yaw)
     left, behind = c * x + s * y, c * y - s * x
     left, behind = left * side, behind * (forward if behind < 0 else back)
@@ -58,9 +56,7 @@ class TrajectoryPoint(NamedTuple):
 
 
 class SimulationObject:
-    """A point with a heading that follows intents with critically damped springs and stops at
-    obstacles.
-    """
+    """A point with a heading that follows intents with springs and stops at obstacles."""
 
     def __init__(self, settings: PerformerSettings, ground: Ground = FLAT) -> None:
         self._ground, self._is_open = ground, ground is FLAT
@@ -71,11 +67,9 @@ class SimulationObject:
     def apply(self, settings: PerformerSettings) -> None:
         self._settings = settings
         self._speeds = self._blend_speeds(self.gait)
-        self._rotation_y = halflife_to_damping(settings.rotation_halflife) / 2.0
-        self._velocity_y = halflife_to_damping(settings.velocity_halflife) / 2.0
-        self._stopping_y = (
-            halflife_to_damping(settings.velocity_halflife * settings.stop_factor) / 2.0
-        )
+        self._rotation_y = halflife_to_rate(settings.rotation_halflife)
+        self._velocity_y = halflife_to_rate(settings.velocity_halflife)
+        self._stopping_y = halflife_to_rate(settings.velocity_halflife * settings.stop_factor)
 
     def reset(self, x: float, y: float, yaw: float) -> None:
         self.x, self.y, self.yaw = x, y, yaw
@@ -88,10 +82,10 @@ class SimulationObject:
         self._is_late = False
 
     def _blend_speeds(self, gait: float) -> tuple[float, float, float]:
-        walk, run = self._settings.walk, self._settings.run
-        return tuple(
-            w + (r - w) * gait for w, r in zip(_as_tuple(walk), _as_tuple(run), strict=True)
-        )  # type: ignore
+        """Return the full speeds forward, to the side and back."""
+        w, r = self._settings.walk, self._settings.run
+        side, back = w.side + (r.side - w.side) * gait, w.back + (r.back - w.back) * gait
+        return w.forward + (r.forward - w.forward) * gait, side, back
 
     def steer(self, intent: Intent, dt: float) -> None:
         """Take over the intent of this tick."""
@@ -99,9 +93,8 @@ class SimulationObject:
         if intent.push is not None and intent.path is None:
             self.vx, self.vy = self.vx + intent.push[0], self.vy + intent.push[1]
         if intent.gait != self.gait:
-            left = (self.gait - intent.gait) * math.exp(
-                -LN2 * dt / (self._settings.gait_halflife + 1e-5)
-            )
+            left = self.gait - intent.gait
+            left *= compute_remainder(self._settings.gait_halflife, dt)
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
             self._speeds = self._blend_speeds(self.gait)
         self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
@@ -114,13 +107,10 @@ class SimulationObject:
     def _compute_desired(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
             return self._intent.velocity
-        forward, side, back = self._speeds
-        return compute_desired_velocity(self._intent.move, yaw, forward, side, back)
+        return compute_desired_velocity(self._intent.move, yaw, *self._speeds)
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
-        """Return the trajectory at ascending future times in seconds; each predicted heading turns
-        the goal along.
-        """
+        """Return the trajectory at ascending times in seconds; headings turn the goal along."""
         return [TrajectoryPoint(*state[:5]) for state in self.predict_states(times)]
 
     def predict_states(self, times: Sequence[float]) -> list[State]:
@@ -139,11 +129,8 @@ class SimulationObject:
 
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds."""
-        path, state = self._intent.path, self._get_state()
-        moved = (
-            self._advance(state, dt)[0] if path is None else self._follow_path(path, state, 0.0, dt)
-        )
-        self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = moved
+        path, (state,) = self._intent.path, self.predict_states((dt,))
+        self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = state
         self._is_late = False
         if path is not None:
             point = _sample_path(path, dt)
@@ -151,16 +138,12 @@ class SimulationObject:
             self._is_late = (self.x, self.y) != (point.x, point.y)
 
     def wait_for(self, x: float, y: float, distance: float) -> None:
-        """Stay within a distance of a point, unless there is a path to follow or an obstacle in the
-        way.
-        """
+        """Stay within a distance of a point, unless there is a path, or an obstacle in the way."""
         away = math.dist((self.x, self.y), (x, y))
         if away > distance and self._intent.path is None:
             near = distance / away
             target = x + (self.x - x) * near, y + (self.y - y) * near
-            self.x, self.y = self._ground.slide(
-                (self.x, self.y), target, self._settings.collision_radius
-            )
+            self.x, self.y = self._slide_to((self.x, self.y), target)
 
     @property
     def is_blocked(self) -> bool:
@@ -168,9 +151,10 @@ class SimulationObject:
         if self._is_open:
             return False
         target = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
-        return (
-            self._ground.slide((self.x, self.y), target, self._settings.collision_radius) != target
-        )
+        return self._slide_to((self.x, self.y), target) != target
+
+    def _slide_to(self, start: Point, target: Point) -> Point:
+        return self._ground.slide(start, target, self._settings.collision_radius)
 
     def _get_state(self) -> State:
         return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
@@ -182,11 +166,7 @@ class SimulationObject:
         """
         if free:
             after = self._advance_springs(state, dt)
-            if (
-                self._is_open
-                or self._ground.slide(state[:2], after[:2], self._settings.collision_radius)
-                == after[:2]
-            ):
+            if self._is_open or self._slide_to(state[:2], after[:2]) == after[:2]:
                 return after, True
         steps = math.ceil(dt / _CONTACT_STEP - 1e-6)
         for _ in range(steps):
@@ -205,18 +185,15 @@ class SimulationObject:
         return self._slide(state, (x, y, yaw, vx, vy, 0.0, 0.0, wrap(yaw - state[2]) / dt))
 
     def _slide(self, before: State, after: State) -> State:
-        """Return what obstacles leave of a step, with the velocity and acceleration that do not
-        point into them.
-        """
-        slide, radius = self._ground.slide, self._settings.collision_radius
+        """Return what obstacles leave of a step: no velocity or acceleration points into them."""
         x, y, yaw, vx, vy, ax, ay, rate = after
-        reached = slide(before[:2], (x, y), radius)
+        reached = self._slide_to(before[:2], (x, y))
         if reached == (x, y):
             return after
         x, y = reached
         if reached == before[:2]:
             return x, y, yaw, 0.0, 0.0, 0.0, 0.0, rate
-        probe = slide(reached, (x + vx * _PROBE, y + vy * _PROBE), radius)
+        probe = self._slide_to(reached, (x + vx * _PROBE, y + vy * _PROBE))
         lost_x, lost_y = vx - (probe[0] - x) / _PROBE, vy - (probe[1] - y) / _PROBE
         lost = lost_x * lost_x + lost_y * lost_y
         if lost > 1e-12:
@@ -241,38 +218,26 @@ class SimulationObject:
         y = self._rotation_y
         e, k0 = math.exp(-y * dt), wrap(yaw - self.desired_yaw)
         k1 = rate + k0 * y
-        # from the wrapped difference, so that the heading takes the shorter way and stays
-        # continuous
+        # from the wrapped difference, so that the heading takes the shorter way and is continuous
         turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
         limit = self._settings.turn_limit
         yaw += clamp(turn, limit * dt)
         return px, py, yaw, vx, vy, ax, ay, clamp(rate, limit)
 
 
-def _as_tuple(speeds: Speeds) -> tuple[float, float, float]:
-    return speeds.forward, speeds.side, speeds.back
-
-
 def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
     """Sample a path at a time, linear between its samples and resting at its ends."""
     times = path.times
-    if time <= times[0] or len(times) == 1:
-        return _sample_path_end(path, 0)
-    if time > times[-1]:
-        return _sample_path_end(path, -1)
-    k = next(i for i, t in enumerate(times) if t >= time)
+    k = bisect_left(times, time)
+    if k in (0, len(times)):
+        end = 0 if k == 0 else -1
+        return TrajectoryPoint(*path.positions[end], path.yaws[end], 0.0, 0.0)
     span = times[k] - times[k - 1]
     mix = (time - times[k - 1]) / span
     (ax, ay), (bx, by) = path.positions[k - 1], path.positions[k]
     yaw = path.yaws[k - 1] + wrap(path.yaws[k] - path.yaws[k - 1]) * mix
-    return TrajectoryPoint(
-        ax + (bx - ax) * mix, ay + (by - ay) * mix, yaw, (bx - ax) / span, (by - ay) / span
-    )
-
-
-def _sample_path_end(path: FuturePath, end: int) -> TrajectoryPoint:
-    x, y = path.positions[end]
-    return TrajectoryPoint(x, y, path.yaws[end], 0.0, 0.0)
+    dx, dy = bx - ax, by - ay
+    return TrajectoryPoint(ax + dx * mix, ay + dy * mix, yaw, dx / span, dy / span)
 
 
 class PastTrajectory:

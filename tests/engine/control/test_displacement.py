@@ -24,7 +24,7 @@ def simulation(x: float, y: float, yaw: float) -> SimulationObject:
 
 def placed(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
     settings = PerformerSettings().with_changes(changes)
-    return displacement.place_character(character, velocity, turn_rate, object_, settings, DT)
+    return displacement.place_character(character, (*velocity, turn_rate), object_, settings, DT)
 
 
 def test_independent_leaves_both_alone():

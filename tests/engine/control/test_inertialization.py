@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.inertialization import Inertializer
+from motion_matching.engine.control.method import Jump
 from motion_matching.engine.maths import quat, springs
 
 BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
@@ -52,7 +53,7 @@ def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
     for _ in range(jumps):
         entered, entered_velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
         entered_velocity[:, 0] = 0
-        inertializer.transition(now, velocity, root, entered, entered_velocity, root)
+        inertializer.transition(Jump(now, velocity, root, entered, entered_velocity, root))
         for k in range(1, 4):
             now = moving(entered, entered_velocity, k * dt)
             shown.append(inertializer.update(now)[0])
@@ -73,9 +74,8 @@ def test_offset_decays_as_the_spring():
     inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
     left, entered = random_pose(), random_pose()
     still = np.zeros((6, BONES), np.float32)
-    inertializer.transition(
-        left, still, np.zeros(3, np.float32), entered, still, np.zeros(3, np.float32)
-    )
+    root = np.zeros(3, np.float32)
+    inertializer.transition(Jump(left, still, root, entered, still, root))
     for _ in range(9):
         result, _ = inertializer.update(entered)
     expected, _ = springs.spring(left[:3] - entered[:3], 0.0, 0.0, HALFLIFE, 9 * DT)
@@ -101,7 +101,7 @@ def test_bones_turn_on_across_a_jump_between_poses_far_apart():
             4.0 * RNG.normal(size=(6, BONES)).astype(np.float32),
         )
         entered_velocity[:, 0] = 0
-        inertializer.transition(now, velocity, root, entered, entered_velocity, root)
+        inertializer.transition(Jump(now, velocity, root, entered, entered_velocity, root))
         velocity = entered_velocity
         for k in range(1, 10):
             now = moving(entered, velocity, k * dt)
@@ -122,8 +122,8 @@ def test_a_velocity_carries_a_bone_no_further_where_a_large_offset_fades_slowly(
     left[0, 5] += 0.5  # takes three halflives
     fast[0, 7] = 1.0
     slow, alone = Inertializer(limits, HALFLIFE, DT), Inertializer(NO_LIMITS, HALFLIFE, DT)
-    slow.transition(left, fast, root, pose, still, root)
-    alone.transition(left, fast, root, pose, still, root)
+    slow.transition(Jump(left, fast, root, pose, still, root))
+    alone.transition(Jump(left, fast, root, pose, still, root))
     shown = np.array([[i.update(pose)[0][0, [5, 7]] for i in (slow, alone)] for _ in range(30)])
     assert shown[10, 0, 0] > shown[10, 1, 0] + 0.1
     np.testing.assert_allclose(shown[:, 0, 1], shown[:, 1, 1], atol=1e-5)
@@ -133,7 +133,7 @@ def test_velocity_of_the_root_goes_on_across_a_jump():
     inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), random_pose()
     still = np.zeros((6, BONES), np.float32)
     left, entered = np.array([0.0, -2.0, 0.5], np.float32), np.array([1.0, -1.0, -0.5], np.float32)
-    inertializer.transition(pose, still, left, pose, still, entered)
+    inertializer.transition(Jump(pose, still, left, pose, still, entered))
     _, offset = inertializer.update(pose)
     np.testing.assert_allclose(entered + offset, left, atol=1e-3)
     for _ in range(2000):
@@ -151,7 +151,7 @@ def test_a_turned_character_fades_alike():
         for pose in (a, b):
             pose[3:, 0] = quat.mul(quat.from_yaw(np.array(yaw)), pose[3:, 0])
         inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
-        inertializer.transition(a, still, root, b, still, root)
+        inertializer.transition(Jump(a, still, root, b, still, root))
         results.append(inertializer.update(b)[0][:, 1:])
     np.testing.assert_array_equal(*results)
 
@@ -164,14 +164,14 @@ def test_a_jump_fades_slower_where_the_data_never_moves_so_hard():
     left, still, root = pose.copy(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
     left[0, 5] += 0.2
     left[1, 7] += 0.05
-    inertializer.transition(left, still, root, pose, still, root)
+    inertializer.transition(Jump(left, still, root, pose, still, root))
     shown = np.array([left, *(inertializer.update(pose)[0] for _ in range(400))]) - pose
     pull = np.abs(np.diff(shown[:, 0, 5], 2)).max() / 1e-6
     assert pull < 20.0 * 1.05
     np.testing.assert_allclose(shown[:, 1, 7], shown[:, 0, 5] / 4, atol=1e-4)
     # without limits the same offset is pulled harder
     free = Inertializer(NO_LIMITS, HALFLIFE, 1e-3)
-    free.transition(left, still, root, pose, still, root)
+    free.transition(Jump(left, still, root, pose, still, root))
     assert abs(free.update(pose)[0][0, 5] - pose[0, 5]) < abs(shown[1, 0, 5])
 
 
@@ -179,7 +179,7 @@ def test_no_jump_takes_longer_than_three_halflives():
     limits = np.full((2, BONES), 1e-6, np.float32)
     inertializer, pose = Inertializer(limits, HALFLIFE, DT), random_pose()
     left, still, root = random_pose(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
-    inertializer.transition(left, still, root, pose, still, root)
+    inertializer.transition(Jump(left, still, root, pose, still, root))
     for _ in range(round(3 * HALFLIFE / DT)):
         result, _ = inertializer.update(pose)
     expected, _ = springs.spring(left[:3] - pose[:3], 0.0, 0.0, 3 * HALFLIFE, 3 * HALFLIFE)
