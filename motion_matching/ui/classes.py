@@ -21,6 +21,16 @@ from . import (
     takes,
 )
 
+_ROOMS = (
+    character,
+    database,
+    features,
+    tags,
+    controller,
+    play,
+    takes,
+    insight,
+)  # as in the sidebar
 _MODULES = (
     preferences,
     play.properties,
@@ -32,26 +42,11 @@ _MODULES = (
     takes.properties,
     properties,
     presets,
-    character.operators,
     database.operators_sources,
     database.operators_import,
-    database.operators,
-    features.operators,
-    tags.operators,
-    controller.operators,
-    play.operators,
-    takes.operators,
-    insight.operators,
+    *(room.operators for room in _ROOMS),
     menus,
-    # the order of panels that share a parent is that of the sidebar
-    character.panel,
-    database.panel,
-    features.panel,
-    tags.panel,
-    controller.panel,
-    play.panel,
-    takes.panel,
-    insight.panel,
+    *(room.panel for room in _ROOMS),
 )
 
 

@@ -1,7 +1,6 @@
 """What drawings share: overlays, lines with a width, plots in a view's corner, and texts.
 
-Widths, sizes and edges are in pixels at the interface's scale. `gpu` is only there where something
-is drawn.
+Widths, sizes and edges are in pixels at the interface's scale.
 """
 
 from __future__ import annotations
@@ -10,8 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import blf
 import bpy
+import gpu
 import numpy as np
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
 
 MARGIN = 20.0  # from the corner of the view
 PAPER = (0.05, 0.05, 0.05, 0.75)  # the colour below plots
@@ -67,9 +70,6 @@ def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch |
     """Return a batch of lines (2 L, 3) in one colour or one a point (2 L, 4); None if empty."""
     if not len(points):
         return None
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     colours = np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4))
     content: Any = {"pos": points, "color": colours}
     return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
@@ -77,8 +77,6 @@ def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch |
 
 def draw_lines(batches: Iterable[tuple[Batch | None, float]], stand_behind: bool = False) -> None:
     """Draw batches of lines with widths; with `stand_behind`, what is in front hides them."""
-    import gpu
-
     context = bpy.context
     shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR")
     shader.bind()
@@ -99,8 +97,6 @@ def draw_lines(batches: Iterable[tuple[Batch | None, float]], stand_behind: bool
 @contextmanager
 def push_matrix(matrix: Any) -> Iterator[None]:
     """Transform what the block draws by a matrix."""
-    import gpu
-
     gpu.matrix.push()
     try:
         gpu.matrix.multiply_matrix(matrix)
@@ -117,9 +113,6 @@ def build_box_batch(corners: np.ndarray, colours: np.ndarray) -> Batch:
 
     Dots are boxes too: each version of Blender draws points differently, but not triangles.
     """
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     positions = np.asarray(corners, np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     faces = 4 * np.arange(len(corners), dtype=np.int32)[:, None, None] + _BOX
     colours = np.repeat(np.asarray(colours, np.float32), 4, axis=0)
@@ -130,8 +123,6 @@ def build_box_batch(corners: np.ndarray, colours: np.ndarray) -> Batch:
 
 def draw_boxes(*batches: Batch) -> None:
     """Draw batches of boxes."""
-    import gpu
-
     shader = gpu.shader.from_builtin("FLAT_COLOR")
     shader.bind()
     gpu.state.blend_set("ALPHA")
@@ -167,8 +158,6 @@ def measure_overlap() -> tuple[int, int]:
 @contextmanager
 def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
     """Draw the block into the lower right or left corner of the view, `above` its edge."""
-    from mathutils import Matrix
-
     context = bpy.context
     scale = context.preferences.system.ui_scale
     tools, sidebar = measure_overlap()
@@ -185,8 +174,6 @@ def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> I
 
 def draw_text(text: str, x: float, y: float, color: Color) -> None:
     """Draw a text in the current size, at a position in the region in pixels of the screen."""
-    import blf
-
     blf.position(0, x, y, 0.0)
     blf.color(0, *color)
     blf.draw(0, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import blf
 import bpy
 import numpy as np
 
@@ -132,8 +133,6 @@ def _has_markers(context: bpy.types.Context) -> bool:
 
 def _draw_names(boxes: Sequence[tuple[float, ...]], names: Sequence[str]) -> None:
     """Draw names into boxes, cut off where they end."""
-    import blf
-
     preferences = bpy.context.preferences
     scale, editor = preferences.system.ui_scale, preferences.themes[0].dopesheet_editor
     color = (*editor.space.text_hi[:3], 1.0)
