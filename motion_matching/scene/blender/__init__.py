@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         files,
         handle,
         keys,
-        matrices,
         playback,
         rotation_modes,
         transforms,

@@ -16,8 +16,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.errors import MotionDataError, RigChangedError, RigError
-from .handle import Handle
+from ...engine.errors import MotionDataError, RigError
+from .handle import Handle, find_read_armature
 
 LINEAR = 1  # the number of this interpolation, for foreach_set
 ON_KEY = 1e-3  # frames by which a key may miss its frame
@@ -40,10 +40,10 @@ def create_action(
 ) -> Iterator[bpy.types.Action]:
     """Create an empty action to be filled within the block, and assign it or put it onto the NLA.
 
-    With a `track`, the action becomes a strip at `frame_start`, on a new track of that name above
-    all others; the active action is then unassigned unless `keep_active`. The action that was
-    assigned stays in the file; `with_own` gives the new one copies of its curves. If the block
-    fails, everything is as before. Raises RigError in the NLA's tweak mode.
+    With a `track`, it becomes a strip at `frame_start` on a new track above all others; the active
+    action is then unassigned unless `keep_active`. The assigned action stays in the file;
+    `with_own` copies its curves. If the block fails, everything is as before. Raises RigError in
+    tweak mode.
     """
     had_data = obj.animation_data is not None
     data = get_untweaked_data(obj)
@@ -173,10 +173,7 @@ def set_action(data: Any, action: bpy.types.Action, slot: Any) -> None:
 
 
 def assign(obj: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Have an object play an action; the one that was assigned stays in the file.
-
-    Raises RigError in the NLA's tweak mode.
-    """
+    """Have an object play an action, and keep the one before; raise RigError in tweak mode."""
     data = get_untweaked_data(obj)
     before = data.action
     set_action(data, action, find_slot(action, obj))
@@ -205,10 +202,7 @@ def write_channel(
     group: str,
     components: Iterable[int] | None = None,
 ) -> None:
-    """Write a property's `values` (C, F) at rising `frames` (F,) as new linear curves.
-
-    With `components`, only those are written.
-    """
+    """Write (some components of) a property's `values` (C, F) at rising `frames` (F,), linearly."""
     bag = get_channelbag(action)
     for component in range(len(values)) if components is None else components:
         write_linear_keys(create_curve(bag, data_path, component, group), frames, values[component])
@@ -239,8 +233,7 @@ def fill_steps(
 ) -> Iterator[None]:
     """Give an action these curves (data path, component, values) at frames (F,).
 
-    A new action gets the curves; one that has them already gets other values. Pauses now and then,
-    looks the action up again, and ends if it was deleted.
+    One that has them already gets other values. Pauses, and ends if the action was deleted.
     """
     handle = Handle.from_block(action, "actions")
     for start in range(0, len(curves), _MAX_CURVES):
@@ -291,8 +284,7 @@ def find_actions(obj: bpy.types.Object) -> list[bpy.types.Action]:
 def find_slot(action: bpy.types.Action, obj: bpy.types.Object) -> Any:
     """Return the slot of an action that animates this armature, or None.
 
-    Of several that move its bones: the one assigned to it, else the one of its name, else the one
-    that moves most.
+    Of several that move its bones: the assigned one, else that of its name, else what moves most.
     """
     if not HAS_SLOTS:
         return None
@@ -325,9 +317,9 @@ def iterate_curves(
 ) -> Iterator[bpy.types.FCurve | None]:
     """Yield the curves of an action that move an armature, and None now and then for a pause.
 
-    After a pause everything is looked up again, because Blender may have moved it. A curve costs as
-    much as its keys, or as `frames`. Raises MotionDataError if the action was deleted or has other
-    curves, RigChangedError if the armature was deleted.
+    Then everything is looked up again, because Blender may have moved it. A curve costs as much as
+    its keys, or as `frames`. Raises MotionDataError if the action was deleted or has other curves,
+    RigChangedError if the armature was deleted.
     """
     name, owner = action.name, Handle.from_block(obj, "objects")
     handle = Handle.from_block(action, "actions")
@@ -336,11 +328,7 @@ def iterate_curves(
     for index in range(len(curves)):
         if spent > _MAX_KEYS:
             yield None
-            action, obj, spent = handle.find(), owner.find(), 0
-            if obj is None:
-                raise RigChangedError(
-                    f"armature '{owner.name}' was deleted while its motion was read; start again."
-                )
+            action, obj, spent = handle.find(), find_read_armature(owner), 0
             curves = _sort_curves(action, obj) if action else []
             if list(map(_get_channel, curves)) != channels:
                 raise MotionDataError(f"action '{name}' changed while it was read; try again.")

@@ -24,8 +24,7 @@ class ObjectFrame:
     """What moves an object besides its own location and rotation, as its parent and deltas are now.
 
     `turn` (4,) and `position` (3,) are those of all above, `scale` is that of a unit of its
-    location. The object's own rotation follows `delta` (4,), and `shift` (3,) is added to its
-    location.
+    location. The object's own rotation follows `delta` (4,); `shift` (3,) is added to its location.
     """
 
     turn: np.ndarray

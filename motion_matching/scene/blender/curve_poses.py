@@ -17,9 +17,8 @@ import numpy as np
 
 from ...engine.maths import quat
 from . import actions
-from .matrices import compose_matrices, compute_local_poses
 from .rotation_modes import from_mode, get_rotation_property
-from .transforms import REST
+from .transforms import REST, compose_matrices, compute_local_poses
 
 _CHUNK = 4096  # frames whose matrices are in memory at a time
 _ONE = 1e-5  # a scale that differs less from one is none
@@ -86,10 +85,9 @@ class StaticBone:
 
 @dataclass(frozen=True)
 class StaticArmature:
-    """What no curve moves of an armature object; it can be used without Blender.
+    """What no curve moves of an armature object: bones, parents first, and how it stands.
 
-    It has the bones with all above them, parents first; the matrix (4, 4) that the parent hands
-    down to the object; its rotation mode; and its own channels for those without curves.
+    `parent_matrix` (4, 4) is what the parent hands down. It can be used without Blender.
     """
 
     bones: tuple[StaticBone, ...]
@@ -124,8 +122,7 @@ def compute_poses(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `EvaluationCopy.evaluate` does, from curves alone.
 
-    An object that rests has a single world matrix (1, 4, 4). If the channels hold all curves, this
-    needs no Blender.
+    An object that rests has one world matrix (1, 4, 4). Channels with all curves need no Blender.
     """
     bones = {bone.name: bone for bone in body.bones}
     indices = [bones[name].parent for name in names]
@@ -134,9 +131,6 @@ def compute_poses(
     read = _compute_plain_poses if direct and not channels.has_scale else _compute_matrix_poses
     own = _compose_object_matrices(body.object_channels, body.mode, channels)
     return (*read(body.bones, channels, names, parents), body.parent_matrix @ own)
-
-
-# ---------------------------------------------------------------- whether curves are enough
 
 
 def _find_obstacles(
@@ -202,9 +196,6 @@ def _add_ancestors(obj: bpy.types.Object, names: Sequence[str]) -> list[str]:
     return [name for name in above if name in needed]
 
 
-# ---------------------------------------------------------------- from channels to poses
-
-
 def _compute_plain_poses(
     bones: Sequence[StaticBone], channels: Channels, names: Sequence[str], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -266,10 +257,7 @@ def _to_quaternions(values: np.ndarray, mode: str) -> np.ndarray:
 
 
 def compute_object_matrices(obj: bpy.types.Object, channels: Channels) -> np.ndarray:
-    """Return matrices (F, 4, 4) of an object's own location, rotation and scale; (1, 4, 4) at rest.
-
-    What has no curve stays as it is.
-    """
+    """Return matrices (F, 4, 4) of an object's own transform; (1, 4, 4) without any curve."""
     return _compose_object_matrices(read_object_channels(obj), obj.rotation_mode, channels)
 
 

@@ -18,8 +18,7 @@ from ...engine.errors import RigError
 from . import actions, playback
 from .curve_poses import read_object_channels
 from .handle import Handle
-from .matrices import compute_local_poses
-from .transforms import REST
+from .transforms import REST, compute_local_poses
 
 _CHUNK = 512  # frames whose matrices are in memory at a time
 _NAME = "Sampling"
@@ -113,7 +112,7 @@ class EvaluationCopy:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Evaluate what the copy plays, for these bones.
 
-        Returns local rotations (F, B, 4) and positions (F, B, 3), in units of the armature, and the
+        Returns local rotations (F, B, 4) and positions (F, B, 3), in the armature's units, and the
         object's world matrices (F, 4, 4). Raises RigError if its animation hides it.
         """
         rotations = np.empty((len(frames), len(names), 4), dtype=np.float32)
@@ -226,10 +225,7 @@ def _find_followed(obj: bpy.types.Object) -> list[tuple[Any, str]]:
 
 
 def _iterate_links(block: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Yield the pointers of an object or armature to what decides its pose or position.
-
-    Each is what holds the pointer, its name, and what it points at.
-    """
+    """Yield what points at what decides the block's pose or position: holder, name, and target."""
     for curve in actions.get_drivers(block):
         for variable in curve.driver.variables:
             yield from ((target, "id", target.id) for target in variable.targets)

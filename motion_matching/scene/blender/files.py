@@ -21,15 +21,14 @@ def check_background(file: Path | str) -> None:
     """Raise SettingsError in a Blender with a window: what is open may be somebody's work."""
     if not bpy.app.background:
         raise SettingsError(
-            f"{file} would take the place of the file that is open; run the script with 'blender "
-            "--background'."
+            f"{file} would replace the open file; run the script with 'blender --background'."
         )
 
 
 def open_blend(file: Path) -> None:
     """Open a Blender file in place of the one that is open.
 
-    Raises MotionDataError if this Blender cannot open it, SettingsError in a Blender with a window.
+    Raises MotionDataError if this Blender cannot open it, SettingsError if it has a window.
     """
     check_background(file)
     with silence_output():
@@ -37,16 +36,12 @@ def open_blend(file: Path) -> None:
             bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=False)
         except RuntimeError as error:
             raise MotionDataError(
-                f"{file} cannot be opened by this Blender; give a Blender file of its version or "
-                "an older one."
+                f"{file} cannot be opened by this Blender; give a file of its version or older."
             ) from error
 
 
 def find_armature(file: Path, name: str | None) -> bpy.types.Object:
-    """Return the open file's armature object of that name, or its only one.
-
-    Raises SettingsError if there is none, or more than one to choose from.
-    """
+    """Return the armature object of that name, or the only one; raise SettingsError otherwise."""
     armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
     if not armatures:
         raise SettingsError(f"{file} has no armature; give a Blender file with a character.")
@@ -56,8 +51,7 @@ def find_armature(file: Path, name: str | None) -> bpy.types.Object:
     if len(named) > 1:
         raise SettingsError(
             f"{file} has {len(named)} armatures{' of that name' if name else ''}, "
-            f"{format_names(named)}; choose one with --armature, or with 'armature' in a list of "
-            "sources."
+            f"{format_names(named)}; choose one with --armature or 'armature' in a list of sources."
         )
     return named[0]
 
@@ -82,10 +76,7 @@ def save_copy(path: Path) -> None:
 
 @contextmanager
 def save_after(path: Path) -> Iterator[None]:
-    """Save the open file as a copy after the block, which fills it; whole or not at all.
-
-    Raises MotionMatchingError, with nothing left behind, if that fails.
-    """
+    """Save what the block makes of the open file as a copy, or raise MotionMatchingError."""
     with replacing(path, MotionMatchingError) as unfinished, silence_output():
         yield
         unfinished.unlink()  # else Blender would keep it as a backup

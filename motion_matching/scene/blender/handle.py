@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...engine.errors import RigError
+from ...engine.errors import RigChangedError, RigError
 
 
 @dataclass
@@ -33,18 +33,21 @@ class Handle:
         return block
 
 
-def find_posable(armature: Handle) -> Any:
-    """Return the armature, or another object, ready to be posed.
-
-    Raises RigError if it was deleted or is in edit mode.
-    """
+def find_read_armature(armature: Handle) -> Any:
+    """Return an armature whose motion is being read; raise RigChangedError if it was deleted."""
     obj = armature.find()
     if obj is None:
-        raise RigError(
-            f"the object '{armature.name}' is no longer in the file; start again with another one."
+        raise RigChangedError(
+            f"armature '{armature.name}' was deleted while its motion was read; start again."
         )
+    return obj
+
+
+def find_posable(armature: Handle) -> Any:
+    """Return an armature or object; raise RigError if it was deleted or is in edit mode."""
+    obj = armature.find()
+    if obj is None:
+        raise RigError(f"'{armature.name}' is no longer in the file; start again with another one.")
     if obj.mode == "EDIT":
-        raise RigError(
-            f"armature '{armature.name}' is in edit mode; leave it (Tab) and start again."
-        )
+        raise RigError(f"'{armature.name}' is in edit mode; leave it (Tab) and start again.")
     return obj

@@ -44,8 +44,8 @@ def reduce_keys(
     """Choose frames whose keys keep every point within `distance` of its position, at every frame.
 
     `shares` are the largest errors of the tracks, in radians or units, that together move no point
-    by more than a metre. Errors seldom add up, so tracks are allowed more; if a point then strays
-    too far, all tracks that move it get keys, until none does.
+    by more than a metre. Tracks are allowed more, because errors seldom add up; all tracks that
+    move a point too far get keys.
     """
     full = points(tracks)
     masks = thin_tracks(tracks, [_GREED * distance * share for share in shares])
@@ -74,8 +74,8 @@ def _find_peaks(values: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarra
 def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
     """Choose keys of each track that stay within its limit, radians or units, on straight lines.
 
-    All stretches of all tracks are split at once (Douglas and Peucker): each one that strays gets a
-    key where it is furthest from its line.
+    All stretches that stray are split at once, where furthest from their line (Douglas and
+    Peucker).
     """
     frames = tracks[0].values.shape[1]
     values = np.zeros((4, len(tracks), frames), np.float32)

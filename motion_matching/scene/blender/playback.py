@@ -71,10 +71,7 @@ class PlaybackState:
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> PlaybackState:
-        """Read what an object plays.
-
-        Raises RigError in the NLA's tweak mode, where the action is not the object's own.
-        """
+        """Read what an object plays; raise RigError in tweak mode, when that is not its own."""
         if obj.animation_data is None:
             return cls(False)
         data = actions.get_untweaked_data(obj)
@@ -100,8 +97,7 @@ class PlaybackState:
     def resume(self, obj: bpy.types.Object, *, keep_action: bool = False) -> None:
         """Let the object play that again, with its NLA, unless it is to keep its current action.
 
-        An object that played nothing keeps its current action as well: it has the user's keys. The
-        action that is taken off stays in the file.
+        It also keeps it if it played nothing before: it has the user's keys. No action is lost.
         """
         data: Any = obj.animation_data
         if data is None:

@@ -74,9 +74,8 @@ def _to_euler(rotations: np.ndarray, mode: str) -> np.ndarray:
 def _choose_nearest_triples(angles: np.ndarray) -> np.ndarray:
     """Choose, of each frame's two equivalent triples, the one nearer to the frame before.
 
-    The other triple adds half a turn to the outer angles and mirrors the middle one. The distance
-    between two triples is that between their other ones, so a frame either keeps the choice of the
-    one before or changes it, and running parities of the changes are the choices.
+    The distance between two triples is that between their other ones, so a frame either keeps the
+    choice of the one before or changes it: running parities of the changes are the choices.
     """
     if angles.shape[1] == 0:
         return angles
@@ -112,15 +111,8 @@ def _to_axis_angle(rotations: np.ndarray) -> np.ndarray:
     return np.concatenate([np.unwrap(angle)[None], axis * signs])
 
 
-# ---------------------------------------------------------------- one instant, many rotations
-
-
 def to_mode_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.ndarray:
-    """Return values `(C, B)` of quaternions `(4, B)` in a rotation mode, near the values before.
-
-    This does for many rotations, tick by tick, what `to_mode` does along time. They need not be of
-    unit length.
-    """
+    """Return values `(C, B)` of quaternions `(4, B)`, of any length, near the values before."""
     if mode == "QUATERNION":
         return np.where(np.einsum("cb,cb->b", rotations, before) < 0.0, -rotations, rotations)
     if mode == "AXIS_ANGLE":

@@ -24,15 +24,14 @@ def read_blend_sources(
     bones: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[list[Source], list[str]]:
-    """Replace each Blender file among the sources by one source per action.
+    """Replace each Blender file among the sources by one source per action, with its tag markers.
 
-    Returns the sources, and a sentence about each file. Tag markers on an action become tags of its
-    source. `armature` and the `chosen` actions count where a source names none itself; by default
+    Returns the sources, and a sentence about each file, which is opened in place of the one that is
+    open. `armature` and the `chosen` actions count where a source names none itself; by default
     they are the file's only armature, and all actions that animate it. `bones` is as for
-    `read_skeleton`. Each file is opened in place of the one that is open.
-
-    Raises SettingsError if an armature or action is missing or has to be named, or if tag markers
-    do not pair up; MotionDataError if a file cannot be opened; and what sampling raises.
+    `read_skeleton`. Raises SettingsError if an armature or action is missing or has to be named, or
+    if tag markers do not pair up; MotionDataError if a file cannot be opened; and what sampling
+    raises.
     """
     replacements: dict[int, list[Source]] = {}
     notes = []
@@ -73,8 +72,7 @@ def _find_actions(
         raise SettingsError(f"{file} has no action '{missing}'; {has or 'check its name'}.")
     if not animating:
         raise SettingsError(
-            f"{file} has no action that moves the bones of armature '{obj.name}'; "
-            "choose another armature."
+            f"{file} has no action that moves bones of armature '{obj.name}'; choose another."
         )
     return animating
 

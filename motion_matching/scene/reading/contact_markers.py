@@ -26,10 +26,9 @@ def write_markers(
     frame_start: int,
     rate: float = 1.0,
 ) -> None:
-    """Mark ranges on an action whose take starts at `frame_start`.
+    """Mark ranges on an action whose take starts at `frame_start`, in place of its contact markers.
 
-    `rate` is the scene's frames per tick of the take. Contact markers that the action had are
-    replaced, others stay. Markers do not store the points of ranges.
+    `rate` is the scene's frames per tick of the take. Markers do not store the points of ranges.
     """
     for marker in [m for m in action.pose_markers if _parse_marker(m.name, legs)]:
         action.pose_markers.remove(marker)
@@ -78,10 +77,7 @@ def read_markers(
 
 
 def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]:
-    """Read the ranges of the only marked action in a Blender file, for a take at `fps`.
-
-    The take starts with the action's first key.
-    """
+    """Read the only marked action in a Blender file, for a take at `fps` from its first key on."""
     open_blend(path)
     marked = [
         a for a in bpy.data.actions if any(_parse_marker(m.name, legs) for m in a.pose_markers)

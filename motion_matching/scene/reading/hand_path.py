@@ -34,9 +34,9 @@ def create_path(
 ) -> bpy.types.Object:
     """Create an empty with keys from frame `first` on, beside an armature object.
 
-    If it `rides`, it hangs on the armature and stays where it is. With `fewer_keys`, keys are left
-    out as long as straight lines between the others stay within that distance in metres, or half a
-    degree for each centimetre of it. If this fails, nothing is left behind.
+    If it `rides`, it hangs on the armature. `fewer_keys` is how far straight lines between keys may
+    stray in metres, with half a degree for each centimetre of it. If this fails, nothing is left
+    behind.
     """
     path = bpy.data.objects.new(name, None)
     try:
@@ -77,8 +77,7 @@ def remove_path(path: bpy.types.Object) -> None:
 def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: int) -> GroundTrack:
     """Read the path that an empty's keys give the simulation bone of a source, from a frame on.
 
-    Raises SettingsError if the empty has no keys for these frames, or is moved by more than its
-    keys.
+    Raises SettingsError without keys for these frames, or if more than its keys moves the empty.
     """
     low, high = _find_keyed_range(path)
     last = first + count - 1
@@ -94,10 +93,7 @@ def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: 
 
 
 def compute_fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
-    """Return a digest of what makes a difference to the path that is read from an empty.
-
-    Raises SettingsError as `read_path` does.
-    """
+    """Digest what `read_path` reads from an empty, and raise SettingsError as that does."""
     low, high = _find_keyed_range(path)
     matrices = _compute_own_matrices(path, low, high).astype(np.float32)
     rides = _is_on_armature(path)
@@ -114,10 +110,7 @@ def _compute_own_matrices(path: bpy.types.Object, first: int, last: int) -> np.n
 
 
 def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
-    """Return the first and last whole frame of an empty's keys.
-
-    Raises SettingsError if keys alone do not say where it is.
-    """
+    """Return the first and last whole frame of keys; raise SettingsError if more moves it."""
     where, parts = f"The path '{path.name}'", ("location", "rotation")
     curves = [c for c in actions.get_assigned_curves(path) if c.data_path.startswith(parts)]
     if not curves:

@@ -21,10 +21,9 @@ _RANGE = ("frame_start", "frame_end", "frame_current")
 
 
 def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
-    """Import a file and return its armature that has most actions, and these actions.
+    """Import a file with Blender's importer; return its armature with most actions, and these.
 
-    Blender's own importer is used. Raises MotionDataError, with nothing left behind, if the file
-    cannot be imported, or nothing in it moves bones.
+    Raises MotionDataError, with nothing left behind, if it cannot be imported or moves no bones.
     """
     before, restore = collect_uids(), save_scene_settings()
 
@@ -39,7 +38,7 @@ def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Actio
         if obj is None or not moved[obj]:
             missing = "animation of its armature" if armatures else "armature"
             raise MotionDataError(
-                f"{path} has no {missing}; choose a file with a character that moves."
+                f"{path} has no {missing}; choose a file with a moving character."
             )
     except BaseException:
         remove_blocks(collect_uids() - before)
@@ -51,10 +50,7 @@ def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Actio
 
 
 def import_clips(path: Path) -> list[Clip]:
-    """Read the motion in a file with Blender's importer, and leave the scene as it was.
-
-    Raises MotionDataError as `import_character` does.
-    """
+    """Read the motion in a file as `import_character` does, and leave the scene as it was."""
     before, restore = collect_uids(), save_scene_settings()
     try:
         clips = [sampled.clip for sampled in sample(*import_character(path))]
@@ -116,16 +112,10 @@ def _import(path: Path) -> None:
 def load_library_actions(
     path: Path, obj: bpy.types.Object, *, link: bool, names: Sequence[str] | None = None
 ) -> list[bpy.types.Action]:
-    """Append or link the actions of a Blender file that animate an armature; others do not stay.
-
-    With `names`, only those. Raises MotionDataError if the file cannot be read, or has no such
-    action.
-    """
+    """Load actions (of these names) that animate an armature; raise MotionDataError without any."""
     # Blender 4.2 crashes on that
     if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
-        raise MotionDataError(
-            f"{path} is the file that is open; use Add Actions for what it holds."
-        )
+        raise MotionDataError(f"{path} is the file that is open; use Add Actions for that.")
     before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
     try:
         with silence_output(), libraries.load(str(path), link=link) as (available, requested):
@@ -139,8 +129,7 @@ def load_library_actions(
     bpy.data.batch_remove([a for a in loaded if a not in fitting and a.session_uid not in before])
     if not fitting:
         raise MotionDataError(
-            f"{path} has no action that moves the bones of armature '{obj.name}'; choose another "
-            "file."
+            f"{path} has no action that moves bones of armature '{obj.name}'; choose another file."
         )
     for action in fitting:
         if not action.library:

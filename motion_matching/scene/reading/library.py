@@ -36,9 +36,6 @@ _BONE_FLAGS = ("use_deform", "use_connect", "use_inherit_rotation", "use_local_l
 _NO_VALUES = ("rna_type", "is_valid", "show_expanded", "active", "ui_expand")
 
 
-# ---------------------------------------------------------------- where they lie
-
-
 @dataclass
 class Library:
     """A folder of at most `limit` bytes: what was used longest ago goes first."""
@@ -55,10 +52,7 @@ class Library:
         return bool(key) and self.get_path(key).is_file()
 
     def load(self, key: str) -> Database:
-        """Return the database of this key, mapped from its file once.
-
-        Raises DatabaseError if it is missing or damaged.
-        """
+        """Return the database of this key, mapped once; raise DatabaseError without a sound one."""
         if key not in self._loaded or not self.has(key):
             self._loaded.pop(key, None)
             self._loaded[key] = database.database.load(self.get_path(key))
@@ -66,10 +60,7 @@ class Library:
         return self._loaded[key]
 
     def store(self, key: str, built: Database) -> Database:
-        """Store a database under its key, and make room for it.
-
-        Raises DatabaseError if it cannot be written.
-        """
+        """Store a database and make room for it; raise DatabaseError if it cannot be written."""
         self._loaded.pop(key, None)
         database.database.save(built, self.get_path(key))
         self.make_room(key)
@@ -121,10 +112,7 @@ def _remove_file(path: Path) -> bool:
 
 
 def get_folder() -> Path:
-    """Return the folder of databases, in the user folder of the extension or of Blender.
-
-    Raises DatabaseError if the folder cannot be made.
-    """
+    """Return the folder of databases; raise DatabaseError if it cannot be made."""
     try:
         try:
             return Path(bpy.utils.extension_path_user(_PACKAGE, path="databases", create=True))
@@ -138,9 +126,6 @@ def get_folder() -> Path:
             f"The folder for databases cannot be made ({cause}); see that Blender may write to its "
             "user folder."
         ) from cause
-
-
-# ---------------------------------------------------------------- keys
 
 
 @dataclass(frozen=True)
@@ -177,8 +162,8 @@ class FileDigests:
 class DatabaseKeyBuilder:
     """Builds the key of the database that sources make for an armature.
 
-    It takes the settings (JSON data), each source in turn, and the rig if there are actions. The
-    order of the sources does not count, except among clips of one name.
+    It takes the settings (JSON data), each source, and the rig if there are actions. The order of
+    sources does not count, except among clips of one name.
     """
 
     def __init__(self, settings: Mapping[str, Any], file_digests: FileDigests) -> None:
@@ -189,10 +174,7 @@ class DatabaseKeyBuilder:
         self.rig_digest = ""
 
     def add_steps(self, source: SourceContent, obj: bpy.types.Object) -> Iterator[None]:
-        """Add a source; between two yields Blender may go on.
-
-        Raises MotionDataError if its file cannot be read, or its action is deleted meanwhile.
-        """
+        """Add a source in pieces; raise MotionDataError if it cannot be read or is deleted."""
         digest = hashlib.blake2b(_encode_json(source.use), digest_size=16)
         clip = ""
         if source.action is not None:
@@ -252,8 +234,7 @@ def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
 def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     """Yield how bones rest and hang, what constrains and drives them, and the object's tilt.
 
-    What the sources key (data paths) or a driver sets is left out: it has another value at another
-    frame.
+    Without what sources key (data paths) or drivers set, which differs from frame to frame.
     """
     yield _encode_rounded(np.frombuffer(read_rest_bytes(obj), np.float32))
     yield _encode_json(

@@ -24,7 +24,7 @@ from ...engine.motion.simulation_bone import (
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
 from ..blender.curve_poses import compute_static_matrix
-from ..blender.matrices import decompose_similarity
+from ..blender.transforms import decompose_similarity
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class PathInputs:
     """What a path is computed from: the bones of a clip that it needs, and where the clip lies.
 
     `hips`, `spine` and `root` are indices; `forward` (3,) is in the hips' frame. `placement` (4, 4)
-    is where the armature stood, or None for a clip that does not go along with it. `fps` counts
-    frames of the clip in a second of the database.
+    is where the armature stood, None if the clip does not go along. `fps` is the clip's in the
+    database.
     """
 
     clip: Clip
@@ -49,10 +49,7 @@ class PathInputs:
 def collect_path_inputs(
     clip: Clip, overrides: dict[str, str], speed: float, cyclic: bool, placement: np.ndarray | None
 ) -> PathInputs:
-    """Collect what the path through a clip is computed from, with given bones by role.
-
-    Raises RigError as building does.
-    """
+    """Collect what the path through a clip is computed from, with given bones by role."""
     roles = rig.find_roles(clip.skeleton, [clip], overrides)
     forward = rig.find_hips_forward([clip], roles)
     named = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
@@ -72,8 +69,7 @@ def read_placement(obj: bpy.types.Object, action: bpy.types.Action) -> np.ndarra
 def compute_raw_path(inputs: PathInputs, source: str, now: np.ndarray) -> GroundTrack:
     """Compute the unsmoothed path in the world, with the armature where it is `now` (4, 4).
 
-    `source` is that of `SimulationBoneSettings`. Raises RigError if the armature is scaled
-    unevenly, or if a root bone is requested and there is none.
+    Raises RigError if the armature is scaled unevenly, or lacks the root bone that `source` names.
     """
     clip = inputs.clip
     if inputs.placement is not None:

@@ -21,8 +21,8 @@ from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
-from ..blender.handle import Handle
-from ..blender.matrices import decompose_similarity
+from ..blender.handle import Handle, find_read_armature
+from ..blender.transforms import decompose_similarity
 from ..rig.armature import read_rest_bytes, read_skeleton
 
 _PIECE = 0.02  # seconds that Blender evaluates between two pauses
@@ -52,10 +52,10 @@ def sample(
 ) -> list[SampledClip]:
     """Sample each action as a clip, played on the armature object without NLA, other bones at rest.
 
-    `bones` is as for `read_skeleton`; `frames` are the first and the last one, by default each
-    action's own; `evaluate` asks for Blender's evaluation where curves would do. The file stays as
-    it was. Raises RigError if the object cannot be sampled, MotionDataError if an action does not
-    move its bones.
+    `bones` is as for `read_skeleton`; `frames` are the first and the last one, by default the
+    action's; `evaluate` asks for Blender's evaluation where curves would do. The file stays as it
+    was. Raises RigError if the object cannot be sampled, MotionDataError if an action does not move
+    its bones.
     """
     target = _Target.from_object(obj, bones)
     jobs = [_make_job(obj, target, action, frames, evaluate) for action in chosen]
@@ -79,9 +79,8 @@ def sample_steps(
 ) -> Generator[None, None, Callable[[], SampledClip]]:
     """Sample one action as `sample` does, in small pieces between which Blender may go on.
 
-    Returns the rest, arithmetic that needs no Blender and may run in a thread. Raises what `sample`
-    does, MotionDataError if the action or its curves change meanwhile, and RigChangedError if the
-    armature does.
+    Returns the rest, which needs no Blender and may run in a thread. Raises what `sample` does, and
+    MotionDataError or RigChangedError if the action or the armature changes meanwhile.
     """
     target = _Target.from_object(obj, bones)
     job = _make_job(obj, target, action, frames, False)
@@ -152,10 +151,7 @@ def _find_action(source: Handle) -> bpy.types.Action:
 
 @dataclass(frozen=True)
 class _ArmatureGuard:
-    """What must stay unchanged between pieces: bones, their rest, and the object's transform.
-
-    Transforms that are `moved` by the action do not count.
-    """
+    """What must stay unchanged between pieces; what the action has `moved` does not count."""
 
     owner: Handle
     moved: Container[str]
@@ -167,16 +163,10 @@ class _ArmatureGuard:
 
     def find_unchanged(self) -> bpy.types.Object:
         """Return the object; raise RigChangedError if it changed."""
-        obj = self.owner.find()
-        if obj is None:
-            raise RigChangedError(
-                f"armature '{self.owner.name}' was deleted while its motion was read; start again."
-            )
+        obj = find_read_armature(self.owner)
         _check_not_edited(obj)
         if self._compute_fingerprint(obj, self.moved) != self.fingerprint:
-            raise RigChangedError(
-                f"armature '{obj.name}' was changed while its motion was read; start again."
-            )
+            raise RigChangedError(f"'{obj.name}' was changed while it was read; start again.")
         return obj
 
     @staticmethod
@@ -259,10 +249,7 @@ class _Target:
     def _build_clip(
         self, name: str, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray
     ) -> Clip:
-        """Build the clip of local poses, in the armature's units, and the object's matrices.
-
-        The matrices are (F, 4, 4), or (1, 4, 4) for all frames.
-        """
+        """Build the clip of local poses, in the armature's units; worlds are (F or 1, 4, 4)."""
         turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, self.name))
         roots = self.skeleton.parents < 0
         positions *= scales[..., None].astype(np.float32)

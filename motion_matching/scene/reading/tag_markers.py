@@ -29,10 +29,7 @@ class MarkedRange(NamedTuple):
 
 
 def write_tags(action: bpy.types.Action, ranges: Sequence[MarkedRange]) -> None:
-    """Mark ranges on an action. Its tag markers are replaced, other markers stay.
-
-    Raises SettingsError, with nothing changed, if a tag is longer than a marker's name can be.
-    """
+    """Replace an action's tag markers; raise SettingsError first if a tag is too long for one."""
     names = [f"{r.name} {r.bias:g}" if r.name == PREFER else r.name for r in ranges]
     for name in names:
         if len((_BEGIN + name).encode()) > _MAX_BYTES:
@@ -49,10 +46,9 @@ def write_tags(action: bpy.types.Action, ranges: Sequence[MarkedRange]) -> None:
 
 
 def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
-    """Return the ranges that an action is marked with, by their start.
+    """Return an action's marked ranges by their start; raise SettingsError if they do not pair up.
 
     If several of a name have begun, an end belongs to the first with its bias, else to the first.
-    Raises SettingsError if markers do not pair up.
     """
     # an end on the frame of another beginning of its name comes first
     marks = sorted(
@@ -86,10 +82,7 @@ def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
 
 
 def read_clip_tags(action: bpy.types.Action, first: int) -> tuple[TagRange, ...]:
-    """Return an action's tags in frames of its clip, which starts at its frame `first`.
-
-    Raises SettingsError as `read_tags` does.
-    """
+    """Return an action's tags in frames of its clip, which starts at its frame `first`."""
     ranges = [r for r in read_tags(action) if first <= r.end >= r.start]
     biases = [r.bias if r.name == PREFER else None for r in ranges]
     return tuple(

@@ -20,7 +20,7 @@ from ...engine.motion.bone_names import split_side
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender.evaluation import compute_world_matrix
-from ..blender.matrices import decompose_similarity
+from ..blender.transforms import decompose_similarity
 from .bone_choice import choose_bones
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones
@@ -33,8 +33,8 @@ class BoneMap:
 
     With G the world rotations of the skeleton's rest pose, R those of the armature's bones (see
     `compute_rest_frame`), s the object's scale and p the parent: `basis rotation = (R^-1 G_p) *
-    local rotation * (G^-1 R)` and `basis location = (R^-1 G_p) applied to (local position - local
-    rest position), divided by s`.
+    local rotation * (G^-1 R)` and `basis location = (R^-1 G_p) applied to (position - rest
+    position) / s`.
     """
 
     bones: tuple[str, ...]  # (B,) names in the armature
@@ -52,10 +52,7 @@ class BoneMap:
         return quat.normalize(turned), moved + self.rest_positions
 
     def compute_basis_matrices(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return matrices that make basis quaternions and basis locations.
-
-        The first (B, 4, 4) take local quaternions, the second (B, 3, 3) take shifts from rest.
-        """
+        """Return what makes basis quaternions (B, 4, 4), and locations (B, 3, 3) of shifts."""
         units = np.eye(4)[:, None]
         turns = np.moveaxis(quat.mul(quat.mul(self.before, units), self.after), 0, -1)
         shifts = quat.to_matrix(self.before) / self.scale
@@ -63,10 +60,7 @@ class BoneMap:
 
 
 def read_rest_bytes(obj: bpy.types.Object) -> bytes:
-    """Return the rest matrices of an armature object's bones as bytes (4 x 4, float32).
-
-    They tell changes of bones, while to Blender every setting of the object changes its armature.
-    """
+    """Return the rest matrices of bones as bytes: to Blender, any setting changes an armature."""
     rests = np.empty(16 * len(obj.data.bones), dtype=np.float32)
     obj.data.bones.foreach_get("matrix_local", rests)
     return rests.tobytes()
@@ -77,8 +71,8 @@ def create_armature(
 ) -> bpy.types.Object:
     """Create an armature object at the origin whose rest pose is the skeleton's.
 
-    It is linked to the collection, which must be part of the current scene, or to the scene's own.
-    Mode, active object and selection stay as they are.
+    It is linked to the collection, which must be in the current scene, or to the scene's own. Mode,
+    active object and selection stay as they are.
     """
     armature = bpy.data.armatures.new(name)
     obj = bpy.data.objects.new(name, armature)
@@ -95,8 +89,7 @@ def create_armature(
 def read_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
     """Read an armature object's skeleton: Blender's bone frames, bones' tails as end sites.
 
-    `bones` is "all", "deform", or None to choose automatically (see `choose_bones`). Raises
-    RigError if the object is not an armature, is scaled unevenly, or has no such bones.
+    `bones` is that of `choose_bones`. Raises RigError without such bones, or if scaled unevenly.
     """
     check_armature(obj)
     names, parents = choose_bones(obj, bones)
@@ -120,11 +113,7 @@ def check_armature(obj: bpy.types.Object) -> None:
 
 
 def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
-    """Return how an armature object stands: rotation (4,) without the turn about Z, and scale.
-
-    Its position and its turn on the ground are motion rather than shape. Raises RigError as
-    `decompose_similarity` does.
-    """
+    """Return how an armature object stands: rotation (4,) without the turn about Z, and scale."""
     rotation, _, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
     return quat.normalize(quat.inv_mul(_extract_turn_about_z(rotation), rotation)), float(scale)
 
@@ -142,11 +131,10 @@ def to_blender_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def compute_standing_rest(clip: Clip) -> Skeleton:
-    """Return the clip's skeleton with the clip's most upright pose, over the origin, as its rest.
+    """Return the clip's skeleton with its most upright pose, over the origin, as its rest.
 
     Motion capture often rests with all bones stretched along one axis. The most upright frame is
-    the narrowest for its height. The root's turn about Z is taken out, which makes a simulation
-    bone's character face -Y.
+    the narrowest for its height. A simulation bone's character then faces -Y.
     """
     _, heads = clip.compute_world()
     # medians, because an export's root may lie anywhere
@@ -163,8 +151,8 @@ def compute_tails(skeleton: Skeleton) -> np.ndarray:
     """Return tails of the bones `(B, 3)` in the rest pose.
 
     A tail lies at the child, amid the children, at the end site or straight on. If children come in
-    sides (legs, arms), a bone points at those without one: hips at the spine, a chest at the neck.
-    Bones on the ground that carry the character point forward. No bone has a length of zero.
+    sides (legs, arms), a bone points at those without one. Bones on the ground that carry the
+    character point forward. No bone has a length of zero.
     """
     rotations, heads = skeleton.compute_rest_world()
     size = measure_extent(heads)

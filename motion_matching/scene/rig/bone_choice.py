@@ -19,10 +19,9 @@ def choose_bones(
     """Return names and parents (B,) of the skeleton's bones, parents before their children.
 
     "all" takes every bone. "deform" takes those that deform, each below its nearest chosen
-    ancestor, and bones that join them if they would fall apart. The DEF- bone that follows one of
-    Rigify's ORG- bones stands for it, so thighs hang on the hips as an animator expects. None means
-    "deform" for a control rig, which has constraints and bones that deform nothing, else "all".
-    Raises RigError if nothing is left.
+    ancestor, and bones that join them if they would fall apart; the DEF- bone that follows one of
+    Rigify's ORG- bones stands for it. None means "deform" for a control rig, which has constraints
+    and bones that deform nothing, else "all". Raises RigError if nothing is left.
     """
     bones = obj.data.bones
     if choice is None:
@@ -43,10 +42,7 @@ def choose_bones(
 
 
 def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[str]:
-    """Return the names of the bones in a bone collection and in those below it.
-
-    Raises RigError if there is no collection of that name.
-    """
+    """Return the bones in a bone collection and those below it; raise RigError without it."""
     match = obj.data.collections_all.get(collection)
     if match is None:
         raise RigError(

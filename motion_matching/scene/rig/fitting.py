@@ -14,8 +14,7 @@ from ...engine.maths import quat
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
 from ...engine.motion.skeleton import Skeleton
 from ..blender.evaluation import compute_world_matrix
-from ..blender.matrices import decompose_similarity
-from ..blender.transforms import Transform, compose, invert
+from ..blender.transforms import Transform, compose, decompose_similarity, invert
 from .armature import CHOOSE, BoneMap, check_armature, measure_extent, to_blender_names
 
 _TOLERANCE = 1e-3  # how much rests may differ, as a part of the character's size
@@ -27,8 +26,8 @@ class ArmatureState:
     """An armature object as it stands: its world rotation and position, and its scale.
 
     `scale` is in metres per unit. By bone name, parents before children: `rests` in the world, in
-    metres; `matrices`, the rests in the armature; `parents`; and `poses`, what the bones that are
-    posed now add to their rest, as matrices.
+    metres; `matrices`, the rests in the armature; `parents`; and `poses`, what posed bones add to
+    them.
     """
 
     name: str
@@ -41,11 +40,7 @@ class ArmatureState:
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> ArmatureState:
-        """Read the state of an armature object.
-
-        Raises RigError if the object is not an armature, or is scaled unevenly, sheared or
-        mirrored.
-        """
+        """Read an object; raise RigError if it is no armature, scaled unevenly, or mirrored."""
         check_armature(obj)
         rotation, position, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         transform, bones = (rotation, position), obj.data.bones
@@ -99,10 +94,9 @@ def _stack(matrices: list[Any]) -> np.ndarray:
 
 
 def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
-    """Return what leads from a skeleton's rest to the armature's: a turn about Z and a shift.
+    """Return the turn about Z and the shift from a skeleton's rest to the armature's.
 
-    It is found from the bones that both have. Raises RigError if they have none in common, or
-    differ in size.
+    Raises RigError if they have no bones in common, or differ in size.
     """
     common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
     if not common:
@@ -135,9 +129,9 @@ def fit(
 ) -> BoneMap:
     """Build the map from a skeleton, led to the armature's rest by `alignment`, to its pose bones.
 
-    Every bone of the skeleton must hang on the next bone above it in the armature that is one of
-    the skeleton's. Bones in between stay as they are posed now, unless they are `at_rest`. Raises
-    RigError if a bone rests elsewhere.
+    Every bone must hang on the next one above it in the armature that the skeleton has. Bones in
+    between stay as they are posed, unless they are `at_rest`. Raises RigError if a bone rests
+    elsewhere.
     """
     parents, names = skeleton.parents, skeleton.names
     rest_rotations = quat.normalize(skeleton.rest_rotations.astype(np.float64))
@@ -165,11 +159,7 @@ def fit(
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
-    """Store a skeleton's rest in the armature made from it, for other motion in its frames.
-
-    Sources of the same bones may rest otherwise than the armature, which says nothing about their
-    bones' frames.
-    """
+    """Store a skeleton's rest in its armature, which does not tell the frames of motion's bones."""
     values = np.concatenate([skeleton.rest_rotations, skeleton.rest_positions], axis=1).tolist()
     # takes have this bone above the skeleton's own root
     rests = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 
@@ -11,8 +11,8 @@ from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender.transforms import Transform, compose, invert
-from .armature import CHOOSE
-from .fitting import ArmatureState, compute_alignment
+from .armature import CHOOSE, BoneMap, to_blender_names
+from .fitting import ArmatureState, apply_stored_rest, compute_alignment, fit
 from .root_target import RootTarget, find_carriers, reparent, transfer_root_motion
 
 
@@ -20,11 +20,13 @@ from .root_target import RootTarget, find_carriers, reparent, transfer_root_moti
 class Plan:
     """The clip as the armature's bones hang, bones that stay at rest, and the object's motion.
 
-    `alignment` leads from the rest of the clip's skeleton to the armature's; `object_motion` is in
-    the world. `root` is what carries the character; if it is a bone, `root_bone` is its name and
-    `root_rest` its rest in the skeleton's frame.
+    `source` is the skeleton before, with the armature's names; `alignment` leads from its rest to
+    the armature's. `object_motion` is in the world. If the `root` is a bone, `root_bone` is its
+    name and `root_rest` its rest in the skeleton's frame.
     """
 
+    standing: ArmatureState
+    source: Skeleton
     clip: Clip
     alignment: Transform
     resting: list[str]
@@ -33,26 +35,35 @@ class Plan:
     root_bone: str | None
     root_rest: Transform | None
 
+    @property
+    def object_rest(self) -> Transform:
+        """Where the object stands in the frame of the skeleton's rest."""
+        return compose(invert(self.alignment), self.standing.transform)
+
     def is_carried_by(self, bones: Collection[str]) -> bool:
         """Return whether one of these bones carries the body."""
         hung = self.clip.skeleton
         roots = (name for name, parent in zip(hung.names, hung.parents, strict=True) if parent < 0)
         return any(name in bones for name in roots)
 
+    def fit(self) -> BoneMap:
+        """Build the map to pose bones; raise RigError if one rests elsewhere than in the clip."""
+        return fit(self.standing, self.clip.skeleton, self.alignment, self.resting)
+
 
 def build_plan(
-    clip: Clip, standing: ArmatureState, root: RootTarget | None, root_bone: str, hips: str | None
+    obj: bpy.types.Object, clip: Clip, root: RootTarget | None, root_bone: str, hips: str | None
 ) -> Plan:
-    """Plan how a clip goes onto an armature; see `bake` for the options.
-
-    Raises RigError if the armature does not fit.
-    """
+    """Plan how a clip goes onto an armature, as `bake` does; raise RigError if it does not fit."""
+    standing = ArmatureState.from_object(obj)
+    skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
+    source = apply_stored_rest(obj, standing, skeleton)
+    clip, names = replace(clip, skeleton=source), source.names
     carriers = find_carriers(clip, hips)
-    names = clip.skeleton.names
     missing = [n for b, n in enumerate(names) if n not in standing.rests and b not in carriers]
     if missing:
         raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
-    alignment = compute_alignment(standing, clip.skeleton)
+    alignment = compute_alignment(standing, source)
     present = [names[b] for b in carriers if names[b] in standing.rests]
     if root is None and len(present) == len(carriers):
         # the clip's own roots keep their motion
@@ -64,7 +75,7 @@ def build_plan(
     below: frozenset[str] = frozenset()
     if root is RootTarget.BONE:
         bone = root_bone or next(iter(present), "")
-        _check_root_bone(standing, clip.skeleton, carriers, bone)
+        _check_root_bone(standing, source, carriers, bone)
         at_rest = compose(invert(alignment), standing.rests[bone])
         in_both = (name for name in names if name in standing.rests)
         below = frozenset(name for name in in_both if bone in standing.find_ancestors(name))
@@ -77,10 +88,11 @@ def build_plan(
         next((order.index(n) for n in standing.find_ancestors(name) if n in moved), -1)
         for name in order
     ]
-    if motion is not None:
-        motion = compose(motion, compose(invert(alignment), standing.transform))
     hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
-    return Plan(hung, alignment, resting, motion, root, bone, at_rest)
+    plan = Plan(standing, source, hung, alignment, resting, None, root, bone, at_rest)
+    return (
+        plan if motion is None else replace(plan, object_motion=compose(motion, plan.object_rest))
+    )
 
 
 def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
@@ -108,8 +120,7 @@ def _check_root_bone(
     what = f"root bone '{bone}' of armature '{standing.name}'"
     if not bone:
         raise RigError(
-            f"armature '{standing.name}' has no bone of the motion above the hips; name the root "
-            "bone."
+            f"'{standing.name}' has no bone of the motion above the hips; name the root bone."
         )
     if bone not in standing.rests:
         raise RigError(f"{what} does not exist; name one of its bones.")
@@ -119,6 +130,4 @@ def _check_root_bone(
             f"{what} is a part of the body; name a bone above it, or leave the motion in the hips."
         )
     if not any(bone in standing.find_ancestors(name) for name in body):
-        raise RigError(
-            f"{what} has no bone of the motion below it; name one that carries the hips."
-        )
+        raise RigError(f"{what} has no bone of the motion below it; name one above the hips.")

@@ -14,7 +14,7 @@ from ...engine.motion import rig
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender.curve_poses import compute_static_matrix
-from ..blender.matrices import decompose_similarity
+from ..blender.transforms import decompose_similarity
 from .armature import read_skeleton
 from .bone_choice import choose_bones
 from .rig_fix import find_scale_obstacle, find_turn_obstacle
@@ -28,7 +28,7 @@ _UPRIGHT = 0.5  # how much of the way from hips to head goes up, for a character
 class Problem:
     """A problem in two words, a sentence that says what to do, and a safe fix if there is one.
 
-    `fix` is "scale", "front" (by `quarters` of a turn to the left that the rest pose faces aside),
+    `fix` is "scale", "front" (the rest pose faces aside, by `quarters` of a turn to the left),
     "deform" or "roles". A `serious` problem keeps a database from being built.
     """
 

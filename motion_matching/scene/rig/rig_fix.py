@@ -100,10 +100,7 @@ def _find_obstacle(obj: bpy.types.Object, channel: str) -> str:
 
 
 def apply_scale(obj: bpy.types.Object) -> None:
-    """Apply an object's scale to its bones, their locations and all keys of these.
-
-    Raises RigError if that is not safe.
-    """
+    """Apply an object's scale to its bones and keys; raise RigError if that is not safe."""
     if obstacle := find_scale_obstacle(obj):
         raise RigError(f"The scale of armature '{obj.name}' cannot be applied, because {obstacle}.")
     scale = np.array(obj.scale)
@@ -117,14 +114,12 @@ def apply_scale(obj: bpy.types.Object) -> None:
 
 
 def turn_front(obj: bpy.types.Object, quarters: int) -> None:
-    """Turn the rest pose by quarters of a turn to the right, and the object to the left.
+    """Turn the rest pose by quarters to the right, and the object to the left, about up at rest.
 
-    The axis is up at rest. Raises RigError if that is not safe.
+    Raises RigError if that is not safe.
     """
     if obstacle := find_turn_obstacle(obj):
-        raise RigError(
-            f"The rest pose of armature '{obj.name}' cannot be turned, because {obstacle}."
-        )
+        raise RigError(f"The rest pose of '{obj.name}' cannot be turned, because {obstacle}.")
     tilt = Matrix(quat.to_matrix(compute_rest_frame(obj)[0]).tolist()).to_4x4()
     turn = Matrix.Rotation(-0.5 * np.pi * quarters, 4, "Z")
     _transfer_to_bones(obj, tilt.inverted() @ turn @ tilt)

@@ -36,15 +36,12 @@ def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
     """Return the bones above the hips, from the root on.
 
     Without a name for the hips, they are the simulation bone, and below it bones with one child
-    that lie on the ground or do not move relative to their parent. Raises RigError if the clip has
-    no bone of the name `hips`.
+    that lie on the ground or stay still in their parent. Raises RigError if there is no such bone.
     """
     skeleton = clip.skeleton
     if hips is not None:
         if hips not in skeleton.names:
-            raise RigError(
-                f"clip '{clip.name}' has no bone '{hips}' to be the hips; name one of its bones."
-            )
+            raise RigError(f"clip '{clip.name}' has no bone '{hips}' for the hips; name another.")
         return skeleton.get_ancestors(skeleton.index(hips))[::-1]
     low = find_ground_bones(skeleton)
     result: list[int] = []
@@ -78,8 +75,8 @@ def transfer_root_motion(
     """Take the carriers off a clip and give their motion to a target.
 
     `alignment` leads from the skeleton's rest to the armature's. `root` is the name and the rest of
-    the bone for RootTarget.BONE; `below` names the bones that hang on it. Others keep their motion
-    in the world. Returns the clip, and the motion (F) of the object off its rest if that moves.
+    the bone for RootTarget.BONE; `below` names the bones that hang on it. Returns the clip, and the
+    motion (F) of the object off its rest if that moves.
     """
     skeleton, motion = clip.skeleton, extract_ground_motion(clip)
     body = [b for b in range(skeleton.bone_count) if b not in carriers]
@@ -135,9 +132,6 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
     ends = tuple((order.index(bone), offset) for bone, offset in skeleton.end_sites)
     hung = Skeleton(tuple(names), np.array(parents), rest_positions, rest_rotations, ends)
     return replace(clip, skeleton=hung, rotations=rotations, positions=positions)
-
-
-# ---------------------------------------------------------------- transforms
 
 
 def compute_world_motion(clip: Clip, bone: int) -> Transform:

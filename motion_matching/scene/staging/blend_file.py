@@ -35,10 +35,9 @@ def save_take(
 ) -> None:
     """Write a clip or take as a .blend file whose armature, body and action bear the title.
 
-    Options are those of `bake`. `obstacles` are the boxes and the walls that stood in its way;
-    `mark` is called with the action and its first frame, to add markers. For use without a window:
-    an empty file replaces the one that is open. Raises MotionMatchingError, with nothing left
-    behind, if that fails.
+    Options are those of `bake`. `obstacles` are boxes and walls; `mark` is called with the action
+    and its first frame. For use without a window: an empty file replaces the one that is open.
+    Raises MotionMatchingError, with nothing left behind, if that fails.
     """
     path = Path(path)
     check_background(path)
@@ -67,8 +66,8 @@ def build_character(
 ) -> bpy.types.Object:
     """Create an armature with a body that performs the clip in the current scene.
 
-    The scene gets the clip's rate and range of frames. The demo's skeleton gets the mannequin and
-    rests as that does; others rest as they stand, in a simple body.
+    The scene gets the clip's rate and frames. The demo's skeleton gets the mannequin and rests as
+    that does; others rest as they stand, in a simple body.
     """
     scene = bpy.context.scene
     scene.render.fps = max(1, round(clip.fps))

@@ -20,10 +20,9 @@ LABELS = {"": "middle", "L": "left", "R": "right"}
 
 
 def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
-    """Create a mesh object around an armature's bones, weighted to them one by one.
+    """Create a mesh object around the bones of a skeleton's armature, weighted to them one by one.
 
-    The armature was made from the skeleton. Left and right are tinted if names tell them apart.
-    Bones on the ground get no piece.
+    Left and right are tinted if names tell them apart. Bones on the ground get no piece.
     """
     bones = [bone for bone in range(skeleton.bone_count) if bone not in find_ground_bones(skeleton)]
     points = np.concatenate([_build_piece(*shape) for shape in _compute_shapes(skeleton, bones)])

@@ -17,10 +17,9 @@ from .mannequin import create_mannequin
 
 
 def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.Object:
-    """Add the demo's armature at the origin, with the mannequin as its child.
+    """Add the demo's armature and mannequin at the origin of the current scene.
 
-    Both are linked to the collection of the scene, which must be the current one. In object mode
-    the armature becomes the active and only selected object, as with Blender's own Add menu.
+    In object mode it becomes the active and only selected object, as with Blender's own Add menu.
     """
     skeleton = build_humanoid_skeleton()
     armature: Any = create_armature(skeleton, name, scene.collection)
@@ -42,8 +41,7 @@ def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.
 def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:
     """Add clips of the demo as new actions for its armature, from frame 1 at the scene's rate.
 
-    The actions stay in the file; what the armature plays and its pose stay as they were. Raises
-    RigError, with nothing left behind, if the armature does not fit.
+    What it plays and its pose stay. Raises RigError, with nothing left behind, if it does not fit.
     """
     created: list[bpy.types.Action] = []
     try:

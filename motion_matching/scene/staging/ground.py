@@ -70,10 +70,10 @@ class Floor:
 def read_ground(
     file: Path, collection: str, frame: int | None = None
 ) -> tuple[Floor, tuple[Wall, ...]]:
-    """Read floor and walls of a collection in a Blender file, on a frame or the scene's first.
+    """Open a Blender file; read floor and walls of a collection, on a frame or the scene's first.
 
-    The file is opened in place of the one that is open. Raises SettingsError if there is no such
-    collection or none of it is shown, MotionDataError if the file cannot be opened.
+    Raises SettingsError if it has no such collection or none of it is shown, MotionDataError if the
+    file cannot be opened.
     """
     open_blend(file)
     chosen: Any = bpy.data.collections.get(collection)
@@ -141,8 +141,7 @@ def _compute_normals(triangles: np.ndarray) -> np.ndarray:
 def build_walls(triangles: np.ndarray, floor: Floor) -> tuple[Wall, ...]:
     """Return as lines on the ground the parts of steep triangles (N, 3, 3) at body height.
 
-    The height is above the floor on the lower side of each triangle, so a ledge is a wall for
-    whoever stands above it as well.
+    That is above the floor on the lower side, so a ledge is a wall for who stands above it as well.
     """
     walls: dict[Wall, None] = {}
     normals = _compute_normals(triangles)

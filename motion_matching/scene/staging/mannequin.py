@@ -42,11 +42,7 @@ def is_demo_skeleton(skeleton: Skeleton) -> bool:
 
 
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
-    """Create a mannequin that an armature of the demo's skeleton moves, and link it beside it.
-
-    Its left limbs and its front are accented. If the file has the two materials already, it uses
-    those.
-    """
+    """Create a mannequin for an armature of the demo's skeleton, and link it beside that."""
     demo = build_humanoid_skeleton()
     with np.load(_FILE, allow_pickle=False) as file:
         points, accent, weights = file["points"], file["accent"], file["weights"]

@@ -26,8 +26,7 @@ def create_marker(name: str) -> bpy.types.Object:
 class MarkerWriter:
     """Writes position and heading of bone 0 of poses (7, B) onto an empty, like a `PoseWriter`.
 
-    The empty exists from `take_over` to `restore`, and stays if it has an action. It faces -Y at
-    rest.
+    The empty exists from `take_over` to `restore`, stays if it has an action, and faces -Y at rest.
     """
 
     alone, collection, travels = True, "", True

@@ -38,13 +38,10 @@ def read_object_placement(target: Handle) -> Placement | None:
 def read_curve_path(obj: bpy.types.Object) -> CurvePath:
     """Read the first spline of a curve object as it lies in the world, seen from above.
 
-    Radii of its control points are factors of the speed. Raises MotionMatchingError if the object
-    is not a curve, or is empty.
+    Radii are factors of the speed. Raises MotionMatchingError if it is no curve, or is empty.
     """
     if obj.type != "CURVE" or not obj.data.splines:
-        raise MotionMatchingError(
-            f"'{obj.name}' is not a curve to follow; choose a curve object with a spline."
-        )
+        raise MotionMatchingError(f"'{obj.name}' is no curve; choose one with a spline to follow.")
     spline = obj.data.splines[0]
     is_bezier = spline.type == "BEZIER"
     points, radii = _sample_bezier(spline) if is_bezier else _sample_evaluated(obj, spline)
@@ -68,10 +65,7 @@ def _sample_bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
 def _sample_evaluated(
     obj: bpy.types.Object, spline: bpy.types.Spline
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return points of a polygon as they are, and those of a NURBS curve as Blender draws it.
-
-    The bevel is left out.
-    """
+    """Return points of a polygon, or those of a NURBS curve as Blender draws it without bevel."""
     if spline.type == "POLY":
         points = np.array([point.co[:3] for point in spline.points])
         return points, np.array([point.radius for point in spline.points])

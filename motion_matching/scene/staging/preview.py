@@ -53,8 +53,8 @@ def save_preview(
 ) -> str:
     """Write a .png of the whole take or a .mp4 of it moving; return the engine that rendered it.
 
-    `size` is in pixels. For use without a window: an empty file replaces the one that is open.
-    Raises MotionMatchingError, with nothing left behind, if it cannot be made.
+    For use without a window: an empty file replaces the one that is open. Raises
+    MotionMatchingError, with nothing left behind, if it cannot be made.
     """
     render.check_format(path)
     kind = path.suffix.lower()
@@ -119,8 +119,7 @@ def choose_ghost_frames(character: np.ndarray, nearest: float) -> np.ndarray:
     """Choose frames, in order, at which to show the body of a character (T, 3) as x, y, yaw.
 
     They are the last one, and from the first on every one that is far enough from all before it.
-    Those with another heading may be nearer, so that a way back stands between the steps of the way
-    there. `nearest` grows until there are few enough.
+    Those with another heading may be nearer. `nearest` grows until there are few enough.
     """
     while True:
         frames = [len(character) - 1]
@@ -224,10 +223,7 @@ def _add_light(scene: bpy.types.Scene, view: np.ndarray) -> None:
 
 
 def _compute_view(azimuth: float, elevation: float) -> np.ndarray:
-    """Return the direction to the camera.
-
-    `azimuth` is from the front of a character at rest to its left, `elevation` above the ground.
-    """
+    """Return the direction to the camera, by its angles from the front to the left, and above."""
     flat = np.cos(elevation)
     return np.array([flat * np.sin(azimuth), -flat * np.cos(azimuth), np.sin(elevation)])
 

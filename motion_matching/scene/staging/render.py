@@ -72,9 +72,8 @@ def render(
 ) -> str:
     """Write the open scene's current frame to a .png, or all its frames to a .mp4.
 
-    The first of `engines` that works is used, and its name returned. The file appears whole or not
-    at all. `progress` is called with the part done, 0..1. Raises MotionMatchingError if nothing
-    works.
+    The first of `engines` that works is used, and its name returned. `progress` is called with the
+    part done, 0..1. Raises MotionMatchingError, with nothing left behind, if nothing works.
     """
     check_format(path)
     kind = path.suffix.lower()

@@ -97,10 +97,8 @@ def add_ground(
     points = np.stack([tile * x, tile * y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
     corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
     corners = [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]]
-    materials = [
-        create_material("Ground light", colours[0]),
-        create_material("Ground dark", colours[1]),
-    ]
+    names = ("Ground light", "Ground dark")
+    materials = [create_material(*pair) for pair in zip(names, colours, strict=True)]
     faces = np.stack(corners, axis=-1).reshape(-1, 4)
     ground = _add_mesh(scene, "Ground", points.tolist(), faces.tolist(), materials)
     chequer = (x + y)[:-1, :-1].astype(np.int32) % 2
@@ -151,9 +149,8 @@ def compute_camera_pose(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return axes `(3, 3)` and the nearest position `(3,)` from which all points `(N, 3)` are seen.
 
-    The rows of the axes are right, up, back. `view` points from the scene to the camera, `size` is
-    that of the picture in pixels, and `foot` the part of its height that is left free below by
-    shifting the lens.
+    The rows of the axes are right, up, back. `view` points to the camera, `size` is in pixels, and
+    `foot` the part of the picture's height that is left free below by shifting the lens.
     """
     back = view / np.linalg.norm(view)
     right = np.cross([0.0, 0.0, 1.0], back)
@@ -176,10 +173,7 @@ def add_camera(
     size: tuple[int, int],
     foot: float = 0.0,
 ) -> bpy.types.Object:
-    """Add the scene's camera, which stands still and sees all points `(N, 3)`.
-
-    See `compute_camera_pose`.
-    """
+    """Add the scene's camera as `compute_camera_pose` places it; it sees all points `(N, 3)`."""
     axes, position = compute_camera_pose(points, view, size, foot)
     scene.render.resolution_x, scene.render.resolution_y = size
     scene.render.resolution_percentage = 100

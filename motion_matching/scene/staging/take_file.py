@@ -33,10 +33,9 @@ def write_take(
 ) -> None:
     """Write a take with its contacts as markers; in a copy of the file `onto` if one is given.
 
-    The open file gives way to it. `armature` is the name of the one in `onto` that performs the
-    take, by default its only one. `frame_start` (by default where its scene starts), `root_bone`
-    and `track` are about a copy as well. The options are those of `bake`. Raises what opening,
-    baking and saving raise.
+    The open file gives way to it. `armature` (by default the only one), `frame_start` (where its
+    scene starts), `root_bone` and `track` are about a copy. The options are those of `bake`. Raises
+    what opening, baking and saving raise.
     """
     clip, legs = take.to_clip(), database.roles.leg_names
     mark = contact_markers.make_marker_writer(ranges, legs, take.fps)

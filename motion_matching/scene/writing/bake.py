@@ -24,10 +24,9 @@ from ..blender.channels import (
 )
 from ..blender.keys import KeyTrack
 from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
-from ..blender.transforms import REST, ROTATIONS, Transform, compose, invert
-from ..rig.armature import BoneMap, to_blender_names
-from ..rig.fitting import ArmatureState, apply_stored_rest, fit
-from ..rig.plan import build_plan, check_follows_keys
+from ..blender.transforms import REST, ROTATIONS, Transform
+from ..rig.armature import BoneMap
+from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget
 from . import splicing
 
@@ -82,22 +81,18 @@ def bake(
     Raises RigError if the armature does not fit.
     """
     clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
-    standing = ArmatureState.from_object(obj)
-    skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
-    clip = replace(clip, skeleton=apply_stored_rest(obj, standing, skeleton))
-    plan = build_plan(clip, standing, root, root_bone, hips)
+    plan = build_plan(obj, clip, root, root_bone, hips)
     names = plan.clip.skeleton.names
-    bones = set(standing.rests) if bones is None else bones
+    bones = set(plan.standing.rests) if bones is None else bones
     check_follows_keys(obj, tuple(name for name in names if name in bones))
-    fitted = fit(standing, plan.clip.skeleton, plan.alignment, plan.resting)
+    fitted = plan.fit()
     channels = _build_bone_channels(obj, fitted, plan.clip)
     channels += [c for bone in plan.resting for c in _build_rest_channels(obj, bone)]
     channels = [c for c in channels if c.group in bones]
     moving = []
     if plan.object_motion is not None and plan.is_carried_by(bones):
         moving = _build_object_channels(obj, plan.object_motion)
-    origin = compose(invert(plan.alignment), standing.transform)[1]
-    masks = _compute_key_masks(obj, plan.clip, fitted, channels, moving, fewer_keys, origin)
+    masks = _compute_key_masks(obj, plan, fitted, channels, moving, fewer_keys)
     frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
     with actions.create_action(
         name, obj, track=track, frame_start=frame_start, keep_active=keep_active
@@ -115,15 +110,11 @@ def bake(
     return action
 
 
-# ---------------------------------------------------------------- curves
-
-
 @dataclass(frozen=True, eq=False)
 class _Channel(KeyTrack):
     """Curves of a property: `values` (C, F), or (C, 1) for a single key.
 
-    `free` are the components to be keyed. `bone` is an index among the fitted bones, -1 for
-    properties that no bone is posed by.
+    `free` are the components to be keyed. `bone` is -1 for properties that no bone is posed by.
     """
 
     path: str
@@ -136,9 +127,9 @@ class _Channel(KeyTrack):
 
 
 def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[_Channel]:
-    """Build rotations, locations of bones that move or are off their rest, and a scale of 1.
+    """Build rotations, locations of bones off their rest, and a scale of 1 of those scaled now.
 
-    Only a bone that is scaled now gets the scale. Before NLA tracks, all get all.
+    Before NLA tracks, which would show through, all bones get all.
     """
     always = actions.has_nla_tracks(obj)
     turns, shifts = fitted.compute_basis_matrices()
@@ -208,32 +199,28 @@ def _shorten(values: np.ndarray) -> np.ndarray:
 
 def _compute_key_masks(
     obj: bpy.types.Object,
-    clip: Clip,
+    plan: Plan,
     fitted: BoneMap,
     channels: list[_Channel],
     moving: list[_Channel],
     distance: float,
-    origin: np.ndarray,
 ) -> dict[int, np.ndarray]:
-    """Choose which frames keep their keys, by the id of the channel; others keep all.
-
-    The object rests at `origin` (3,).
-    """
-    if not distance or clip.frame_count < 3:
+    """Choose which frames keep their keys, by the id of the channel; others keep all."""
+    count, skeleton = plan.clip.frame_count, plan.clip.skeleton
+    if not distance or count < 3:
         return {}
-    skeleton = clip.skeleton
     lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
     tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
-    points = _make_points_function(skeleton, fitted, tails, clip.frame_count)
+    points = _make_points_function(skeleton, fitted, tails, count)
     posed = [c for c in channels if c.bone >= 0]
     tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]
-    still = [replace(c, values=np.repeat(c.values, clip.frame_count, axis=1)) for c in singles]
+    still = [replace(c, values=np.repeat(c.values, count, axis=1)) for c in singles]
     full = points([*still, *tracks])
     result = {}
     moving = [c for c in moving if c.moves]
     if moving:
         # a turn of the object swings every point about its origin
-        reach = float(np.linalg.norm(full - origin, axis=-1).max())
+        reach = float(np.linalg.norm(full - plan.object_rest[1], axis=-1).max())
         scale = ObjectFrame.from_object(obj).scale
         limits = [0.5 * _OBJECT_SHARE * distance / (reach if c.mode else scale) for c in moving]
         masks = keys.thin_tracks(moving, limits)
@@ -249,10 +236,9 @@ def _compute_key_masks(
 def _make_points_function(
     skeleton: Skeleton, bones: BoneMap, tails: np.ndarray, frames: int
 ) -> keys.Points:
-    """Return a function that poses a skeleton by tracks; bones without a track rest.
+    """Return a function that poses a skeleton by tracks, the same each time; other bones rest.
 
-    `tails` (B, 3) are in the bones' own frames, in metres. Between calls, the same tracks are posed
-    again.
+    `tails` (B, 3) are in the bones' own frames, in metres.
     """
     rotations = np.tile(quat.IDENTITY.astype(np.float32), (frames, skeleton.bone_count, 1))
     locations = np.zeros((frames, skeleton.bone_count, 3), np.float32)

@@ -18,10 +18,7 @@ _LAST = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)')
 
 @contextmanager
 def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
-    """Restore the pose of an armature object and its bones after the block, with or without keys.
-
-    Other properties that the object's actions or drivers set get their values back too.
-    """
+    """Restore an armature's pose and what its actions and drivers set after the block."""
     bones, own = obj.pose.bones, {name: tuple(getattr(obj, name)) for name in REST}
     before = {name: read_property(bones, name) for name in REST}
     others = _read_played_values(obj)

@@ -26,10 +26,8 @@ from ..blender.channels import (
 )
 from ..blender.handle import Handle, find_posable
 from ..blender.rotation_modes import get_rotation_property, to_mode_near
-from ..blender.transforms import REST, compose, invert
-from ..rig.armature import to_blender_names
+from ..blender.transforms import REST, invert
 from ..rig.bone_choice import get_collection_bones
-from ..rig.fitting import ArmatureState, apply_stored_rest, fit
 from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget
 from .rigid import Rigid, compose_rigid, extract_ground_motion, invert_rigid, to_rigid
@@ -41,7 +39,7 @@ class Track:
     """A property that poses set: its curves, and where it starts among the channels.
 
     `free` are the components that are not locked; `rest` is what all of them are at rest. An
-    `optional` one need not be recorded while it stays at rest, because it rested before.
+    `optional` one need not be recorded while it stays at rest.
     """
 
     path: str
@@ -65,12 +63,12 @@ class Track:
 class PoseWriter:
     """Writes poses (7, B) of a skeleton onto an armature, which it knows by name.
 
-    The options are those of `bake`, and what is shown is what a bake of the same pose evaluates to.
-    With a `collection`, only the bones of that bone collection are driven, and the object with
-    those that carry the body; the rest goes on playing its own animation. `travels` says whether
-    what is shown moves over the ground. `start` (x, y, yaw) is where the armature rests, for a
-    performer to start from. `tracks` are the properties that are set, for whoever records them, and
-    `scaled` the bones whose scale is reset. Raises RigError if the armature does not fit.
+    The options are those of `bake`, and a bake of the same pose evaluates to what is shown. With a
+    `collection`, only the bones of that bone collection are driven, and the object with those that
+    carry the body; the rest goes on playing its own animation. `travels` says whether what is shown
+    moves over the ground. `start` (x, y, yaw) is where the armature rests, for a performer to start
+    from. `tracks` are the properties that are set, and `scaled` the bones whose scale is reset.
+    Raises RigError if the armature does not fit.
     """
 
     alone = False  # it shows a character
@@ -85,12 +83,10 @@ class PoseWriter:
         hips: str | None = None,
         collection: str = "",
     ) -> None:
-        standing = ArmatureState.from_object(obj)
-        skeleton = skeleton.with_names(to_blender_names(skeleton.names))
-        skeleton = apply_stored_rest(obj, standing, skeleton)
         rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-        plan = build_plan(Clip("rest", skeleton, *rest_pose, 1.0), standing, root, root_bone, hips)
-        chosen = get_collection_bones(obj, collection) if collection else set(standing.rests)
+        rest = Clip("rest", skeleton, *rest_pose, 1.0)
+        plan = build_plan(obj, rest, root, root_bone, hips)
+        chosen = get_collection_bones(obj, collection) if collection else set(plan.standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:
             raise RigError(
@@ -108,20 +104,14 @@ class PoseWriter:
         self.travels = carries and plan.root is not RootTarget.IN_PLACE
         self._object: _ObjectMotion | None = None
         if carries and plan.object_motion is not None:
-            self._object = _ObjectMotion(obj, plan, standing)
-        self._plan_bones(obj, standing, skeleton, plan, driven)
+            self._object = _ObjectMotion(obj, plan)
+        self._plan_bones(obj, plan, driven)
         self._assign_channels(obj, [*driven, *(name for name in plan.resting if name in chosen)])
         self._saved: SavedPose | None = None
         self._last_channels = self.at_rest
 
-    # ------------------------------------------------------------ taking over and giving back
-
     def take_over(self) -> None:
-        """Save the armature's pose and action, and take the action off, so that only poses move it.
-
-        If only a bone collection is driven, other bones go on playing theirs. Raises RigError if it
-        cannot be posed.
-        """
+        """Save pose and action, and take the action off unless other bones go on playing it."""
         obj, plays_on = find_posable(self.armature), bool(self.collection)
         self._saved = SavedPose.capture(
             obj, self._bone_indices, moves_object=self._object is not None, plays_on=plays_on
@@ -129,10 +119,7 @@ class PoseWriter:
         obj.update_tag()  # the armature itself may have changed; from now on only poses do
 
     def restore(self, *, keep_action: bool = False) -> None:
-        """Restore what `take_over` saved; a second time does nothing.
-
-        With `keep_action` the object keeps its current action, and shows it.
-        """
+        """Restore what `take_over` saved, once; `keep_action` keeps and shows the current one."""
         saved, self._saved = self._saved, None
         obj = self.armature.find()
         if saved is not None and obj is not None:
@@ -145,8 +132,6 @@ class PoseWriter:
         if action is not None:
             return Handle.from_block(action, "actions")
         return self._saved.playing.action if self._saved else None
-
-    # ------------------------------------------------------------ each tick
 
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,)."""
@@ -175,10 +160,9 @@ class PoseWriter:
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
         """Put the armature into a pose (7, B).
 
-        Without `update`, Blender has yet to evaluate the pose, as it does by itself after a handler
-        of a frame change; evaluating it in such a handler crashes Blender if relations have changed
-        just before. Raises RigError if the armature was deleted, is in edit mode, or has other
-        bones.
+        Without `update`, Blender has yet to evaluate the pose, as it does after a handler of a
+        frame change; evaluating it there crashes Blender if relations have changed just before.
+        Raises RigError if the armature was deleted, is in edit mode, or has other bones.
         """
         self._last_channels = self.compute_channels(pose, self._last_channels)
         self.show_again(update=update)
@@ -215,24 +199,14 @@ class PoseWriter:
         self.tracks = tuple(map(rename, self.tracks))
         self.scaled = [names[name] for name in self.scaled]
 
-    # ------------------------------------------------------------ once
-
-    def _plan_bones(
-        self,
-        obj: bpy.types.Object,
-        standing: ArmatureState,
-        skeleton: Skeleton,
-        plan: Plan,
-        driven: Sequence[str],
-    ) -> None:
+    def _plan_bones(self, obj: bpy.types.Object, plan: Plan, driven: Sequence[str]) -> None:
         """Find where the bones' local poses come from, and what makes channels of them."""
-        hung = plan.clip.skeleton
-        fitted = fit(standing, hung, plan.alignment, plan.resting)
+        hung, fitted = plan.clip.skeleton, plan.fit()
         rows = [hung.index(name) for name in driven]
         turns, shifts = fitted.compute_basis_matrices()
         self._turns, self._shifts = turns[rows].astype(np.float64), shifts[rows].astype(np.float64)
         self._rests, self._scale = fitted.rest_positions[rows][..., None], fitted.scale
-        bones = self._reparented = _ReparentedBones(skeleton, plan)
+        bones = self._reparented = _ReparentedBones(plan)
         above = [hung.names[parent] if parent >= 0 else None for parent in hung.parents[rows]]
         self._sources = np.array([bones.indices.get(name, 0) for name in driven])
         self._carrying = [
@@ -296,10 +270,7 @@ class _Group(NamedTuple):
 
 
 class _Scatter(NamedTuple):
-    """A property of all pose bones: its values at `indices` come from `channels`.
-
-    It is `partial` if there are others.
-    """
+    """A property of all pose bones: values at `indices` come from `channels`, others stay."""
 
     name: str
     buffer: np.ndarray
@@ -327,12 +298,10 @@ def _build_scatter(
 
 
 class _ReparentedBones:
-    """Local poses of bones with another parent than in the skeleton.
+    """Local poses of bones that carry the character or have another parent than in the skeleton."""
 
-    They are those that carry the character, and those that hang elsewhere.
-    """
-
-    def __init__(self, skeleton: Skeleton, plan: Plan) -> None:
+    def __init__(self, plan: Plan) -> None:
+        skeleton = plan.source
         self.indices = {name: number for number, name in enumerate(skeleton.names)}
         self._names, self._parents = skeleton.names, skeleton.parents.tolist()
         self.rest = to_rigid((skeleton.rest_rotations[0], skeleton.rest_positions[0]))
@@ -353,10 +322,7 @@ class _ReparentedBones:
     def compute_local(
         self, pose: np.ndarray, motion: Rigid, name: str, above: str | None, known: dict[int, Rigid]
     ) -> Rigid:
-        """Return a bone's pose in the one above, as `transfer_root_motion` and `reparent` do.
-
-        `motion` is that of bone 0.
-        """
+        """Return a bone's pose in the one above, as `reparent` does; `motion` is that of bone 0."""
         result = self._compute_shown(pose, motion, name, known)
         if above is None:
             return result
@@ -383,9 +349,9 @@ class _ReparentedBones:
 class _ObjectMotion:
     """What moves the armature object over the ground."""
 
-    def __init__(self, obj: bpy.types.Object, plan: Plan, standing: ArmatureState) -> None:
+    def __init__(self, obj: bpy.types.Object, plan: Plan) -> None:
         self.frame = ObjectFrame.from_object(obj)
-        self._stands = to_rigid(compose(invert(plan.alignment), standing.transform))
+        self._stands = to_rigid(plan.object_rest)
         self._above = invert_rigid(to_rigid((self.frame.turn, self.frame.position)))
         self._undelta = invert_rigid(to_rigid((self.frame.delta, np.zeros(3))))
         self._shift = self.frame.shift.tolist()
@@ -402,10 +368,7 @@ class _ObjectMotion:
         )
 
     def compute_channels(self, motion: Rigid) -> Rigid:
-        """Return the object's location and rotation for a motion of the character.
-
-        This is `ObjectFrame.compute_channels` in plain floats.
-        """
+        """Do what `ObjectFrame.compute_channels` does, in plain floats."""
         seen = compose_rigid(self._above, compose_rigid(motion, self._stands))
         scale, (x, y, z) = self.frame.scale, self._shift
         turned = compose_rigid(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))

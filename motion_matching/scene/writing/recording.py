@@ -31,9 +31,8 @@ GROWING = "motion_matching_growing"  # custom property of an action that shows a
 class RecordedTicks:
     """Channels (T, C) at frames (T,), their tracks, and the performance they come from.
 
-    `performance` is JSON; its ticks from `lead_in` on are these. `fps` is the rate of the ticks;
-    the bones `scaled` had a scale that the poses reset. If only the bones of a `collection` were
-    driven, the armature's own animation goes on in what has no tracks.
+    `performance` is JSON; its ticks from `lead_in` on are these, at `fps`. Poses reset the scale of
+    the bones `scaled`. With a `collection`, only its bones were driven.
     """
 
     name: str
@@ -71,9 +70,9 @@ class GrowingAction:
         self._action = Handle.from_block(action, "actions")
 
     def extend(self, numbers: Sequence[int], frames: np.ndarray, rows: np.ndarray) -> int:
-        """Extend some tracks, by index, to channels (F, C) at frames (F,) that begin as they do.
+        """Extend tracks, by index, to channels (F, C) at frames (F,), unless they may stay at rest.
 
-        Returns how many keys were touched. Optional tracks that stay at rest are left out.
+        Returns how many keys were touched.
         """
         action = self._find_action()
         curves, touched = splicing.GrowingCurves(action), 0
@@ -93,8 +92,7 @@ class GrowingAction:
     def remove(self) -> None:
         """Remove the action from the file, if it is still there, but rescue keys of the user's.
 
-        Keys that were set beside the recording go into the action that is played beside it; without
-        one, this action stays with them.
+        They go into the action that is played beside it; without one, this action stays with them.
         """
         if action := self._action.find():
             if not self._rescue_user_keys(action):
@@ -141,17 +139,12 @@ def count_parts(action: bpy.types.Action) -> int:
 
 
 def find_base_take(playing: Handle | None, mode: str) -> Handle | None:
-    """Return the take to record into by a mode of MODES: the played action, or None for a new one.
-
-    Raises RigError if that is not a take.
-    """
+    """Return the take to record into by a mode of MODES, or None; raise RigError for others."""
     action = playing.find() if playing and mode != "new" else None
     if action is None:
         return None
     if not is_take(action):
-        raise RigError(
-            f"action '{action.name}' was not recorded here and is left alone; record a new take."
-        )
+        raise RigError(f"action '{action.name}' was not recorded here; record a new take.")
     return playing
 
 
@@ -160,9 +153,8 @@ def write_take(
 ) -> bpy.types.Action:
     """Write ticks into a new action of the object, or over the keys of a take, and assign it.
 
-    As with a bake, what stays gets a single key, and what stays at rest none. If a collection was
-    recorded, a new action has everything else from the played one. Nothing is left behind on an
-    error.
+    What stays gets a single key, and what stays at rest none. If a collection was recorded, a new
+    action has everything else from the played one. Nothing is left behind on an error.
     """
     take = base.find() if base else None
     if take is None:
@@ -185,11 +177,9 @@ def write_take(
 
 
 def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
-    """Return what was recorded into a take, in order.
+    """Return what was recorded into a take, in order: parts as `store_performance` makes them.
 
-    Each part has `frame`, `ticks`, `fps`, `lead_in`, `performance` as JSON text, and `collection`,
-    the bone collection that alone was driven, or "". Raises MotionMatchingError if there is none,
-    or if such a text was deleted.
+    Raises MotionMatchingError if there is none, or if the text of a performance was deleted.
     """
     if not _read_parts(action):
         raise MotionMatchingError(
@@ -255,10 +245,7 @@ def store_performance(
     lead_in: int = 0,
     collection: str = "",
 ) -> None:
-    """Store which performance, as JSON, a take was made of, and which bone collection plays it.
-
-    The text lies in the file beside it, where it can be read.
-    """
+    """Store which performance, as JSON, a take was made of, as a part with a text of the file."""
     text = bpy.data.texts.new(f"{action.name}.performance.json")
     text.from_string(performance)
     part: dict[str, Any] = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in}

@@ -32,10 +32,7 @@ class SavedPose:
     def capture(
         cls, obj: bpy.types.Object, bone_indices: np.ndarray, *, moves_object: bool, plays_on: bool
     ) -> SavedPose:
-        """Save everything, take the action off unless it plays on, and reset the bones' scale.
-
-        Raises RigError, with nothing changed, if an NLA strip is being tweaked.
-        """
+        """Save everything, take the action off unless it plays on, and reset the bones' scale."""
         names = ("location", *ROTATIONS) if moves_object else ()
         placement = {name: tuple(getattr(obj, name)) for name in names}
         bones = {name: read_property(obj.pose.bones, name) for name in REST}
@@ -68,10 +65,7 @@ class SavedPose:
         return cls(indices, bones, placement, note["position"], playing, note["frame"])
 
     def _to_property(self) -> dict[str, Any]:
-        """Return a custom property, which Blender's undo steps keep.
-
-        It points at the action itself, so that one that nobody else plays stays in the file.
-        """
+        """Return a custom property, which undo steps keep; it keeps the action in the file."""
         playing = asdict(self.playing)
         del playing["action"]
         action = self.playing.find_action()

@@ -65,10 +65,7 @@ def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
 
 
 def copy_other_keys(action: bpy.types.Action, bag: Any, data_paths: Collection[str]) -> None:
-    """Copy keys of properties other than these from an action to a channelbag.
-
-    Curves with the same keys already are left alone.
-    """
+    """Copy keys of other properties from an action to a channelbag that does not have the same."""
     for curve in get_channelbag(action).fcurves:
         path, component = curve.data_path, curve.array_index
         if path in data_paths or not curve.keyframe_points:
@@ -106,10 +103,10 @@ def splice_channel(
 ) -> None:
     """Replace a track's keys from the first of the `frames` (F,) to the last by `values` (C, F).
 
-    Keys before and after stay as they are, handles included; new ones are linear. If the action
-    begins before or goes on after, by its `extent` (first and last frame before anything was
-    spliced), but a curve has no key right beside the new ones, it gets one there with its own
-    value, or with that at rest if it is new. So all frames beside play as before.
+    Keys before and after stay, handles included; new ones are linear. If the action begins before
+    or goes on after, by its `extent` (first and last frame before), a curve gets keys right beside
+    the new ones, with its own value, or with that at rest if it is new. So all frames beside play
+    as before.
     """
     bag, before, after = get_channelbag(action), frames[0] - 1.0, frames[-1] + 1.0
     edges = []
