@@ -82,11 +82,12 @@ class Recorder:
         self._first = plan.frame
         if self._base and plan.mode == "append":
             self._first = float(self._base.find().frame_range[1]) + 1.0
-        self._lead_in = self._saved = len(history.intents)
+        self._lead_in = len(history.intents)
         self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
         self._previous_channels, self._part = writer.at_rest, 0
-        self._blocks: list[np.ndarray] = []
-        self._rows, self._used, self._flushed = self._allocate_rows(), 0, 0  # of the segment
+        self._rows = np.empty((self._length, writer.channel_count), np.float32)
+        self.count = 0  # of ticks so far
+        self._segment = self._flushed = self._saved = 0  # ticks: its first one, and those done
         self.recovery: RecoveryFile | None = None
         if plan.recovery:
             lead_in = history.build_performance(plan.name, 0, self._lead_in)
@@ -100,19 +101,16 @@ class Recorder:
             self._close_recovery(keep=False)
             raise
 
-    @property
-    def count(self) -> int:
-        """The number of ticks so far."""
-        return sum(map(len, self._blocks)) + self._used
-
     def tick(self, pose: np.ndarray) -> None:
         """Add a pose (7, B), whose tick the history has already."""
-        if self._used == self._length:  # several ticks may come between two flushes
+        if self.count - self._segment == self._length:  # several may come between two flushes
             self._begin_segment()
+        if self.count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._previous_channels = self._writer.compute_channels(pose, self._previous_channels)
-        self._rows[self._used] = self._previous_channels
-        self._used += 1
-        if self._lead_in + self.count - self._saved >= round(self._fps):
+        self._rows[self.count] = self._previous_channels
+        self.count += 1
+        if self.count - self._saved >= round(self._fps):
             self._save_recovery()
 
     def flush(self) -> int:
@@ -120,18 +118,17 @@ class Recorder:
 
         If there were any, the pose has to be shown again: at the next update new keys override it.
         """
-        if self._used == self._length:
+        if self.count - self._segment == self._length:
             self._begin_segment()
             return 0
-        if self._used - self._flushed < self._pace:
+        if self.count - self._flushed < self._pace:
             return 0
-        self._flushed = self._used
+        self._flushed = self.count
         count, part = len(self._writer.tracks), self._part
         numbers = range(count * part // _PARTS, count * (part + 1) // _PARTS)
         self._part = (part + 1) % _PARTS
-        start = len(self._blocks) * self._length
-        frames = self._first + self._plan.frame_step * np.arange(start, start + self._used)
-        return self._growing.extend(numbers, frames, self._rows[: self._used])
+        frames = self._first + self._plan.frame_step * np.arange(self._segment, self.count)
+        return self._growing.extend(numbers, frames, self._rows[self._segment : self.count])
 
     def finish(self) -> Handle | None:
         """Write the take and return its action, or None if there was no tick.
@@ -176,7 +173,7 @@ class Recorder:
 
     def _collect_ticks(self, recorded: str) -> RecordedTicks:
         """Return all ticks so far; before the first, only its frame."""
-        rows = np.concatenate([*self._blocks, self._rows[: self._used]])
+        rows = self._rows[: self.count]
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
         name, writer = self._plan.name, self._writer
         played = rows, self._fps, self._lead_in, recorded, writer.collection
@@ -184,25 +181,15 @@ class Recorder:
 
     def _save_recovery(self) -> None:
         """Append the ticks since the last save to the recovery file."""
-        now = self._lead_in + self.count
-        if self.recovery and now > self._saved:
-            performed = self._history.build_performance(self._plan.name, self._saved, now)
-            self.recovery.append(self._get_last_rows(now - self._saved), performed)
-            self._saved = now
-
-    def _get_last_rows(self, count: int) -> np.ndarray:
-        """Return the channels of the last ticks."""
-        missing = count - self._used
-        rows = self._rows[max(self._used - count, 0) : self._used]
-        return np.concatenate([self._blocks[-1][-missing:], rows]) if missing > 0 else rows
+        if self.recovery and self.count > self._saved:
+            ticks = self._lead_in + self._saved, self._lead_in + self.count
+            performed = self._history.build_performance(self._plan.name, *ticks)
+            self.recovery.append(self._rows[self._saved : self.count], performed)
+            self._saved = self.count
 
     def _begin_segment(self) -> None:
-        self._blocks.append(self._rows)
-        self._rows, self._used, self._flushed = self._allocate_rows(), 0, 0
+        self._segment = self._flushed = self.count
         self._growing.clear()
-
-    def _allocate_rows(self) -> np.ndarray:
-        return np.empty((self._length, self._writer.channel_count), np.float32)
 
     def _close_recovery(self, *, keep: bool) -> None:
         if self.recovery:
