@@ -1,6 +1,4 @@
-"""Similarity of motion states: metric, exact k nearest neighbours, similarity weights (notebook
-003).
-"""
+"""Similarity of motion states: metric, exact nearest neighbours, weights (notebook 003)."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ _REACH = 4  # bones from the chest to a hand or past the head; fingers do not ma
 _ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight; weight times lever in metres
 _CHUNK = 2048  # states whose features are computed together
 _SMALLEST = 1e-12  # m², so that a state at distance zero has a weight
-# a rotation matrix among 4 x 4 zeros, row by row, of the products ww wi wj wk, iw ii ij ik, ... of
-# a unit quaternion's parts
+# a rotation matrix among 4 x 4 zeros, row by row, of a unit quaternion's products ww wi wj wk, ...
 _OF_PRODUCTS = np.pad(
     np.array(
         [
@@ -47,13 +44,12 @@ _OF_PRODUCTS = np.pad(
 
 @dataclass(frozen=True)
 class Metric:
-    """Weighted positions of bones and their motions within 1/30 s, in the character's frame;
-    distances are in metres.
+    """Weighted positions of bones and their motions within 1/30 s, in the character's frame.
 
-    The distance of two states is the sum over bones of the distances of their positions and of
-    their motions, with weights (B,). Motions of bones include the turn of the character but not
-    where it goes; both also count on their own, with `root_velocity` and `turn` (a weight times a
-    lever in metres). `fixed_positions` (3, B) in the parents' frames replace those of the poses.
+    The distance of two states in metres is the sum over bones of the distances of their positions
+    and of their motions, with weights (B,). Motions of bones include the turn of the character but
+    not where it goes; both also count on their own, with `root_velocity` and `turn` (a weight times
+    a lever in metres). `fixed_positions` (3, B) in the parents' frames replace those of the poses.
     """
 
     skeleton: Skeleton
@@ -66,33 +62,23 @@ class Metric:
 
     @classmethod
     def from_notebook(cls, database: Database) -> Metric:
-        """Return the metric of the notebook: weights by role, local positions of the first frame,
-        no root motion.
-        """
-        positions = compute_position_weights(database.skeleton, database.roles)
+        """Return the notebook's metric: local positions of the first frame, and no root motion."""
+        skeleton, fps = database.skeleton, database.fps
+        positions = compute_position_weights(skeleton, database.roles)
         fixed = np.array(database.poses[0, :3])
         fixed[:, 0] = 0
-        return cls(
-            database.skeleton,
-            database.fps,
-            positions,
-            (positions > 0).astype(np.float32),
-            fixed_positions=fixed,
-        )
+        moving = (positions > 0).astype(np.float32)
+        return cls(skeleton, fps, positions, moving, fixed_positions=fixed)
 
     @classmethod
     def from_database(cls, database: Database) -> Metric:
-        """Return the same weights with the positions of each pose, and with the root's velocity and
-        turn.
-        """
+        """Return the same weights with each pose's positions, and the root's velocity and turn."""
         positions = compute_position_weights(database.skeleton, database.roles)
         moving = (positions > 0).astype(np.float32)
         return cls(database.skeleton, database.fps, positions, moving, _ROOT_VELOCITY, _TURN)
 
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Return features (Q, F), three per term of the distance, of states (Q, 7, B) whose bone 0
-        rests at the origin.
-        """
+        """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
         to, away_from, weights = self._terms
         counted, by_root = len(to), self.root_velocity > 0 or self.turn > 0
         terms = np.zeros((3, counted + 2 * by_root, len(poses)), np.float32)
@@ -108,9 +94,7 @@ class Metric:
     def compute_state_features(
         self, states: MotionStates, check_cancelled: Callable[[], None] = lambda: None
     ) -> np.ndarray:
-        """Return features (S, F) of a field's own states; `check_cancelled` is called at times and
-        may raise to stop.
-        """
+        """Return features (S, F) of a field's own states; `check_cancelled` may raise to stop."""
         parts = []
         for start in range(0, len(states), _CHUNK):
             check_cancelled()
@@ -121,15 +105,10 @@ class Metric:
     @cached_property
     def _bones(self) -> np.ndarray:
         """The bones (n,) with weights and their ancestors, bone 0 first and then by depth."""
+        get_ancestors = self.skeleton.get_ancestors
         counted = np.flatnonzero((self.positions > 0) | (self.velocities > 0)).tolist()
-        bones = {
-            0,
-            *counted,
-            *(above for bone in counted for above in self.skeleton.get_ancestors(bone)),
-        }
-        return np.array(
-            sorted(bones, key=lambda bone: (len(self.skeleton.get_ancestors(bone)), bone)), np.intp
-        )
+        bones = {0, *counted, *(above for bone in counted for above in get_ancestors(bone))}
+        return np.array(sorted(bones, key=lambda bone: (len(get_ancestors(bone)), bone)), np.intp)
 
     @cached_property
     def _parts(self) -> np.ndarray:
@@ -138,8 +117,7 @@ class Metric:
 
     @cached_property
     def _chains(self) -> list[tuple[int, np.ndarray]]:
-        """For 1, 2, 4, ... bones up: the first index with such an ancestor, and the indices of the
-        ancestors.
+        """For 1, 2, 4, ... bones up: the first index with such an ancestor, and these ancestors.
 
         Each bone has two indices, before and after the tick.
         """
@@ -158,14 +136,13 @@ class Metric:
 
         Positions are measured from bone 0 at the origin, motions from before to after the tick.
         """
-        positions, velocities = (
-            self.positions[self._bones] * _POSITIONS,
-            self.velocities[self._bones] * (self.fps / _RATE),
-        )
+        positions = self.positions[self._bones] * _POSITIONS
+        velocities = self.velocities[self._bones] * (self.fps / _RATE)
         placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
-        to, away_from = (2 * placed, 2 * moving + 1), (np.zeros_like(placed), 2 * moving)
+        to = np.concatenate([2 * placed, 2 * moving + 1])
+        away_from = np.concatenate([np.zeros_like(placed), 2 * moving])
         weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
-        return np.concatenate(to), np.concatenate(away_from), weights[:, None]
+        return to, away_from, weights[:, None]
 
     def _compute_joints(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return the positions (3, 2 n, Q) of the bones, each before and after the tick.
@@ -202,9 +179,7 @@ def _compute_matrices(q: np.ndarray) -> np.ndarray:
 
 
 def compute_position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
-    """Return the notebook's weights (B,) of positions by role, for any skeleton: feet count most,
-    arms hardly.
-    """
+    """Return the notebook's weights (B,) of positions by role: feet count most, arms hardly."""
     weights = np.zeros(skeleton.bone_count, np.float32)
     for bone in range(skeleton.bone_count):
         above = skeleton.get_ancestors(bone)
@@ -229,16 +204,15 @@ def compute_similarity_weights(distances: np.ndarray) -> np.ndarray:
 
 
 class Neighbours:
-    """Exact k nearest neighbours of S states by their features (S, F), three to a term; term
-    lengths add up to the distance.
+    """Exact k nearest neighbours of S states by features (S, F), three to a term.
 
-    A sum of vectors is never longer than their total length. Where terms that vary together are
-    summed, as those of a foot and its toe, the distance by few sums is a close lower bound of the
-    whole distance. Similar states lie in blocks. By the triangle inequality a state's distance from
-    a query is at least the difference of their distances from the block's center. So a query checks
-    first the centers, then the sums of the remaining states, and few states in all terms. Similar
-    queries in one call are searched around their mean, which is faster. Use it from one thread at a
-    time: queries share work arrays.
+    The distance is the sum of the lengths of all terms. A sum of vectors is never longer than their
+    total length: where terms that vary together are summed, as those of a foot and its toe, the
+    distance by few sums is a close lower bound of the whole. Similar states lie in blocks, and by
+    the triangle inequality a state's distance from a query is at least the difference of their
+    distances from the block's center. So a query checks first the centers, then the sums of the
+    remaining states, and few states in all terms. Similar queries in one call are searched around
+    their mean, which is faster. Use it from one thread at a time: queries share work arrays.
     """
 
     _WIDER = 1.5  # times k: states considered to find those of different stretches
@@ -263,9 +237,9 @@ class Neighbours:
         self._ids = None if among is None or among.all() else np.flatnonzero(among)
         if followed is not None and self._ids is not None:
             followed = np.append(followed[self._ids[:-1]] & (np.diff(self._ids) == 1), False)
-        self._next = (
-            None if followed is None else np.where(followed, np.arange(1, len(followed) + 1), -1)
-        )
+        self._next: np.ndarray | None = None
+        if followed is not None:
+            self._next = np.where(followed, np.arange(1, len(followed) + 1), -1)
         some = features if self._ids is None else features[self._ids]
         # components before terms, so that one row is one read
         terms = np.ascontiguousarray(some.reshape(len(some), -1, 3).transpose(0, 2, 1))
@@ -277,20 +251,17 @@ class Neighbours:
         self._whole, self._sums = terms[self._states], sums[self._states]
         blocks = self._sums.reshape(-1, self._BLOCK, *sums.shape[1:])
         middles = blocks.mean(axis=1)
-        self._center_distances = _compute_distances(blocks, middles[:, None])
+        self._center_distances = _sum_lengths(blocks - middles[:, None])
         self._radii = self._center_distances.max(axis=1)
         self._centers = np.ascontiguousarray(middles.transpose(1, 2, 0))
         # the error of sums grows with their terms
-        self._slack = self._ROUNDING * float(
-            np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max()
-        )
+        largest = np.abs(terms).sum(axis=(1, 2)).max() + self._radii.max()
+        self._slack = self._ROUNDING * float(largest)
         # padding of the last block is no state
         for padded in (self._whole, self._sums, self._center_distances.reshape(-1)):
             padded[self._count :] = np.inf
-        self._differences, self._squares = (
-            np.empty_like(self._centers),
-            np.empty_like(self._centers[0]),
-        )
+        self._differences = np.empty_like(self._centers)
+        self._squares = np.empty_like(self._centers[0])
 
     def find_nearest(
         self, features: np.ndarray, k: int, apart: bool = False
@@ -301,15 +272,10 @@ class Neighbours:
         and after them: the higher the frame rate, the more of the nearest are a tick apart and lead
         to the same. If there are fewer than k states, all are returned.
         """
-        k = min(k, self._count)
-        queries = (
-            features.reshape(len(features), -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
-        )
-        indices, distances = (
-            np.empty((len(queries), k), np.intp),
-            np.empty((len(queries), k), np.float32),
-        )
-        for start in range(0, len(queries), self._BATCH):
+        count, k = len(features), min(k, self._count)
+        queries = features.reshape(count, -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
+        indices, distances = np.empty((count, k), np.intp), np.empty((count, k), np.float32)
+        for start in range(0, count, self._BATCH):
             part = slice(start, start + self._BATCH)
             self._fill_nearest(queries[part], apart, indices[part], distances[part])
         return indices if self._ids is None else self._ids.take(indices), distances
@@ -348,42 +314,34 @@ class Neighbours:
     def _fill_together(
         self, queries: np.ndarray, indices: np.ndarray, distances: np.ndarray
     ) -> bool:
-        """Fill the results of queries (Q, 3, terms) if they are similar; return whether
-        they are.
-        """
+        """Fill the results of queries (Q, 3, terms) if they are similar; return whether so."""
         k = indices.shape[1]
         middle = queries.sum(axis=0) / np.float32(len(queries))
         sums = middle @ self._signs
         away = self._measure_to_centers(sums)
-        seeds = self._whole.take(
-            self._rows.take(self._find_nearest_blocks(away, k), axis=0).ravel(), axis=0
-        )
-        reach = self._bound_reach(
-            seeds[_find_smallest(_compute_distances(seeds, middle), 2 * k)], queries, k
-        )
-        aside = _compute_distances(queries, middle)
+        blocks = self._find_nearest_blocks(away, k)
+        seeds = self._whole.take(self._rows.take(blocks, axis=0).ravel(), axis=0)
+        nearest = seeds[_find_smallest(_sum_lengths(seeds - middle), 2 * k)]
+        reach = self._bound_reach(nearest, queries, k)
+        aside = _sum_lengths(queries - middle)
         if aside.max() > reach.max():
             return False
         rows = self._find_rows_within(sums, away, float((reach + aside).max()))
         rows = rows.take(self._states.take(rows).argsort())
         states = self._whole.take(rows, axis=0)
-        from_middle = _compute_distances(states, middle)
+        from_middle = _sum_lengths(states - middle)
         # by now, nearer states than the seeds are known
-        reach = self._bound_reach(states[_find_smallest(from_middle, 2 * k)], queries, k) * (
-            1 + self._ROUNDING
-        )
+        nearest = states[_find_smallest(from_middle, 2 * k)]
+        reach = self._bound_reach(nearest, queries, k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
         if len(query) > self._MAX_PAIRS:
             return False
-        near = _compute_distances(
-            self._sums.take(rows.take(state), axis=0), (queries @ self._signs).take(query, axis=0)
-        )
+        query_sums = (queries @ self._signs).take(query, axis=0)
+        near = _sum_lengths(self._sums.take(rows.take(state), axis=0) - query_sums)
         possible = near <= reach.take(query) + self._slack
         query, state = query[possible], state[possible]
         exact = np.full((len(queries), len(rows)), np.inf, np.float32)
-        exact[query, state] = _compute_distances(
-            states.take(state, axis=0), queries.take(query, axis=0)
-        )
+        exact[query, state] = _sum_lengths(states.take(state, axis=0) - queries.take(query, axis=0))
         used = np.flatnonzero(np.bincount(state, minlength=len(rows)))
         order = used.take(exact.take(used, axis=1).argsort(axis=1, kind="stable")[:, :k])
         indices[:] = self._states.take(rows.take(order))
@@ -391,9 +349,7 @@ class Neighbours:
         return True
 
     def _rank(self, states: np.ndarray, exact: np.ndarray, reach: np.float32) -> np.ndarray:
-        """Return ranks (n,) of states: distances, raised beyond the reach for states no nearer than
-        the one before or after.
-        """
+        """Return ranks (n,): distances, raised for states no nearer than one beside them."""
         assert self._next is not None
         pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
         further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))
@@ -402,22 +358,19 @@ class Neighbours:
         return rank
 
     def _find_nearest_blocks(self, away: np.ndarray, k: int) -> np.ndarray:
-        """Return the blocks with the nearest centers, `away` (blocks,), with at least 2 k
-        states.
-        """
+        """Return the blocks with the nearest centers, with at least 2 k states."""
         return _find_smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
 
     def _bound_reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
-        """Return an upper bound (Q,) of the distances of each query's k nearest, from some
-        states.
-        """
-        distances = _compute_distances(seeds, queries[:, None])
+        """Return an upper bound (Q,) of the distances of each query's k nearest, by some states."""
+        distances = _sum_lengths(seeds - queries[:, None])
         distances.partition(k - 1, axis=1)
         return distances[:, k - 1]
 
     def _find_rows_within(self, sums: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
-        """Return rows (n,) that may be within a distance of a query, given its sums and its
-        distances from the centers.
+        """Return rows (n,) that may be within a distance of a query, given its sums.
+
+        `away` (blocks,) are its distances from the centers.
         """
         limit = most * (1 + self._ROUNDING) + self._slack
         blocks = (away - self._radii <= limit).nonzero()[0]
@@ -435,17 +388,10 @@ class Neighbours:
 
 
 def _order_in_blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
-    """Return an order of points (N, D) with similar ones in blocks; the last one is repeated to
-    fill its block.
-    """
+    """Return an order of points (N, D) in blocks of similar ones; the last fills its block."""
     order = kd_order(points, group, block)
     once = order[np.sort(np.unique(order, return_index=True)[1])]
     return np.pad(once, (0, -len(once) % block), mode="edge")
-
-
-def _compute_distances(states: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Return the distances (...) of features (..., 3, terms)."""
-    return _sum_lengths(states - queries)
 
 
 def _compute_row_distances(features: np.ndarray, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
@@ -462,12 +408,10 @@ def _sum_lengths(d: np.ndarray) -> np.ndarray:
 
 
 def _find_smallest(values: np.ndarray, count: int) -> np.ndarray:
-    """Return the indices (count,) of the smallest values (n,), unordered; all if there are
-    no more.
-    """
-    return (
-        np.arange(len(values)) if count >= len(values) else values.argpartition(count - 1)[:count]
-    )
+    """Return the indices (count,) of the smallest values (n,), unordered; all if no more."""
+    if count >= len(values):
+        return np.arange(len(values))
+    return values.argpartition(count - 1)[:count]
 
 
 def _choose_sum_signs(terms: np.ndarray, count: int) -> np.ndarray:
@@ -481,10 +425,8 @@ def _choose_sum_signs(terms: np.ndarray, count: int) -> np.ndarray:
     signs = np.eye(parts.shape[1], dtype=np.float32)
     while len(signs) > count:
         squares = (parts * parts).sum(axis=2)
-        separate, products = (
-            squares[:, :, None] + squares[:, None],
-            2 * parts @ parts.transpose(0, 2, 1),
-        )
+        separate = squares[:, :, None] + squares[:, None]
+        products = 2 * parts @ parts.transpose(0, 2, 1)
         joined = np.sqrt(np.maximum([separate + products, separate - products], 0)).mean(axis=1)
         lengths = np.sqrt(squares).mean(axis=0)
         loss = lengths[:, None] + lengths - joined

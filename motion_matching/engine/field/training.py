@@ -109,8 +109,8 @@ class Training:
         """Take over what a file holds of this training: tables, and values of the same tasks.
 
         Returns whether the file is of this training: of the same data, states and actions. Another
-        file changes nothing, nor does one that holds less than is done already. Raises SettingsError if
-        the file is not a field.
+        file changes nothing, nor does one that holds less than is done already. Raises
+        SettingsError if the file is not a field.
         """
         function, arrays = value_functions.read(path)
         k = self.tables.turn.shape[1]

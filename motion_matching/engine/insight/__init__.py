@@ -1,6 +1,4 @@
-"""What the data holds and what the search sees: coverage, maps of poses, the frame inspector, and
-pictures.
-"""
+"""What the data holds and what the search sees: coverage, maps, the frame inspector, pictures."""
 
 from typing import TYPE_CHECKING
 

@@ -42,8 +42,7 @@ _HISTOGRAMS = {  # unit, edges; the last bin is open
 class GroundMotion:
     """Motion on the ground at each frame (F,): speed, acceleration and turn rate, left positive.
 
-    In metres, radians and seconds; `mean_speed` and `mean_turn_rate` are averaged over the second
-    around the frame.
+    In metres, radians and seconds; means are over the second around the frame.
     """
 
     speed: Array
@@ -55,10 +54,8 @@ class GroundMotion:
     @staticmethod
     def concatenate(motions: Iterable[GroundMotion]) -> GroundMotion:
         """Return all frames of several motions."""
-        speed, acceleration, turn_rate, *means = zip(
-            *(vars(m).values() for m in motions), strict=True
-        )
-        return GroundMotion(*map(np.concatenate, (speed, acceleration, turn_rate, *means)))
+        columns = zip(*(vars(motion).values() for motion in motions), strict=True)
+        return GroundMotion(*map(np.concatenate, columns))
 
     def select(self, frames: Array | slice) -> GroundMotion:
         """Return the motion at some frames."""
@@ -67,7 +64,7 @@ class GroundMotion:
 
 def measure_track(track: Array, fps: float) -> GroundMotion:
     """Measure the motion along a track (F, 3) of x, y and yaw with three frames or more."""
-    from scipy.ndimage import uniform_filter1d
+    from scipy.ndimage import uniform_filter1d  # panels draw a coverage without scipy
 
     velocity = np.gradient(track[:, :2], 1.0 / fps, axis=0)
     speed, turn_rate = np.linalg.norm(velocity, axis=1), np.gradient(track[:, 2], 1.0 / fps)
@@ -80,9 +77,8 @@ def measure_track(track: Array, fps: float) -> GroundMotion:
 def measure_database(database: Database) -> GroundMotion:
     """Measure the motion of all playable frames, each range by itself."""
     ranges = zip(database.starts, database.stops, strict=True)
-    return measure_tracks((database.track[a:b] for a, b in ranges), database.fps).select(
-        database.playable
-    )
+    motion = measure_tracks((database.track[a:b] for a, b in ranges), database.fps)
+    return motion.select(database.playable)
 
 
 def simulate_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
@@ -90,12 +86,11 @@ def simulate_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
 
     The random script is the longest.
     """
+    speeds = settings.walk, settings.run
     for gait in scripts.GAITS if settings.run != settings.walk else ("walk",):
         for name in scripts.NAMES:
             seconds = 300.0 if name == "random" else 40.0
-            script = scripts.build_script(
-                name, seconds, fps, settings.walk, settings.run, gait=gait
-            )
+            script = scripts.build_script(name, seconds, fps, *speeds, gait=gait)
             yield simulate(script, settings, fps)
 
 
@@ -108,11 +103,7 @@ def count_cell_frames(motion: GroundMotion) -> Array:
     """Count the frames in each cell (speeds, turns); the last cells are open."""
     speed = np.clip(motion.mean_speed, 0.0, SPEED_EDGES[-1] - 1e-6)
     turn = np.clip(motion.mean_turn_rate, TURN_EDGES[0], TURN_EDGES[-1] - 1e-6)
-    row, column = (
-        np.searchsorted(e, v, "right") - 1 for e, v in ((SPEED_EDGES, speed), (TURN_EDGES, turn))
-    )
-    shape = len(SPEED_EDGES) - 1, len(TURN_EDGES) - 1
-    return np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
+    return np.histogramdd((speed, turn), (SPEED_EDGES, TURN_EDGES))[0].astype(int)
 
 
 @dataclass(frozen=True)
@@ -130,26 +121,18 @@ class Coverage:
     @property
     def visible_row_count(self) -> int:
         """Number of speeds a picture needs, from standing to the fastest in data or demand."""
-        return 1 + int(
-            np.flatnonzero((self.frames > 0).any(axis=1) | self.holes.any(axis=1)).max(initial=0)
-        )
+        visible = (self.frames > 0).any(axis=1) | self.holes.any(axis=1)
+        return 1 + int(np.flatnonzero(visible).max(initial=0))
 
     def suggest_captures(self) -> list[str]:
         """Return what to capture next, a sentence each, the highest demand first."""
         lacking = []
-        for row in range(len(self.frames)):
-            for cells, sides in _group_holes(self.holes[row]):
-                part, there = (
-                    float(self.demand[row, cells].sum()),
-                    int(self.frames[row, cells].sum()),
-                )
-                lacking.append(
-                    (
-                        part,
-                        f"{_describe_movement(row)}{_describe_turning(cells, sides)}: {there} "
-                        f"frames, and the controller spends {100 * part:.1f} % of its time there",
-                    )
-                )
+        for row, holes in enumerate(self.holes):
+            for cells, sides in _group_holes(holes):
+                share, there = self.demand[row, cells].sum(), self.frames[row, cells].sum()
+                movement = f"{_describe_movement(row)}{_describe_turning(cells, sides)}"
+                time = f"the controller spends {100 * share:.1f} % of its time there"
+                lacking.append((share, f"{movement}: {there} frames, and {time}"))
         return [text for _, text in sorted(lacking, key=lambda hole: -hole[0])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -174,19 +157,16 @@ def _group_holes(holes: Array) -> list[tuple[list[int], str]]:
     """Group holes (turns,) that lie beside each other: straight on, left, right, or both."""
     middle = len(holes) // 2
     left, right = holes[middle + 1 :], holes[:middle][::-1]
-    stretches = [([middle], "")] if holes[middle] else []
-    for mask, sides in (
-        (left & right, "left or right"),
-        (left & ~right, "left"),
-        (right & ~left, "right"),
+    groups = [([middle], "")] if holes[middle] else []
+    for sides, signs, mask in (
+        ("left or right", (1, -1), left & right),
+        ("left", (1,), left & ~right),
+        ("right", (-1,), right & ~left),
     ):
         for a, b in find_runs(mask).tolist():
-            away = range(a + 1, b + 1)
-            cells = [middle + k for k in away if "left" in sides] + [
-                middle - k for k in away if "right" in sides
-            ]
-            stretches.append((cells, sides))
-    return stretches
+            cells = [middle + sign * k for sign in signs for k in range(a + 1, b + 1)]
+            groups.append((cells, sides))
+    return groups
 
 
 def _describe_movement(row: int) -> str:
@@ -194,23 +174,18 @@ def _describe_movement(row: int) -> str:
     if high <= _STANDING_SPEED:
         return "Standing"
     gait = "Walking" if high <= WALK_TO_RUN + 0.5 else "Running"
-    return (
-        f"{gait} faster than {low:g} m/s"
-        if row == len(SPEED_EDGES) - 2
-        else f"{gait} at {low:g} to {high:g} m/s"
-    )
+    is_open = row == len(SPEED_EDGES) - 2
+    return f"{gait} faster than {low:g} m/s" if is_open else f"{gait} at {low:g} to {high:g} m/s"
 
 
 def _describe_turning(cells: list[int], sides: str) -> str:
     if not sides:
         return " straight on"
-    rates = np.degrees(np.abs(np.concatenate([TURN_EDGES[cells], TURN_EDGES[np.array(cells) + 1]])))
-    low, high = round(float(rates.min())), round(float(rates.max()))
-    rate = (
-        f"faster than {low}"
-        if high >= round(float(np.degrees(TURN_EDGES[-1])))
-        else f"at {low} to {high}"
-    )
+    edges = np.array([TURN_EDGES[cells], TURN_EDGES[np.array(cells) + 1]])
+    rates = np.degrees(np.abs(edges)).round().astype(int)
+    low, high = rates.min(), rates.max()
+    is_open = high >= round(float(np.degrees(TURN_EDGES[-1])))
+    rate = f"faster than {low}" if is_open else f"at {low} to {high}"
     return f" while turning {sides} {rate}°/s"
 
 
@@ -222,16 +197,16 @@ def compute_histograms(data: GroundMotion, simulation: GroundMotion) -> dict[str
     tables = {}
     for name, (unit, edges) in _HISTOGRAMS.items():
         scale = np.degrees(1.0) if unit == "°/s" else 1.0
-        parts = []
+        shares = []
         for motion in (data, simulation):
             values = np.minimum(np.abs(getattr(motion, name)) * scale, edges[-1] - 1e-6)
-            parts.append(np.histogram(values, edges)[0] / max(len(values), 1))
+            shares.append(np.histogram(values, edges)[0] / max(len(values), 1))
         tables[name] = {
             "unit": unit,
             "edges": edges.tolist(),
-            "data": parts[0].round(5).tolist(),
-            "simulation": parts[1].round(5).tolist(),
-            "overlap": round(float(np.minimum(*parts).sum()), 5),
+            "data": shares[0].round(5).tolist(),
+            "simulation": shares[1].round(5).tolist(),
+            "overlap": round(float(np.minimum(*shares).sum()), 5),
         }
     return tables
 
@@ -241,19 +216,11 @@ def compute_histograms(data: GroundMotion, simulation: GroundMotion) -> dict[str
 
 def describe(covered: Coverage, tables: dict[str, dict[str, Any]], lacking: list[str]) -> str:
     """Return map, histograms and what to capture next as text."""
-    more = [f"  and {len(lacking) - _MAX_LISTED} more"] if len(lacking) > _MAX_LISTED else []
-    missing = [f"  {text}" for text in lacking[:_MAX_LISTED]] or [
-        "  nothing that the controller asks for is missing"
-    ]
-    return "\n".join(
-        [
-            *_format_map(covered),
-            *_format_histograms(tables),
-            "what to capture next:",
-            *missing,
-            *more,
-        ]
-    )
+    listed = lacking[:_MAX_LISTED] or ["nothing that the controller asks for is missing"]
+    if len(lacking) > _MAX_LISTED:
+        listed.append(f"and {len(lacking) - _MAX_LISTED} more")
+    lines = [*_format_map(covered), *_format_histograms(tables), "what to capture next:"]
+    return "\n".join([*lines, *(f"  {text}" for text in listed)])
 
 
 def _format_map(covered: Coverage) -> list[str]:
@@ -276,19 +243,17 @@ def _format_map(covered: Coverage) -> list[str]:
 def _format_histograms(tables: dict[str, dict[str, Any]]) -> list[str]:
     lines = []
     for name, table in tables.items():
-        sides = ("data", "simulation")
-        columns = 1 + max(
-            k for side in sides for k, part in enumerate(table[side]) if part >= 0.0005
-        )
+        shares = {side: table[side] for side in ("data", "simulation")}
+        visible = np.any([np.array(row) >= 0.0005 for row in shares.values()], axis=0)
+        columns = 1 + int(np.flatnonzero(visible).max())
         label = f"{name.replace('_', ' ')} in {table['unit']}"
         lines += [
             f"{label}; data and simulation object overlap by {table['overlap']:.0%}:",
             "  from        " + "".join(f"{edge:7g}" for edge in table["edges"][:columns]),
         ]
-        lines += [
-            f"  {side:12s}" + "".join(f"{100 * part:6.1f}%" for part in table[side][:columns])
-            for side in sides
-        ]
+        for side, row in shares.items():
+            parts = "".join(f"{100 * part:6.1f}%" for part in row[:columns])
+            lines.append(f"  {side:12s}{parts}")
     return lines
 
 
@@ -296,9 +261,9 @@ def suggest_captures(
     database: Database, settings: PerformerSettings, covered: Coverage
 ) -> list[str]:
     """Return what to capture next: directions slower than the settings, and holes of the map."""
-    gaits = {"Walking": settings.walk} | (
-        {"Running": settings.run} if settings.run != settings.walk else {}
-    )
+    gaits = {"Walking": settings.walk}
+    if settings.run != settings.walk:
+        gaits["Running"] = settings.run
     directions = {"forward": "forward", "side": "to the side", "back": "back"}
     slow = [
         f"{gait} {directions[lacking['direction']]} at {lacking['wanted']:g} m/s: the data "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,35 +31,28 @@ class Stroke(NamedTuple):
 
 def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     """Return the features of a frame as strokes, over its pose."""
-    positions = compute_bone_positions(database, frame)
     schema, values = database.schema, database.features[:, frame].astype(np.float64)
-    features = list(zip(schema.features, schema.slices, strict=True))
-    positions_by_time = {
-        t: p
-        for f, dimensions in features
-        if f.kind == "trajectory_position"
-        for t, p in zip(f.times, _to_rows(f, values[dimensions]), strict=True)
-    }
-    drawn = list(_make_body_strokes(database, positions))
-    if positions_by_time:
-        ordered = sorted({0.0: np.zeros(3)} | positions_by_time)
-        drawn.append(
-            Stroke("trajectory", np.array([positions_by_time.get(t, np.zeros(3)) for t in ordered]))
-        )
-    for feature, dimensions in features:
-        rows = _to_rows(feature, values[dimensions])
+    features = [
+        (feature, _to_rows(feature, values[dimensions]))
+        for feature, dimensions in zip(schema.features, schema.slices, strict=True)
+    ]
+    path = {0.0: np.zeros(3)}
+    for feature, rows in features:
+        if feature.kind == "trajectory_position":
+            path |= dict(zip(feature.times, rows, strict=True))
+    positions = compute_bone_positions(database, frame)
+    parents = database.skeleton.parents.tolist()
+    strokes = [Stroke("body", positions[[p, b]]) for b, p in enumerate(parents) if p > 0]
+    if len(path) > 1:
+        strokes.append(Stroke("trajectory", np.array([path[time] for time in sorted(path)])))
+    for feature, rows in features:
         if feature.kind in BONE_KINDS:
-            position = positions[find_role_bone(feature.bone, database.roles, database.skeleton)]
-            drawn += _make_bone_strokes(feature, rows[0], position)
+            bone = find_role_bone(feature.bone, database.roles, database.skeleton)
+            strokes += _make_feature_strokes(feature, rows[0], positions[bone])
         else:
-            drawn += [
-                stroke
-                for time, row in zip(feature.times, rows, strict=True)
-                for stroke in _make_trajectory_strokes(
-                    feature, row, positions_by_time.get(time, np.zeros(3))
-                )
-            ]
-    return tuple(drawn)
+            for time, row in zip(feature.times, rows, strict=True):
+                strokes += _make_feature_strokes(feature, row, path.get(time, np.zeros(3)))
+    return tuple(strokes)
 
 
 def compute_bone_positions(database: Database, frame: int) -> Array:
@@ -77,10 +70,7 @@ def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ..
     """Return a desired trajectory as strokes; its points are in the order of their times."""
     points = np.array([(p.x, p.y, 0.0) for p in trajectory])
     ahead = np.array([(np.sin(p.yaw), -np.cos(p.yaw), 0.0) for p in trajectory])
-    arrows = (
-        Stroke("direction", np.array([p, p + DIRECTION_LENGTH * d]))
-        for p, d in zip(points, ahead, strict=True)
-    )
+    arrows = (_make_arrow("direction", p, d) for p, d in zip(points, ahead, strict=True))
     return Stroke("trajectory", points), *arrows
 
 
@@ -92,27 +82,18 @@ def _to_rows(feature: Feature, values: Array) -> Array:
     return rows
 
 
-def _make_body_strokes(database: Database, positions: Array) -> Iterator[Stroke]:
-    for bone, parent in enumerate(database.skeleton.parents.tolist()):
-        if parent > 0:
-            yield Stroke("body", positions[[parent, bone]])
-
-
-def _make_bone_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
-    if feature.kind == "bone_velocity":
-        return [Stroke("velocity", np.array([position, position + VELOCITY_SCALE * value]))]
+def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
+    """Return one value (3,) of a feature as strokes: an arrow from a position, or a cross."""
+    _, _, kind = feature.kind.partition("_")
+    if kind != "position":
+        return [_make_arrow(kind, position, value)]
     centre = value if len(feature.axes) == 3 else np.array([*value[:2], position[2]])
-    return [
-        Stroke("position", centre + _CROSS_SIZE * np.outer([-1.0, 1.0], axis)) for axis in np.eye(3)
-    ]
+    is_bone = feature.kind in BONE_KINDS
+    arms = np.eye(3)[: 3 if is_bone else 2]
+    kind = "position" if is_bone else "trajectory"
+    return [Stroke(kind, centre + _CROSS_SIZE * np.outer([-1.0, 1.0], arm)) for arm in arms]
 
 
-def _make_trajectory_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
-    if feature.kind == "trajectory_position":
-        return [
-            Stroke("trajectory", value + _CROSS_SIZE * np.outer([-1.0, 1.0], axis))
-            for axis in np.eye(3)[:2]
-        ]
-    if feature.kind == "trajectory_direction":
-        return [Stroke("direction", np.array([position, position + DIRECTION_LENGTH * value]))]
-    return [Stroke("velocity", np.array([position, position + VELOCITY_SCALE * value]))]
+def _make_arrow(kind: str, position: Array, value: Array) -> Stroke:
+    scale = VELOCITY_SCALE if kind == "velocity" else DIRECTION_LENGTH
+    return Stroke(kind, np.array([position, position + scale * value]))

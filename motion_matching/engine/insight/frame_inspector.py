@@ -1,7 +1,6 @@
 """Inspect a frame as the search sees it: features, costs, and why other frames win or lose.
 
-All frames are measured, not only those that a search may choose, so that excluded ones are
-explained too.
+All frames are measured, not only those that a search may choose, to explain excluded ones too.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,9 +77,8 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
             f"'{text}' is not a frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
             f"CLIP:FRAME:{_MIRRORED}."
         )
-    of_clip = [
-        k for k, r in enumerate(database.ranges) if r.clip == clip and r.mirrored == mirrored
-    ]
+    shown = clip, mirrored
+    of_clip = [k for k, r in enumerate(database.ranges) if (r.clip, r.mirrored) == shown]
     if not of_clip:
         clips = sorted({r.clip for r in database.ranges})
         near = difflib.get_close_matches(clip, clips, 3, 0.5) or clips[:3]
@@ -89,15 +88,14 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
         )
     if which is not None:
         of_clip = of_clip[which : which + 1]
+    spans = []
     for k in of_clip:
-        origin, count = database.ranges[k], int(database.stops[k] - database.starts[k])
+        origin, start, stop = database.ranges[k], int(database.starts[k]), int(database.stops[k])
         offset = round((int(number) - origin.first_source_frame) / origin.source_frames_per_frame)
-        if 0 <= offset < count:
-            return int(database.starts[k]) + offset
-    ends = [(int(database.starts[k]), int(database.stops[k]) - 1) for k in of_clip]
-    spans = [
-        " to ".join(str(database.get_frame_source(end).frame) for end in pair) for pair in ends
-    ]
+        if 0 <= offset < stop - start:
+            return start + offset
+        first, last = (database.get_frame_source(frame).frame for frame in (start, stop - 1))
+        spans.append(f"{first} to {last}")
     raise SettingsError(
         f"The clip '{clip}' has no frame {number} in the database; it has "
         f"{' and '.join(spans) or 'none'}."
@@ -112,45 +110,31 @@ def predict_trajectory(
 ) -> list[TrajectoryPoint]:
     """Predict the trajectory from a frame at a desired velocity: forward and to the left, in m/s.
 
-    The character faces its desired direction, as when it is steered. Past points are the clip's
-    own.
+    The character faces its desired direction, as when it is steered. Past points are the clip's.
     """
     simulation = SimulationObject(settings)
-    vx, vy, rate = database.root_motion[frame].tolist()
-    simulation.vx, simulation.vy, simulation.yaw_rate = vx, vy, rate
+    simulation.vx, simulation.vy, simulation.yaw_rate = database.root_motion[frame].tolist()
     simulation.steer(Intent(velocity=(velocity[1], -velocity[0])), 1.0 / database.fps)
     times = _list_times(database)
-    later = dict(
-        zip(
-            (t for t in times if t > 0),
-            simulation.predict([t for t in times if t > 0]),
-            strict=True,
-        )
-    )
-    return [
-        later.get(time, point)
-        for time, point in zip(times, compute_clip_trajectory(database, frame), strict=True)
-    ]
+    future = [time for time in times if time > 0]
+    own = compute_clip_trajectory(database, frame)
+    return own[: len(times) - len(future)] + list(simulation.predict(future))
 
 
 def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPoint]:
     """Return the trajectory of the clip itself around a frame, seen from there."""
-    table, beyond, step = (
-        database.to_motion_table(),
-        database.schema.beyond_range,
-        1.0 / database.fps,
-    )
+    table, step = database.to_motion_table(), 1.0 / database.fps
     x, y, yaw = database.track[frame].tolist()
+
+    def sample(time: float) -> Array:
+        return sample_track(table, time, database.schema.beyond_range)[frame]
+
     points = []
     for time in _list_times(database):
-        before, there, after = (
-            sample_track(table, t, beyond)[frame] for t in (time - step, time, time + step)
-        )
-        vx, vy, _ = ((after - before) / (2 * step)).tolist()
-        position = planar.rotate_xy(float(there[0]) - x, float(there[1]) - y, -yaw)
-        points.append(
-            TrajectoryPoint(*position, float(there[2]) - yaw, *planar.rotate_xy(vx, vy, -yaw))
-        )
+        there_x, there_y, there_yaw = sample(time).tolist()
+        vx, vy, _ = ((sample(time + step) - sample(time - step)) / (2 * step)).tolist()
+        position = planar.rotate_xy(there_x - x, there_y - y, -yaw)
+        points.append(TrajectoryPoint(*position, there_yaw - yaw, *planar.rotate_xy(vx, vy, -yaw)))
     return points
 
 
@@ -176,39 +160,98 @@ def inspect_frame(
     Lists the `count` best other frames, one of those within a third of a second of each other. To
     inspect many frames, give the `method` that plays the database.
     """
-    if method is None:
-        method = MotionMatching(database, settings)
-    else:
-        method.apply(settings)
-    by_feature = method.compute_costs(
-        compute_clip_trajectory(database, frame) if trajectory is None else trajectory, frame
-    )
-    costs = by_feature.sum(axis=1) + database.bias
-    exclusions = _find_exclusions(database, settings)
-    searched = [*exclusions, *_find_search_exclusions(database, settings, frame, tags)]
-    chosen = _choose_frame(database, settings, frame, costs, searched, tags)
-    labels = [feature.label for feature in database.schema.features]
-
-    def measure_cost(k: int) -> FrameCost:
-        verdict = _describe_verdict(k, frame, chosen, costs, by_feature, labels, searched)
-        return FrameCost(k, float(costs[k]), tuple(by_feature[k].tolist()), verdict)
-
-    values = [database.features[dimensions, frame] for dimensions in database.schema.slices]
+    method = method or MotionMatching(database, settings)
+    method.apply(settings)
+    if trajectory is None:
+        trajectory = compute_clip_trajectory(database, frame)
+    search = _Search(database, settings, frame, tags, method.compute_costs(trajectory, frame))
+    features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
         tags=tuple(tag for tag in database.tag_names if database.make_tag_mask({tag})[frame]),
         bias=float(database.bias[frame]),
-        exclusion=_find_reason(exclusions, frame),
+        exclusion=_find_reason(_find_exclusions(database, settings), frame),
         features=tuple(
-            FeatureValue(f.label, np.reshape(v, (-1, len(f.axes))))
-            for f, v in zip(database.schema.features, values, strict=True)
+            FeatureValue(f.label, database.features[rows, frame].reshape(-1, len(f.axes)))
+            for f, rows in features
         ),
-        continuing=measure_cost(frame),
-        candidates=tuple(
-            measure_cost(k) for k in _select_cheapest(costs, frame, chosen, count, database.fps)
-        ),
-        chosen=chosen,
+        continuing=search.measure_cost(frame),
+        candidates=tuple(map(search.measure_cost, search.select_cheapest(count))),
+        chosen=search.chosen,
     )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search at a frame with requested tags: costs (N, features) of all frames and who wins."""
+
+    database: Database
+    settings: PerformerSettings
+    frame: int
+    tags: frozenset[str]
+    by_feature: Array
+
+    @cached_property
+    def costs(self) -> Array:
+        """The costs (N,) of all frames."""
+        return self.by_feature.sum(axis=1) + self.database.bias
+
+    @cached_property
+    def exclusions(self) -> list[tuple[str, Array]]:
+        """Why frames may not be entered from this one: each reason with its frames (N,)."""
+        database, settings = self.database, self.settings
+        distance = np.abs(np.arange(database.frame_count) - self.frame)
+        near = distance < round(settings.surroundings * database.fps)
+        exclusions = _find_exclusions(database, settings)
+        exclusions.append(("too near the frame itself", near))
+        if self.tags:
+            reason = f"not tagged {' and '.join(sorted(self.tags))}"
+            exclusions.append((reason, ~database.make_tag_mask(self.tags)))
+        return exclusions
+
+    @cached_property
+    def chosen(self) -> int:
+        """The frame that a search enters, or the frame itself if playing on is best."""
+        database, frame = self.database, self.frame
+        excluded = np.any([frames for _, frames in self.exclusions], axis=0)
+        leave = bool(database.successors[frame] < 0 or not database.make_tag_mask(self.tags)[frame])
+        if leave and excluded.all():
+            excluded = ~database.find_candidates(self.settings.end_guard)
+        best = int(np.where(excluded, np.inf, self.costs).argmin())
+        better = self.costs[best] < self.costs[frame] - self.settings.continuing_bias
+        return best if (leave or better) and not excluded[best] else frame
+
+    def select_cheapest(self, count: int) -> list[int]:
+        """Return the cheapest other frames, spread out, and the chosen one, sorted by cost."""
+        left, apart = self.costs.copy(), round(_MIN_SEPARATION * self.database.fps)
+        left[self.frame] = np.inf
+        selected: list[int] = []
+        k = self.chosen if self.chosen != self.frame else int(left.argmin())
+        while len(selected) < count and np.isfinite(left[k]):
+            selected.append(k)
+            left[max(k - apart + 1, 0) : k + apart] = np.inf
+            k = int(left.argmin())
+        return sorted(selected, key=lambda k: self.costs[k])
+
+    def measure_cost(self, k: int) -> FrameCost:
+        """Return the cost and the verdict of a frame."""
+        by_feature = tuple(self.by_feature[k].tolist())
+        return FrameCost(k, float(self.costs[k]), by_feature, self._describe_verdict(k))
+
+    def _describe_verdict(self, k: int) -> str:
+        chosen, more = self.chosen, self.costs[k] - self.costs[self.chosen]
+        if k == chosen:
+            return "played on" if k == self.frame else "entered"
+        if k == self.frame:
+            return f"left: {more:.3g} more" if more > 0 else "left: it ends here"
+        if reason := _find_reason(self.exclusions, k):
+            return f"excluded: {reason}"
+        if more < 0:
+            return f"lost: better by {-more:.3g}, less than the continuing bias"
+        by_feature = self.by_feature[k] - self.by_feature[chosen]
+        worst = int(by_feature.argmax())
+        label = self.database.schema.features[worst].label
+        return f"lost: {more:.3g} more, most by {label} ({by_feature[worst]:+.3g})"
 
 
 def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tuple[str, Array]]:
@@ -222,85 +265,8 @@ def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tu
     ]
 
 
-def _find_search_exclusions(
-    database: Database, settings: PerformerSettings, frame: int, tags: frozenset[str]
-) -> list[tuple[str, Array]]:
-    """Return why frames may not be entered from a frame, with requested tags."""
-    near = np.abs(np.arange(database.frame_count) - frame) < round(
-        settings.surroundings * database.fps
-    )
-    exclusions = [("too near the frame itself", near)]
-    if tags:
-        exclusions.append(
-            (f"not tagged {' and '.join(sorted(tags))}", ~database.make_tag_mask(tags))
-        )
-    return exclusions
-
-
 def _find_reason(exclusions: Sequence[tuple[str, Array]], frame: int) -> str:
     return next((reason for reason, frames in exclusions if frames[frame]), "")
-
-
-def _choose_frame(
-    database: Database,
-    settings: PerformerSettings,
-    frame: int,
-    costs: Array,
-    exclusions: Sequence[tuple[str, Array]],
-    tags: frozenset[str],
-) -> int:
-    """Return the frame that a search enters, or the frame itself if playing on is best."""
-    excluded = np.any([frames for _, frames in exclusions], axis=0)
-    leave = database.successors[frame] < 0 or bool(tags and not database.make_tag_mask(tags)[frame])
-    if leave and excluded.all():
-        excluded = ~database.find_candidates(settings.end_guard)
-    best = int(np.where(excluded, np.inf, costs).argmin())
-    better = leave or costs[best] < costs[frame] - settings.continuing_bias
-    return best if better and not excluded[best] else frame
-
-
-def _select_cheapest(costs: Array, frame: int, chosen: int, count: int, fps: float) -> list[int]:
-    """Return the cheapest frames, spread out, and the chosen one, without the frame itself.
-
-    They are sorted by cost.
-    """
-    left, apart = costs.copy(), round(_MIN_SEPARATION * fps)
-    left[frame] = np.inf
-    selected: list[int] = []
-    k = chosen if chosen != frame else int(left.argmin())
-    while len(selected) < count and np.isfinite(left[k]):
-        selected.append(k)
-        left[max(k - apart + 1, 0) : k + apart] = np.inf
-        k = int(left.argmin())
-    return sorted(selected, key=lambda k: costs[k])
-
-
-def _describe_verdict(
-    k: int,
-    frame: int,
-    chosen: int,
-    costs: Array,
-    by_feature: Array,
-    labels: Sequence[str],
-    exclusions: Sequence[tuple[str, Array]],
-) -> str:
-    if k == chosen:
-        return "played on" if k == frame else "entered"
-    if k == frame:
-        return (
-            "left: it ends here"
-            if not costs[chosen] < costs[k]
-            else f"left: {costs[k] - costs[chosen]:.3g} more"
-        )
-    if reason := _find_reason(exclusions, k):
-        return f"excluded: {reason}"
-    if costs[k] < costs[chosen]:
-        return f"lost: better by {costs[chosen] - costs[k]:.3g}, less than the continuing bias"
-    more = by_feature[k] - by_feature[chosen]
-    worst = int(more.argmax())
-    return (
-        f"lost: {costs[k] - costs[chosen]:.3g} more, most by {labels[worst]} ({more[worst]:+.3g})"
-    )
 
 
 # ---------------------------------------------------------------- for people
@@ -310,25 +276,21 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     """Return an inspection as text."""
     speed, turn = measure_motion(database, inspection.frame)
     entered = f"excluded: {inspection.exclusion}" if inspection.exclusion else "may be entered"
+    bias = f"; bias {inspection.bias:+g}" if inspection.bias else ""
     lines = [
         f"{format_frame(database, inspection.frame)}: frame {inspection.frame} of the database, "
         f"{speed:.2f} m/s, turning at {turn:+.0f}°/s; {entered}",
-        f"tags: {', '.join(inspection.tags) or 'none'}"
-        + (f"; bias {inspection.bias:+g}" if inspection.bias else ""),
+        f"tags: {', '.join(inspection.tags) or 'none'}{bias}",
         f"  {'feature':42s} {'playing on':>10s}  value",
     ]
-    for feature, cost in zip(inspection.features, inspection.continuing.by_feature, strict=True):
+    for feature, share in zip(inspection.features, inspection.continuing.by_feature, strict=True):
         values = " | ".join(" ".join(f"{value:+.2f}" for value in row) for row in feature.values)
-        lines.append(f"  {feature.label:42s} {cost:10.3f}  {values}")
-    width = max([len(format_frame(database, c.frame)) for c in inspection.candidates], default=0)
-    lines.append(
-        f"  {'playing on':{width}s} {inspection.continuing.cost:10.3f}  "
-        f"{inspection.continuing.verdict}"
-    )
-    lines += [
-        f"  {format_frame(database, c.frame):{width}s} {c.cost:10.3f}  {c.verdict}"
-        for c in inspection.candidates
-    ]
+        lines.append(f"  {feature.label:42s} {share:10.3f}  {values}")
+    names = [format_frame(database, c.frame) for c in inspection.candidates]
+    width = max(map(len, names), default=0)
+    others = zip(names, inspection.candidates, strict=True)
+    for name, cost in (("playing on", inspection.continuing), *others):
+        lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}")
     return "\n".join(lines)
 
 
@@ -337,12 +299,10 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
     labels = [feature.label for feature in inspection.features]
 
     def cost_to_dict(cost: FrameCost) -> dict[str, Any]:
-        costs = {
-            label: round(value, 5) for label, value in zip(labels, cost.by_feature, strict=True)
-        }
+        rounded = [round(value, 5) for value in cost.by_feature]
         return vars(database.get_frame_source(cost.frame)) | {
             "cost": round(cost.cost, 5),
-            "by_feature": costs,
+            "by_feature": dict(zip(labels, rounded, strict=True)),
             "verdict": cost.verdict,
         }
 
@@ -350,9 +310,7 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
         "tags": list(inspection.tags),
         "bias": inspection.bias,
         "barred": inspection.exclusion,
-        "features": {
-            feature.label: feature.values.round(5).tolist() for feature in inspection.features
-        },
+        "features": {f.label: f.values.round(5).tolist() for f in inspection.features},
         "playing_on": cost_to_dict(inspection.continuing),
         "candidates": [cost_to_dict(candidate) for candidate in inspection.candidates],
     }

@@ -109,9 +109,8 @@ class PoseMap:
     def locate(self, feature: Array) -> Array:
         """Return the position (2,) of a pose with raw features (D,) on the map by dissimilarity."""
         weighted = ((feature - self.mean) * self.scale)[:, None]
-        return self.landmark_map.locate(
-            compute_dissimilarities(weighted, self.landmarks, self.vectors)
-        )[0]
+        distances = compute_dissimilarities(weighted, self.landmarks, self.vectors)
+        return self.landmark_map.locate(distances)[0]
 
     def to_dict(self, database: Database, most: int = 3000) -> dict[str, Any]:
         """Return the map as JSON data, of at most `most` frames, evenly spread."""
@@ -128,7 +127,7 @@ class PoseMap:
 
 def build_pose_map(database: Database, landmarks: int = LANDMARKS) -> PoseMap:
     """Map a database's frames by its features, normalized and weighted as in the search."""
-    schema, mean = database.schema, database.normalization.mean
+    schema, mean, count = database.schema, database.normalization.mean, database.frame_count
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
     vectors = tuple(
@@ -136,18 +135,13 @@ def build_pose_map(database: Database, landmarks: int = LANDMARKS) -> PoseMap:
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)
         for start in range(dimensions.start, dimensions.stop, len(feature.axes))
     )
-    chosen = features[:, _select_evenly(database.frame_count, landmarks)]
+    chosen = features[:, _select_evenly(count, landmarks)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
-    mds = np.concatenate(
-        [
-            scaled.locate(
-                compute_dissimilarities(features[:, start : start + _CHUNK], chosen, vectors)
-            )
-            for start in range(0, database.frame_count, _CHUNK)
-        ]
-    )
+    chunks = (features[:, start : start + _CHUNK] for start in range(0, count, _CHUNK))
+    located = [scaled.locate(compute_dissimilarities(c, chosen, vectors)) for c in chunks]
+    mds = np.concatenate(located)
     pca, explained_variance = compute_principal_map(features.T)
-    frames = _select_evenly(database.frame_count, _SAMPLE)
+    frames = _select_evenly(count, _SAMPLE)
     sample = features[:, frames]
     euclidean = compute_dissimilarities(sample, sample, [slice(0, len(features))])
     stress = {

@@ -28,8 +28,7 @@ _LEFT, _TOP, _WIDTH, _HEIGHT = 60.0, 50.0, 450.0, 360.0
 class Curves(NamedTuple):
     """Lines (n, 2) by kind, 0 to 1 along the sweeps and up a logarithmic scale.
 
-    `scale` holds heights with their labels; `sweeps` is the number of sweeps that the width stands
-    for.
+    `scale` holds heights with their labels; `sweeps` is how many the width stands for.
     """
 
     lines: dict[str, np.ndarray]
@@ -46,12 +45,8 @@ def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> C
         return None
     least, most, mean = np.asarray(residuals, np.float64).T
     count = max(sweeps, len(residuals), 2)
-    values = {
-        "most": most,
-        "mean": mean,
-        "least": least,
-        "promised": most[0] * discount ** np.arange(count),
-    }
+    promised = most[0] * discount ** np.arange(count)
+    values = {"most": most, "mean": mean, "least": least, "promised": promised}
     top = max(float(most.max()), 1e-12)
     drawn = np.concatenate([values[kind] for kind in ("most", "mean", "promised")])
     low = np.log10(np.clip(drawn.min(), top * 10.0**-_DECADES, 0.5 * top))
@@ -65,16 +60,10 @@ def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> C
         for kind, value in values.items()
     }
     steps = (1, 2, 5) if high - low < 2 else (1,)
-    marks = [
-        step * 10.0**power
-        for power in range(int(np.floor(low)), int(np.ceil(high)) + 1)
-        for step in steps
-    ]
-    scale = tuple(
-        (float(to_height(np.array(mark))), f"{mark:g}")
-        for mark in marks
-        if low <= np.log10(mark) <= high
-    )
+    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    marks = [step * 10.0**power for power in powers for step in steps]
+    marks = [mark for mark in marks if low <= np.log10(mark) <= high]
+    scale = tuple((float(to_height(np.array(mark))), f"{mark:g}") for mark in marks)
     return Curves(lines, scale, count)
 
 
@@ -85,34 +74,21 @@ def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
         raise SettingsError(
             "The training made no sweep, so there is nothing to draw; train for at least one."
         )
-    parts = []
-    for height, label in curves.scale:
-        level = _TOP + _HEIGHT * (1.0 - height)
-        parts.append(
-            f'<line x1="{_LEFT:g}" x2="{_LEFT + _WIDTH:g}" y1="{level:.1f}" y2="{level:.1f}" '
-            'stroke="#ddd"/>'
-            f'<text class="small" x="{_LEFT - 8:g}" y="{level + 3:.1f}" '
-            f'text-anchor="end">{label}</text>'
-        )
+    parts, right, bottom, to_the_left = [], _LEFT + _WIDTH, _TOP + _HEIGHT, ' text-anchor="end"'
+    for height, text in curves.scale:
+        y = bottom - _HEIGHT * height
+        ends = f'x1="{_LEFT:g}" x2="{right:g}" y1="{y:.1f}" y2="{y:.1f}"'
+        parts.append(f'<line {ends} stroke="#ddd"/>')
+        parts.append(pictures.make_label(_LEFT - 8, y + 3, text, to_the_left))
     for number, (kind, name) in enumerate(KINDS.items()):
-        x, y = curves.lines[kind].T
-        positions = np.stack([_LEFT + _WIDTH * x, _TOP + _HEIGHT * (1.0 - y)], axis=1)
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in positions.tolist())
+        places = (_LEFT, bottom) + curves.lines[kind] * (_WIDTH, -_HEIGHT)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places.tolist())
         dashes = ' stroke-dasharray="6 4"' if kind == "promised" else ""
-        parts.append(
-            f'<polyline id="{kind}" stroke="{_COLOURS[kind]}" '
-            f'style="stroke-width:2;opacity:1"{dashes} '
-            f'points="{points}"/>'
-        )
-        parts.append(
-            f'<text x="{_LEFT + 130 * number:g}" y="{_TOP + _HEIGHT + 44:g}" '
-            f'style="fill:{_COLOURS[kind]}">'
-            f"{escape(name)}</text>"
-        )
-    parts.append(
-        f'<text class="small" x="{_LEFT:g}" y="{_TOP + _HEIGHT + 18:g}">sweep 1</text>'
-        f'<text class="small" x="{_LEFT + _WIDTH:g}" y="{_TOP + _HEIGHT + 18:g}" text-anchor="end">'
-        f"{curves.sweeps}</text>"
-    )
+        style = f'stroke="{_COLOURS[kind]}" style="stroke-width:2;opacity:1"{dashes}'
+        parts.append(f'<polyline id="{kind}" {style} points="{points}"/>')
+        place = f'x="{_LEFT + 130 * number:g}" y="{bottom + 44:g}"'
+        parts.append(f'<text {place} style="fill:{_COLOURS[kind]}">{escape(name)}</text>')
+    parts.append(pictures.make_label(_LEFT, bottom + 18, "sweep 1"))
+    parts.append(pictures.make_label(right, bottom + 18, f"{curves.sweeps}", to_the_left))
     title = f"How much each sweep changes the values, discount {discount:.4g}"
     pictures.write_pictures([pictures.make_picture("residuals", title, parts)], path)

@@ -18,10 +18,9 @@ Array = np.ndarray
 SECONDS = 1.0  # length of a strand
 MAX_SPEED = 5.0  # m/s, the lightest colour
 _POINTS = 11
-_VIRIDIS = (
-    np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)
-    / 255.0
-)
+
+
+_COLOURS = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)]  # viridis
 
 
 class Strands(NamedTuple):
@@ -43,10 +42,8 @@ class Strands(NamedTuple):
 
 def from_database(database: Database, most: int) -> Strands:
     """Return strands of playable frames that a second follows, at most `most`, evenly spread."""
-    last = database.stops[database.range_of_frame]
-    frames = np.flatnonzero(
-        database.playable & (np.arange(database.frame_count) + _count_frames(database.fps) < last)
-    )
+    ends = np.arange(database.frame_count) + _count_frames(database.fps)
+    frames = np.flatnonzero(database.playable & (ends < database.stops[database.range_of_frame]))
     return _trace_strands(database.track, sample_evenly(frames, most), database.fps)
 
 
@@ -79,7 +76,6 @@ def _trace_strands(track: Array, frames: Array, fps: float) -> Strands:
 
 def compute_colours(speeds: Array) -> Array:
     """Return colours (n, 3), 0 to 1, of speeds (n,), from dark (standing) to light (MAX_SPEED)."""
-    position = np.clip(np.asarray(speeds) / MAX_SPEED, 0.0, 1.0) * (len(_VIRIDIS) - 1)
-    return np.stack(
-        [np.interp(position, np.arange(len(_VIRIDIS)), channel) for channel in _VIRIDIS.T], axis=-1
-    )
+    stops, channels = np.arange(len(_COLOURS)), np.array(_COLOURS).T / 255.0
+    position = np.clip(np.asarray(speeds) / MAX_SPEED, 0.0, 1.0) * stops[-1]
+    return np.stack([np.interp(position, stops, channel) for channel in channels], axis=-1)

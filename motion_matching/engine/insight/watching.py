@@ -59,14 +59,9 @@ def watch(
 ) -> WatchedTake:
     """Perform with a method and record its goals, on the performance's ground by default."""
     method = _GoalRecorder(controller(database, settings), settings)
-    take = solve(
-        Performer(cast(Method, method), settings, ground or performance.ground),
-        performance,
-        progress,
-    )
-    return WatchedTake(
-        take, tuple(zip(method.goals, method.settings, strict=True)), tuple(method.choices)
-    )
+    performer = Performer(cast(Method, method), settings, ground or performance.ground)
+    take = solve(performer, performance, progress)
+    return WatchedTake(take, tuple(method.goals), tuple(method.choices))
 
 
 class _GoalRecorder:
@@ -74,8 +69,7 @@ class _GoalRecorder:
 
     def __init__(self, method: Method, settings: PerformerSettings) -> None:
         self._method, self._settings = method, settings
-        self.goals: list[Goal] = []
-        self.settings: list[PerformerSettings] = []
+        self.goals: list[tuple[Goal, PerformerSettings]] = []
         self.choices: list[Choice | None] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -87,8 +81,7 @@ class _GoalRecorder:
 
     def advance(self, goal: Goal) -> Motion:
         motion = self._method.advance(goal)
-        self.goals.append(goal)
-        self.settings.append(self._settings)
+        self.goals.append((goal, self._settings))
         decision: Any = getattr(self._method, "decision", None)
         self.choices.append(
             decision and Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen)
