@@ -16,7 +16,7 @@ import numpy as np
 
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
-from ..maths.springs import LN2, spring
+from ..maths.springs import LN2, halflife_to_rate, spring
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints
 from .settings import PerformerSettings
@@ -24,42 +24,26 @@ from .settings import PerformerSettings
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
 
-_CREEPING, _SWINGING = (
-    0.1,
-    0.5,
-)  # m/s over the floor at which lifting of a toe starts, and is complete
+_CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which lifting a toe starts, and is complete
 _LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
 _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
-_AT_REST, _NEAR = (
-    0.3,
-    0.05,
-)  # m/s and metres: a released toe that comes to rest again makes a new contact
+_AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
 class ContactLock:
-    """Places a toe where the data has it, or where it was planted, with inertialized changes in
-    between.
-    """
+    """Places a toe where the data has it, or where it was planted; changes are inertialized."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        self._has_started = False
-        self.locked = False
-        self._in_contact = False
-        self._offset = (
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-        )  # of the toe from the data or from its plant, and the velocity of it
+        self.locked = self._in_contact = False
+        # of the toe from the data or from its plant, and the velocity of it
+        self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
-        self._data: Vector = (0.0, 0.0, 0.0)
+        self._data: Vector | None = None
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -67,13 +51,9 @@ class ContactLock:
     def update(
         self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float
     ) -> Vector:
-        """Return the toe's position (x, y, z) in this tick, from that in the data; `height` is that
-        of a planted toe.
-        """
+        """Return the toe's position from that in the data; `height` is that of a planted toe."""
         x, y, z = data
-        if not self._has_started:
-            self._has_started, self._data = True, data
-        px, py, pz = self._data
+        px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
@@ -103,9 +83,8 @@ class ContactLock:
             if contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
             lowest += settings.swing_clearance * compute_lift_share(speed)
-        self._lift = spring(
-            *self._lift, max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0), _LIFTING, dt
-        )
+        lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
+        self._lift = spring(*self._lift, lift, _LIFTING, dt)
         return sx, sy, max(sz + self._lift[0], height)
 
     def raise_tip(self, depth: float, dt: float) -> float:
@@ -121,26 +100,17 @@ class ContactLock:
     def _decay_offset(
         self, settings: PerformerSettings, dt: float
     ) -> tuple[float, float, float, float, float, float]:
+        """Return the offset and its velocity one tick later."""
         ox, oy, oz, ux, uy, uz = self._offset
-        rate = (
-            2.0 * LN2 / ((settings.lock_halflife if self.locked else settings.foot_halflife) + 1e-5)
-        )
+        rate = halflife_to_rate(settings.lock_halflife if self.locked else settings.foot_halflife)
         e, step = math.exp(-rate * dt), rate * dt
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
-        return (
-            e * (ox + jx * dt),
-            e * (oy + jy * dt),
-            e * (oz + jz * dt),
-            e * (ux - jx * step),
-            e * (uy - jy * step),
-            e * (uz - jz * step),
-        )
+        ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
+        return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
 
 
 def compute_lift_share(speed: Any) -> Any:
-    """Return the share, 0 to 1, of the swing clearance for a toe at a speed in m/s; a float or an
-    array.
-    """
+    """Return the share, 0 to 1, of the swing clearance at speeds in m/s, a float or an array."""
     share = (speed - _CREEPING) / (_SWINGING - _CREEPING)
     if not isinstance(share, float):
         return smoothstep(share)
@@ -149,24 +119,19 @@ def compute_lift_share(speed: Any) -> Any:
 
 
 class FootLock:
-    """Locks the toes of all legs of a character; on uneven ground the feet follow it directly, the
-    hips with a spring.
-    """
+    """Locks a character's toes; feet follow uneven ground directly, the hips with a spring."""
 
     def __init__(self, legs: Sequence[LegGeometry], ground: Ground = FLAT) -> None:
         self._legs = tuple(legs)
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
-        # the bones of all legs, shared ones once; joint 0 is the root, the others follow in this
-        # order
+        # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
         parents = {joint: parent for path in paths for parent, joint in pairwise(path)}
-        self._bones, self._parents = (
-            np.array([0, *bones]),
-            [parents[joint] for joint in sorted(parents)],
-        )
+        self._bones = np.array([0, *bones])
+        self._parents = [parents[joint] for joint in sorted(parents)]
         # for each leg: the joints of thigh, shin, foot and toe, each after its parent; those bones;
         # and the bones whose rotations are written: once where foot and toe are one bone
         self._joint_getters, self._bone_getters, self._turned_bones = [], [], []
@@ -181,9 +146,8 @@ class FootLock:
     def reset(self) -> None:
         for lock in self._locks:
             lock.reset()
-        self._floors = [0.0] * len(
-            self._locks
-        )  # the lower of those under heel and toe, for each foot
+        # the lower of those under heel and toe, for each foot
+        self._floors = [0.0] * len(self._locks)
         self._height: float | None = None
         self._climb = 0.0
 
@@ -193,81 +157,65 @@ class FootLock:
         return tuple([lock.locked for lock in self._locks])
 
     def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
-        """Return the character's height at (x, y), sprung toward the lowest floor under its planted
-        feet.
-        """
-        ground = self._ground
+        """Return the character's height, sprung toward the lowest floor under its planted feet."""
         if self._is_flat:
             return 0.0
-        planted = [
-            floor for floor, lock in zip(self._floors, self._locks, strict=True) if lock.locked
-        ]
-        lowest = min(planted) if planted else ground.height(x, y)
-        if self._height is None:
-            self._height = lowest
-        self._height, self._climb = spring(
-            self._height, self._climb, lowest, settings.hips_halflife, dt
-        )
-        return self._height
+        floors = zip(self._floors, self._locks, strict=True)
+        planted = [floor for floor, lock in floors if lock.locked]
+        lowest = min(planted) if planted else self._ground.height(x, y)
+        height = lowest if self._height is None else self._height
+        height, self._climb = spring(height, self._climb, lowest, settings.hips_halflife, dt)
+        self._height = height
+        return height
 
     def apply(
         self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
     ) -> None:
-        """Bend the legs of a pose (7, B), placed in the world by bone 0, so that the toes reach
-        their targets; in place.
-        """
+        """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets."""
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        turned: list[float] = []
+        buffer, turned = settings.stretch_buffer, []
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
-            own = self._joint_getters[k](joints)
-            target, floors = self._compute_target(
-                leg, self._locks[k], own, root[2], contact, settings, dt
-            )
-            if not self._is_flat:
+            own, lock = self._joint_getters[k](joints), self._locks[k]
+            if self._is_flat:
+                target = lock.update(own[-1][0], contact, leg.toe_height, settings, dt)
+                floors = (0.0, 0.0, 0.0)
+            else:
+                target, floors = self._step_on_floor(k, own, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
-            rotations = self._bone_getters[k](bones)
-            turned += _solve_leg(
-                leg, own, rotations, target, floors, settings.stretch_buffer, self._locks[k], dt
-            )
+            before = self._bone_getters[k](bones)
+            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, dt)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
     def _get_rotation_indices(self, bone_count: int) -> np.ndarray:
-        """Return the flat indices into a pose (7, B) of the rotations of the bones that are
-        turned.
-        """
+        """Return the flat indices into a pose (7, B) of the rotations that are written."""
         if bone_count != self._bone_count:
             rows = bone_count * np.arange(3, 7)
-            self._bone_count, self._rotation_indices = (
-                bone_count,
-                np.add.outer(np.array(self._turned_bones, np.intp), rows),
-            )
+            self._bone_count = bone_count
+            self._rotation_indices = np.add.outer(np.array(self._turned_bones, np.intp), rows)
         return self._rotation_indices
 
-    def _compute_target(
+    def _step_on_floor(
         self,
-        leg: LegGeometry,
-        lock: ContactLock,
+        k: int,
         joints: LegJoints,
         stands: float,
         contact: bool,
         settings: PerformerSettings,
         dt: float,
     ) -> tuple[Vector, Vector]:
-        """Return the target of the toe, and the floor's heights under toe, ankle and tip."""
-        toe, ankle = joints[-1][0], joints[-3][0]
-        if self._is_flat:
-            return lock.update(toe, contact, leg.toe_height, settings, dt), (0.0, 0.0, 0.0)
-        (x, y, z), ground = toe, self._ground
+        """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip."""
+        lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
+        ankle, (x, y, z) = joints[-3][0], joints[-1][0]
         floor = compute_step_height(ground, x, y, stands)
         below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
-        target = lock.update(data, contact, below + leg.toe_height, settings, dt)
+        target = lock.update(data, contact, below + toe_height, settings, dt)
         ex, ey = ankle[0] - x, ankle[1] - y
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
-        return target, (compute_step_height(ground, target[0], target[1], stands), heel, tip)
+        return target, (compute_step_height(ground, *target[:2], stands), heel, tip)
 
 
 def _solve_leg(
@@ -280,8 +228,7 @@ def _solve_leg(
     lock: ContactLock,
     dt: float,
 ) -> list[float]:
-    """Return the local rotations, one after the other, of thigh, shin, foot and toe that bring the
-    toe to the target.
+    """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
 
     Heel and tip of the foot stay on or above the floor. `bones` are the same four before; where
     foot and toe are one bone, its rotation is returned once.
@@ -309,22 +256,16 @@ def _solve_leg(
         whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
-        turned = [
-            *inv_mul(above_hip[1], mul(whole, hip[1])),
-            *inv_mul(above_knee[1], shin),
-            *inv_mul(mul(whole, above), attitude),
-        ]
+        thigh = inv_mul(above_hip[1], mul(whole, hip[1]))
+        foot = inv_mul(mul(whole, above), attitude)
+        turned = [*thigh, *inv_mul(above_knee[1], shin), *foot]
     else:
         turned = [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
     if leg.tip is not None:
-        above = (
-            attitude
-            if above_toe is ankle
-            else above_toe[1]
-            if pitch is None
-            else mul(pitch, above_toe[1])
-        )
-        own = toe[1] if pitch is None else mul(pitch, toe[1])
+        above, own = above_toe[1], toe[1]
+        if pitch is not None:
+            above = attitude if above_toe is ankle else mul(pitch, above)
+            own = mul(pitch, own)
         raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
         turned += bones[3][3:] if raised is None else inv_mul(above, raised)
     return turned
@@ -333,8 +274,7 @@ def _solve_leg(
 def _move_aside(hip: Vector, goal: Vector, further: float) -> Vector:
     """Return a goal at the same height, further from the hip.
 
-    Where a fading jump folds a leg further than the data ever does, its foot moves aside, not into
-    the floor.
+    So the foot of a leg that a fading jump folds too far moves aside, not into the floor.
     """
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
     level = math.hypot(x, y)
@@ -345,9 +285,7 @@ def _move_aside(hip: Vector, goal: Vector, further: float) -> Vector:
 def _raise_tip(
     tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float
 ) -> Quaternion | None:
-    """Return a toe's attitude with its tip raised to `lowest` above the toe joint; None if it needs
-    no raising.
-    """
+    """Return a toe's attitude with its tip raised to `lowest` above the joint; None if it is."""
     tx, ty, tz = mul_vec(attitude, tip)
     lifted = lock.raise_tip(lowest - tz, dt)
     if lifted < CLOSE:

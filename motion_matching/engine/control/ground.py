@@ -1,5 +1,4 @@
-"""The ground that a character moves on: its height, and the obstacles that the character slides
-along.
+"""The ground that a character moves on: its height, and the obstacles that one slides along.
 
 All obstacles are walls seen from above, straight and without thickness. A disc that moves among
 walls is a point that moves among capsules, the walls grown by its radius: it moves to the first one
@@ -22,8 +21,7 @@ _Segment = tuple[float, float, float, float, float]
 
 STEP = 0.3  # metres that a foot steps up or down; anything higher is an obstacle
 _SKIN = 1e-5  # metres left free, so that rounding never leaves a disc inside
-# metres: side of the squares by which walls are looked up, and the margin within which each lists
-# walls too
+# metres: side of the squares by which walls are looked up, and their margin
 _CELL, _AROUND = 1.0, 0.5
 _BOUNCES = 8  # contacts in one step, after which the disc stops where it is
 _PUSHES = 32  # times that a disc that starts inside is moved out of the nearest wall
@@ -39,8 +37,7 @@ class Ground(Protocol):
         ...
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
-        """Return where a disc ends that moves straight from `start` toward `stop` and slides along
-        obstacles.
+        """Return where a disc ends that moves toward `stop` and slides along obstacles.
 
         Without an obstacle in the way this is `stop` itself. A disc that starts inside an obstacle
         is moved out of it first.
@@ -64,8 +61,7 @@ FLAT: Ground = _Flat()
 class Walls:
     """Vertical walls on a floor, each from one point on the ground to another, with two sides.
 
-    Only the height of the `floor` counts, because its own obstacles would let a disc slide back
-    into these.
+    Only the `floor`'s height counts: its own obstacles would let a disc slide back into these.
     """
 
     def __init__(self, walls: Sequence[Wall], floor: Ground = FLAT) -> None:
@@ -94,10 +90,8 @@ class Walls:
             into = dx * nx + dy * ny
             dx, dy = left * (dx - into * nx), left * (dy - into * ny)
             # nothing is left, or walls have turned it around: in a corner
-            if (
-                abs(dx) + abs(dy) < _SHORTEST
-                or dx * (stop[0] - start[0]) + dy * (stop[1] - start[1]) <= 0.0
-            ):
+            forward = dx * (stop[0] - start[0]) + dy * (stop[1] - start[1])
+            if abs(dx) + abs(dy) < _SHORTEST or forward <= 0.0:
                 break
         return x, y
 
@@ -107,8 +101,9 @@ class Walls:
         if reach <= _AROUND:
             return self._cells.get((math.floor(x / _CELL), math.floor(y / _CELL)), ())
         reach -= _AROUND
-        left, right = math.floor((x - reach) / _CELL), math.floor((x + reach) / _CELL)
-        low, high = math.floor((y - reach) / _CELL), math.floor((y + reach) / _CELL)
+        left, right, low, high = (
+            math.floor(edge / _CELL) for edge in (x - reach, x + reach, y - reach, y + reach)
+        )
         if (right - left + 1) * (high - low + 1) > len(self._cells):
             return self._walls
         near: dict[_Segment, None] = {}
@@ -129,16 +124,18 @@ def _iterate_cells(wall: _Segment) -> Iterator[tuple[int, int]]:
     """Yield the squares that a wall crosses or comes near, column by column."""
     ax, ay, ux, uy, length = wall
     first, last = sorted((ax, ax + ux * length))
-    for column in range(
-        math.floor((first - _AROUND) / _CELL), math.floor((last + _AROUND) / _CELL) + 1
-    ):
+    for column in _find_squares(first, last):
         ends = [ay, ay + uy * length]
         if last - first > _SHORTEST:
             borders = column * _CELL - _AROUND, (column + 1) * _CELL + _AROUND
             ends = [ay + uy * max(0.0, min(length, (border - ax) / ux)) for border in borders]
-        low, high = min(ends) - _AROUND, max(ends) + _AROUND
-        for row in range(math.floor(low / _CELL), math.floor(high / _CELL) + 1):
+        for row in _find_squares(min(ends), max(ends)):
             yield column, row
+
+
+def _find_squares(low: float, high: float) -> range:
+    """Return the numbers of the squares from one coordinate to another, with their margins."""
+    return range(math.floor((low - _AROUND) / _CELL), math.floor((high + _AROUND) / _CELL) + 1)
 
 
 def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
@@ -160,10 +157,9 @@ def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
                 nearest, inside, out = square, wall, (ox, oy)
         if inside is None:
             break
-        distance = math.sqrt(nearest)
-        nx, ny = (
-            (out[0] / distance, out[1] / distance) if distance > 0.0 else (-inside[3], inside[2])
-        )
+        distance, (nx, ny) = math.sqrt(nearest), (-inside[3], inside[2])
+        if distance > 0.0:
+            nx, ny = out[0] / distance, out[1] / distance
         x, y = x + (radius + 2 * _SKIN - distance) * nx, y + (radius + 2 * _SKIN - distance) * ny
     return x, y
 
@@ -171,8 +167,7 @@ def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
 def _find_first_contact(
     x: float, y: float, dx: float, dy: float, walls: Sequence[_Segment], reach: float
 ) -> tuple[float | None, float, float]:
-    """Return the share of a movement (dx, dy) after which a wall is in reach, and the direction
-    away from it.
+    """Return the share of a movement (dx, dy) until a wall is in reach, and the direction away.
 
     The share is None if no wall comes in reach. Among walls touched already, the one that the
     movement points into most counts.
@@ -212,9 +207,7 @@ def _find_first_contact(
 def _intersect_capsule(
     along: float, off: float, go: float, come: float, length: float, reach: float
 ) -> tuple[float, float, float]:
-    """Return where a point outside a capsule along the first axis meets it, as above; infinite if
-    it never does.
-    """
+    """Return where a point outside a capsule along the first axis meets it, as above, or never."""
     if come < -_SHORTEST and off > reach:
         share = (off - reach) / -come
         if 0.0 <= along + share * go <= length:
@@ -242,14 +235,10 @@ class Box(NamedTuple):
     @property
     def corners(self) -> tuple[Point, ...]:
         """The four corners on the ground, counterclockwise."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        halves = [
-            (0.5 * self.size[0] * i, 0.5 * self.size[1] * j)
-            for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))
-        ]
-        return tuple(
-            (self.center[0] + c * a - s * b, self.center[1] + s * a + c * b) for a, b in halves
-        )
+        (x, y), c, s = self.center, math.cos(self.yaw), math.sin(self.yaw)
+        a, b = 0.5 * self.size[0], 0.5 * self.size[1]
+        halves = ((-a, -b), (a, -b), (a, b), (-a, b))
+        return tuple((x + c * i - s * j, y + s * i + c * j) for i, j in halves)
 
     @property
     def sides(self) -> tuple[Wall, ...]:
@@ -264,9 +253,7 @@ def is_flat(ground: Ground) -> bool:
 
 
 def compute_step_height(ground: Ground, x: float, y: float, stands: float) -> float:
-    """Return the floor's height under a foot of somebody standing at a height; `stands` if that is
-    more than a step away.
-    """
+    """Return the floor's height under a foot, or `stands` if that is more than a step away."""
     height = ground.height(x, y)
     return height if abs(height - stands) <= STEP else stands
 
@@ -286,36 +273,24 @@ class Boxes(Walls):
         self, boxes: Sequence[Box], floor: Ground = FLAT, walls: Sequence[Wall] = ()
     ) -> None:
         super().__init__([*walls, *(side for box in boxes for side in box.sides)], floor)
-        self._boxes = tuple(boxes)
-        self._bounds = tuple(
+        self._bounds = [
             (min(xs), max(xs), min(ys), max(ys), box)
             for box in boxes
             for xs, ys in [zip(*box.corners, strict=True)]
-        )
+        ]
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
-        x, y = start
-        for left, right, low, high, box in self._bounds:
-            if (
-                left < x < right
-                and low < y < high
-                and _push_out_of_box(box, start, radius) != start
-            ):
-                start = self._move_outside(start, radius)
+        # out of a box first, and out of those that overlap it
+        for _ in self._bounds:
+            x, y = start
+            for left, right, low, high, box in self._bounds:
+                if left < x < right and low < y < high:
+                    x, y = _push_out_of_box(box, (x, y), radius)
+            if (x, y) == start:
                 break
+            start = x, y
         return super().slide(start, stop, radius)
-
-    def _move_outside(self, point: Point, radius: float) -> Point:
-        """Move a point in a box out of it and of those that overlap it."""
-        for _ in self._boxes:
-            moved = point
-            for box in self._boxes:
-                moved = _push_out_of_box(box, moved, radius)
-            if moved == point:
-                break
-            point = moved
-        return point
 
 
 def _push_out_of_box(box: Box, point: Point, radius: float) -> Point:
