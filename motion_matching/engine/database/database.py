@@ -50,6 +50,11 @@ class FrameSource:
     frame: int
     mirrored: bool
 
+    @property
+    def clip_label(self) -> str:
+        """The clip's name, and whether it is mirrored."""
+        return f"{self.clip} (mirrored)" if self.mirrored else self.clip
+
 
 @dataclass(frozen=True)
 class Database:

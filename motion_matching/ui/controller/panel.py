@@ -163,7 +163,7 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
         set_options(button, number=index + 1)
         source = live.database.get_frame_source(frame)
         # the frame comes first, because the end of long names is cut off
-        row.label(text=f"{source.frame} of {source.clip}{' (mirrored)' if source.mirrored else ''}")
+        row.label(text=f"{source.frame} of {source.clip_label}")
         shares.label(text=f"{decision.weights[index]:.0%}")
         values.label(text=f"{decision.scores[index]:.3f}")
     if (more := len(decision.scores) - _MAX_ACTIONS) > 0:

@@ -130,7 +130,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
 
 def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
     source = inspector.database.get_frame_source(frame)
-    clip = f"{source.clip}{' (mirrored)' if source.mirrored else ''}"
+    clip = source.clip_label
     place = f"Frame {source.frame}, {frame} of the database"
     draw_small_lines(layout, (clip, place, *inspector.lines), "ACTION")
 

@@ -144,7 +144,7 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
     requested = ", ".join(sorted(live.session.requested_tags))
     return (
-        f"{source.clip}{' (mirrored)' if source.mirrored else ''}  frame {source.frame}",
+        f"{source.clip_label}  frame {source.frame}",
         f"Tags  {tags}{f'    requested  {requested}' if requested else ''}",
         *_describe_choice(live, frame),
         f"Tick  {1000.0 * pace.seconds:.1f} ms    {pace.rate:.0f} ticks/s",
