@@ -132,12 +132,15 @@ def _move_foot(plan: _Plan, other: _Plan) -> Foot:
         x = np.minimum(u / plan.heel_strike[now], 1.0)
         # a runner's foot stays behind, folded, before it comes through
         x = x * (1.0 - 0.33 * fast * (1.0 - x))
-        heel = _ease_swing(x, 0.1 + 0.1 * fast, 0.3)
+        # shares of the mean speed at either end: Winter (1992) measured a quarter as a heel lands
+        leaving, landing = 0.1 + 0.1 * fast, 0.3
+        heel = x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
     departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
     base = points[departed] + (points[arrived] - points[departed]) * heel[:, None]
     base += _compute_detour(plan, other)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
     yaw = headings[departed] + (headings[arrived] - headings[departed]) * smoothstep(u)
-    yaw = yaw + _compute_pivot(path.yaw + plan.side * plan.style.toe_out - yaw)
+    twist = path.yaw + plan.side * plan.style.toe_out - yaw
+    yaw = yaw + (twist - 0.6 * np.tanh(twist / 0.6))  # on its ball, little below 0.4 rad
     height, pitch, bend = _compute_roll(plan)
     # after its strike the heel rests, and the falling sole carries the toe forward a little
     slip = HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0)))
@@ -219,14 +222,6 @@ def _limit_to_reach(plan: _Plan) -> Swings:
     return replace(swings, lift=lift, land=land)
 
 
-def _ease_swing(x: Array, leaving: Array, landing: float) -> Array:
-    """Return the progress (F,) of a swing; `leaving` and `landing` are shares of its mean speed.
-
-    Winter (1992) measured 0.9 m/s at the heel's contact in a walk, a quarter of the mean.
-    """
-    return x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
-
-
 def _compute_stance_offset(
     path: BodyPath, middle: Array, side: float, style: Style
 ) -> tuple[Array, Array]:
@@ -242,11 +237,6 @@ def _compute_stance_offset(
     onward = np.clip(ahead / 0.8, 0.0, 1.0)
     behind = (0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running) * onward
     return TOE_AHEAD - behind, side * width
-
-
-def _compute_pivot(twist: Array) -> Array:
-    """Return how far a foot turns on its ball with the body, which is `twist` ahead of it."""
-    return twist - 0.6 * np.tanh(twist / 0.6)
 
 
 def _compute_detour(plan: _Plan, other: _Plan) -> Array:

@@ -93,20 +93,11 @@ class Style:
     @classmethod
     def from_rng(cls, rng: np.random.Generator) -> Style:
         """Draw a style within the spread of healthy adults."""
-        rate, width, arms, hips, twist, lift = rng.uniform(-1.0, 1.0, 6)
+        factors = 1.0 + np.array([0.025, 0.1, 0.2, 0.2, 0.2, 0.12]) * rng.uniform(-1.0, 1.0, 6)
+        rate, width, arms, hips, twist, lift = factors
         toe_out, stoop, stagger, favour = rng.uniform(-1.0, 1.0, 4)
-        return cls(
-            1.0 + 0.025 * rate,
-            1.0 + 0.1 * width,
-            np.radians(7 + 2 * toe_out),
-            1.0 + 0.2 * arms,
-            1.0 + 0.2 * hips,
-            1.0 + 0.2 * twist,
-            1.0 + 0.12 * lift,
-            np.radians(1.5) * stoop,
-            0.05 * stagger,
-            0.12 * favour,
-        )
+        posture = np.radians(1.5) * stoop, 0.05 * stagger, 0.12 * favour
+        return cls(rate, width, np.radians(7 + 2 * toe_out), arms, hips, twist, lift, *posture)
 
 
 PLAIN = Style()

@@ -180,7 +180,10 @@ def _compute_pelvis_position(gait: _Gait, hips: Array, feet: tuple[Foot, Foot]) 
         across = np.sum((ankle[:, :2] - ground - joint[:, :2]) ** 2, axis=-1)
         fold = 2 * THIGH * SHIN * np.cos(compute_knee_bend(foot, path.pace, bounce))
         bent = np.sqrt(THIGH**2 + SHIN**2 + fold)
-        reach = _REACH * (1.0 - 0.022 * _compute_lift_off(foot))
+        # a leg is bent from just before the toes leave the ground until it reaches out
+        leaving, swinging = 1.0 - foot.until / 0.12, (-foot.since - 0.08) / 0.12
+        off_ground = np.maximum(smootherstep(leaving), smootherstep(swinging))
+        reach = _REACH * (1.0 - 0.022 * off_ground)
         for length, heights in ((bent, desired), (reach, limits)):
             over = np.sqrt(np.maximum(length**2 - across, 0.2**2))
             heights.append(ankle[:, 2] - joint[:, 2] + over)
@@ -188,12 +191,6 @@ def _compute_pelvis_position(gait: _Gait, hips: Array, feet: tuple[Foot, Foot]) 
         load.append(foot.compute_load(0.15, 0.30 - 0.15 * running) * at_ease)
     height = solve_pelvis_height(desired, load, limits, bounce, gait.rate)
     return np.concatenate([ground, height[:, None]], axis=-1)
-
-
-def _compute_lift_off(foot: Foot) -> Array:
-    """Return how much a leg is bent off the ground (F,), until it reaches out."""
-    leaving = smootherstep(1.0 - foot.until / 0.12)
-    return np.maximum(leaving, smootherstep((-foot.since - 0.08) / 0.12))
 
 
 def _pose_trunk(gait: _Gait, twist: Array, drop: Array) -> dict[str, Array]:

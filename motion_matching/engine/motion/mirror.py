@@ -89,7 +89,8 @@ def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
     one_sided = _find_one_sided(skeleton, pairs, above_hips, positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
     local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (local, rotations))
-    directions = _normalize_or_zero(offsets)
+    lengths = np.linalg.norm(offsets, axis=-1, keepdims=True)
+    directions = offsets / np.where(lengths > 1e-3, lengths, np.inf)  # zero if too short for one
     fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, local, world, directions)
     axes = _find_rest_axes(skeleton, pairs, above_hips, one_sided)
     if axes is None:
@@ -165,12 +166,6 @@ def _find_one_sided(
         alone = pairs[bone] == bone and (pairs[parent] != parent or off_plane)
         result[bone] = result[parent] or alone
     return result
-
-
-def _normalize_or_zero(vectors: np.ndarray) -> np.ndarray:
-    """Scale vectors to unit length; those too short to have a direction become zero."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(lengths > 1e-3, lengths, np.inf)
 
 
 def _find_rest_axes(
