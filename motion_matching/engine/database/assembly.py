@@ -81,10 +81,7 @@ def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:
 
 
 def _compute_velocities(table: MotionTable) -> np.ndarray:
-    """Return linear and angular velocities (N, 6, B).
-
-    A loop closes in every bone but the simulation bone, which moves on through the world.
-    """
+    """Return linear and angular velocities (N, 6, B); loops close, but for the simulation bone."""
     linear = differentiate(table.positions, table)
     angular = compute_angular_velocity(table.rotations, table)
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
@@ -95,10 +92,7 @@ def _compute_velocities(table: MotionTable) -> np.ndarray:
 def _measure_acceleration_limits(
     velocities: np.ndarray, fps: float, stops: np.ndarray, excluded: np.ndarray
 ) -> np.ndarray:
-    """Return the largest linear and angular acceleration (2, B) of each bone in its parent.
-
-    Accelerations across two ranges and those of `excluded` frames (N,) do not count.
-    """
+    """Return each bone's largest linear and angular acceleration (2, B) inside ranges."""
     squares = np.diff(velocities, axis=0) ** 2
     squares[stops[:-1] - 1] = 0
     squares[excluded[:-1] | excluded[1:]] = 0

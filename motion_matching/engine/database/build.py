@@ -165,10 +165,7 @@ def propose_tags(
     thresholds: AutoTagSettings,
     progress: Progress | None = None,
 ) -> list[tuple[TagRange, ...]]:
-    """Return the tags proposed for each source, in its frames; none for sources that are too short.
-
-    Raises the errors of `build`.
-    """
+    """Return the tags proposed for each source, in its frames; none for too short ones."""
     parts, _ = _find_parts_of_sources(sources, settings, progress)
     return [propose_part_tags(part, thresholds) if part else () for part in parts]
 
@@ -214,11 +211,7 @@ def _find_parts_of_sources(
 def _read_sources(
     sources: Sequence[Source], settings: BuildSettings, notify: Progress, skip_broken: bool = False
 ) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
-    """Return the sources that can be read, their clips, and names and errors of the others.
-
-    Raises DatabaseError without sources, and the first error if none can be read or broken ones are
-    not to be skipped.
-    """
+    """Return the sources that can be read, their clips, and names and errors of the others."""
     if not sources:
         raise DatabaseError("There are no sources to build from; give at least one clip.")
     clips: list[Clip] = []
@@ -267,10 +260,7 @@ def _check_skeletons(clips: Sequence[Clip]) -> None:
 
 
 def _split_by_skeleton(parts: Sequence[ReelPart]) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Return the parts that share the most common skeleton, and the others by name with the reason.
-
-    Bones have to be as long as in the first part with that skeleton.
-    """
+    """Return the parts with the most common skeleton, and the names of others with the reason."""
 
     def get_hierarchy(part: ReelPart) -> tuple[Any, ...]:
         return part.clip.skeleton.names, tuple(part.clip.skeleton.parents.tolist())
@@ -306,10 +296,7 @@ def _describe_difference(a: Clip, b: Clip) -> str:
 def _make_parts(
     sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
 ) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Resample sources to the database's rate, and return those that are too short by name.
-
-    Raises DatabaseError if all of them are.
-    """
+    """Resample sources to the database's rate; return those that are too short by name."""
     fps = settings.fps or resampling.find_common_rate(clip.fps for clip in clips)
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
@@ -356,10 +343,7 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
 def _add_tracks(
     parts: Sequence[ReelPart], settings: BuildSettings
 ) -> tuple[list[ReelPart], rig.Roles, np.ndarray]:
-    """Return the parts with their simulation bones' tracks, the roles, and the hips' forward axis.
-
-    Tracks are smoothed clip by clip. Raises RigError for skeletons or roles that do not fit.
-    """
+    """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis."""
     clips, bone = [part.clip for part in parts], settings.simulation_bone
     _check_skeletons(clips)
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)

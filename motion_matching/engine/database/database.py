@@ -115,9 +115,9 @@ class Database:
 
     @cached_property
     def root_motion(self) -> np.ndarray:
-        """Motion (N, 3) from each frame to the next in its own axes: x, y and turn per second.
+        """Motion (N, 3) to the next frame in its own axes: x, y and turn per second.
 
-        The last frame of a range, also of a loop, repeats the one before.
+        The last frame of a range repeats the one before.
         """
         step = np.zeros_like(self.track)
         step[:-1] = self.track[1:] - self.track[:-1]
@@ -135,10 +135,7 @@ class Database:
 
     @cached_property
     def successors(self) -> np.ndarray:
-        """The frame played after each (N,): the next, or a loop's first.
-
-        -1 at a range's end, and before a frame that may not be played.
-        """
+        """The frame played after each (N,): the next, or a loop's first; -1 at a dead end."""
         successors = np.arange(1, self.frame_count + 1)
         successors[self.stops - 1] = [
             start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)
@@ -186,9 +183,8 @@ class Database:
     def find_candidates(self, end_guard: float) -> np.ndarray:
         """Return the frames (N,) that a search may choose.
 
-        A frame is out if a tag excludes it, within `end_guard` seconds of a dead end (the end of a
-        range, or a frame that may not be played), and at the start of a range while past features
-        would reach beyond it.
+        Out are frames that a tag excludes, those within `end_guard` seconds of a dead end, and
+        those at the start of a range that lack the past.
         """
         start, end = self.find_guarded_frames(end_guard)
         return self.playable & ~start & ~end & ~self.find_reserved(NO_ENTRY)

@@ -267,10 +267,7 @@ def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.
 
 
 def compute_angular_velocity(q: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
-    """Return angular velocities (N, …, 3) of rotations (N, …, 4), in the parent's frame.
-
-    The ends of ranges are those of `differentiate`.
-    """
+    """Return angular velocities (N, …, 3) of rotations (N, …, 4); see `differentiate`."""
     half = 0.5 * table.fps
     step = _find_shortest_rotation(q[:-1], q[1:])
     v = np.empty((*q.shape[:-1], 3), q.dtype)
@@ -341,10 +338,7 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
 
 
 def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
-    """Return the mean velocity and turn rate (R, 3) at the start (side 1) or end (-1) of ranges.
-
-    They span a fifth of a second and are seen from the first or last frame.
-    """
+    """Return velocity and turn rate (R, 3) over 0.2 s at the start (side 1) or end (-1) of ranges."""
     span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
     here, there = table.track[end], table.track[end + side * span]
@@ -411,10 +405,7 @@ class Normalization:
 
 
 def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
-    """Return the statistics of raw features (D, N) as the schema asks.
-
-    Constant dimensions do not count in a feature's mean deviation.
-    """
+    """Return the statistics of raw features (D, N); constant dimensions do not count in means."""
     mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
     varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
     for dimensions in schema.slices if schema.normalization == "feature" else ():

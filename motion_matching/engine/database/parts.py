@@ -77,10 +77,7 @@ def propose_part_tags(part: ReelPart, settings: AutoTagSettings) -> tuple[TagRan
 def add_proposals(
     parts: Sequence[ReelPart], settings: AutoTagSettings
 ) -> tuple[list[ReelPart], dict[str, tuple[TagRange, ...]]]:
-    """Add the tags proposed from their tracks to parts, and return these also by clip.
-
-    Tags of a clip's cycles are not among those by clip.
-    """
+    """Add the tags proposed from their tracks to parts; return them by clip, without cycles."""
     tagged_parts: list[ReelPart] = []
     by_clip: dict[str, tuple[TagRange, ...]] = {}
     for part in parts:
@@ -98,7 +95,7 @@ def make_tag_mask(part: ReelPart, tag: TagRange) -> np.ndarray:
 
 
 def compute_tag_bits(parts: Sequence[ReelPart]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of all tags, and their bits (N,) per frame; mirrored parts swap sides.
+    """Return the names of all tags, and their bits (N,); mirrored parts swap sides.
 
     Raises DatabaseError for more than 32 tags.
     """

@@ -102,9 +102,9 @@ def _check_finite(clip: Clip) -> Clip:
 
 
 def find_sources(paths: Iterable[Path | str]) -> list[Source]:
-    """Return the sources of BVH and Blender files, of folders, and of JSON lists.
+    """Return the sources of BVH and Blender files, folders (their BVH files) and JSON lists.
 
-    Folders give their BVH files, sorted. Raises SettingsError if a path or folder has none.
+    Raises SettingsError if a path or folder has none.
     """
     sources: list[Source] = []
     for path in map(Path, paths):
@@ -138,9 +138,9 @@ _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "a
 
 
 def read_source_list(path: Path) -> list[Source]:
-    """Read a JSON list of objects with 'file' and, if needed, the other fields of a source.
+    """Read a JSON list of objects with 'file', relative to the list, and other fields of a source.
 
-    Files are relative to the list. Raises SettingsError, which names the wrong entry.
+    Raises SettingsError, which names the wrong entry.
     """
     data = json_files.read(path, "source list")
     with json_files.name_file(f"source list {path}"):

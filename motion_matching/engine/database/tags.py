@@ -118,7 +118,7 @@ def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
 
 
 def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]]) -> list[Source]:
-    """Replace the tags of sources by tags by clip, where these cover frames that are used.
+    """Replace tags of sources by those by clip that cover frames in use.
 
     Raises SettingsError for tags of a clip that is not a source.
     """
@@ -138,10 +138,7 @@ def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]
 
 
 def collect_tags(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
-    """Return the tags of sources by clip, limited to the frames that are used.
-
-    Raises SettingsError if two files have the same name.
-    """
+    """Return the tags of sources by clip in frames in use; SettingsError for equal names."""
     files_of = {source.name: source.file for source in sources}
     tags: dict[str, tuple[TagRange, ...]] = {}
     for source in sources:

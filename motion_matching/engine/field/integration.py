@@ -28,9 +28,7 @@ class Step(NamedTuple):
 def compute_action_weights(weights: np.ndarray) -> np.ndarray:
     """Return the weights (..., k, k) of one action per neighbour, from similarity weights (..., k).
 
-    Action i raises the weight of neighbour i to 1, leaves the others, and scales all to the sum 1.
-
-    Source: notebook 003, Greedy action selection.
+    Action i raises neighbour i to 1, leaves the others, and scales all to the sum 1 (notebook 003).
     """
     actions = np.maximum(weights[..., None, :], np.eye(weights.shape[-1], dtype=weights.dtype))
     actions /= np.add.reduce(actions, axis=-1, keepdims=True)
@@ -45,10 +43,8 @@ def integrate(
     `indices` (..., k) are the neighbours of each pose, `weights` (..., A, k) those of its actions.
     With drift δ the result is interpolated by δ toward where the most weighted neighbour goes: v' =
     (1-δ) Σ aᵢvᵢ ⊕ δ((x̄ ⊕ v̄) ⊖ x), and the next velocity is (1-δ) Σ aᵢyᵢ ⊕ δȳ. Interpolation
-    commutes with rotation, so x ⊕ v' lies at δ between x ⊕ Σ aᵢvᵢ and x̄ ⊕ v̄. The present velocity
-    of the pose counts through its neighbours alone.
-
-    Source: notebook 003, Integration function and drift correction.
+    commutes with rotation, so x ⊕ v' lies at δ between x ⊕ Σ aᵢvᵢ and x̄ ⊕ v̄. Source: notebook
+    003, Integration function and drift correction.
     """
     result = algebra.blend(states.motions.take(indices, axis=0), weights)
     result[..., 0, :, :] = algebra.add_joints(pose[..., None, :, :], result[..., 0, :, :])

@@ -203,10 +203,7 @@ class MotionField:
         return Motion(self._pose, root * np.float32(self.fps), contacts, jump, frame, cost)
 
     def _jump(self, tag: str) -> Jump | None:
-        """Continue from the nearest state with a tag; None if there is none.
-
-        Raises DatabaseError for an unknown tag.
-        """
+        """Continue from the nearest state with a tag, if any; DatabaseError for an unknown tag."""
         if tag not in self._known_tags:
             self.database.make_tag_mask({tag})  # raises, and names the tags
         tagged = np.flatnonzero(self.states.tag_masks[tag])
@@ -258,8 +255,7 @@ class MotionField:
     def _compute_reward(self, goal: TaskGoal, root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
         """Return the rewards (A,) of moving as `root` (A, T, 3) with shares of tags (A, tags).
 
-        The mean over all T times counts: by the last alone, a character about to start would never
-        do so.
+        Their mean over T times counts: by the last alone, a character would never start.
         """
         pace = compute_pace(root, goal.course)
         reward = self.tasks.compute_reward(goal, root[..., 2], pace, tagged[:, None])
@@ -330,10 +326,7 @@ def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD)
 
 
 def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gait of every frame (N,), and each gait's frames with those that soon lead to it.
-
-    The second are masks (3, N).
-    """
+    """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
     motion, ranges = database.root_motion, database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
     goes = (speed > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)

@@ -117,10 +117,7 @@ class Metric:
 
     @cached_property
     def _chains(self) -> list[tuple[int, np.ndarray]]:
-        """For 1, 2, 4, ... bones up: the first index with such an ancestor, and these ancestors.
-
-        Each bone has two indices, before and after the tick.
-        """
+        """For 1, 2, 4, ... bones up: the first index with such an ancestor, and the ancestors."""
         bones = self._bones.tolist()
         chains = [self.skeleton.get_ancestors(bone) for bone in bones]
         result = []
@@ -368,10 +365,7 @@ class Neighbours:
         return distances[:, k - 1]
 
     def _find_rows_within(self, sums: np.ndarray, away: np.ndarray, most: float) -> np.ndarray:
-        """Return rows (n,) that may be within a distance of a query, given its sums.
-
-        `away` (blocks,) are its distances from the centers.
-        """
+        """Return rows (n,) that may be within a distance of a query, by its sums and centers."""
         limit = most * (1 + self._ROUNDING) + self._slack
         blocks = (away - self._radii <= limit).nonzero()[0]
         bounds = self._center_distances.take(blocks, axis=0)

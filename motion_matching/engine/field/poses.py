@@ -1,50 +1,33 @@
-"""The algebra of poses and velocities, component first `(..., 7, B)`.
+"""The algebra of poses and velocities, component first `(..., 7, B)` (notebook 003).
 
-A velocity leads from one pose to the next within one tick, in the layout of a pose. For bone 0, the
-simulation bone, it is the movement in its own axes and the turn; for every other bone the change of
-its position in the parent's frame and the rotation x⁻¹x'. `add` and `subtract` are each other's
-inverse.
-
-Source: notebook 003, Motion states and notation.
+A velocity leads from one pose to the next within one tick, in the layout of a pose: for every bone
+the change of its position in the parent's frame and the rotation x⁻¹x'. Bone 0, the simulation
+bone, rests at the origin, so that its velocity is the movement in its own axes and the turn.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..maths import component_quat, quat
+from ..maths import component_quat
 
 # cosine of half the angle between rotations above which a line is as exact as an arc
 _ALIKE = np.float32(0.9999)
 
 
 def add_joints(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """Apply `add` to poses whose bone 0 rests at the origin or does not matter."""
+    """Return the poses x ⊕ v (..., 7, B) to which velocities lead."""
     turns = component_quat.mul(pose[..., 3:, :], velocity[..., 3:, :])
     return _join(pose[..., :3, :] + velocity[..., :3, :], component_quat.normalize(turns))
 
 
-def add(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """Return the poses x ⊕ v (..., 7, B) to which velocities lead."""
-    result = add_joints(pose, velocity)
-    result[..., :3, 0] = pose[..., :3, 0] + quat.mul_vec(pose[..., 3:, 0], velocity[..., :3, 0])
-    return result
-
-
 def subtract_joints(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Apply `subtract` to poses whose bone 0 rests at the origin or does not matter."""
+    """Return the velocities x' ⊖ x (..., 7, B) that lead from poses to later ones."""
     turns = component_quat.inv_mul(pose[..., 3:, :], later[..., 3:, :])
     square = np.einsum("...ij,...ij->...j", turns, turns)
     # the shorter way around, so that rotations can be blended
     turns /= np.copysign(np.sqrt(square, out=square), turns[..., 0, :])[..., None, :]
     return _join(later[..., :3, :] - pose[..., :3, :], turns)
-
-
-def subtract(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Return the velocities x' ⊖ x (..., 7, B) that lead from poses to later ones."""
-    result = subtract_joints(later, pose)
-    result[..., :3, 0] = quat.inv_mul_vec(pose[..., 3:, 0], later[..., :3, 0] - pose[..., :3, 0])
-    return result
 
 
 def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:

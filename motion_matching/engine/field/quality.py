@@ -11,11 +11,7 @@ _RATE = 30.0  # ticks per second that `discount` and `sweeps` are given for
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How well and for how long a field is trained. Raises SettingsError for a wrong value.
-
-    `discount` and `sweeps` are given for 30 ticks per second; they give the same result at any
-    frame rate.
-    """
+    """How well and for how long a field is trained. Raises SettingsError for a wrong value."""
 
     states: int = describe(
         8000, "States", "Number of poses trained, evenly chosen; 0: all", most=10_000_000

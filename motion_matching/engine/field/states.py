@@ -38,11 +38,7 @@ class MotionStates:
     def from_database(
         cls, database: Database, check_cancelled: Callable[[], None] = lambda: None
     ) -> MotionStates:
-        """Make a state of each frame that two more follow.
-
-        `check_cancelled` is called at times, and may raise to stop. Raises DatabaseError if there
-        is no such frame.
-        """
+        """Make a state of each frame that two more follow; DatabaseError if there is none."""
         after = database.successors
         frames = np.flatnonzero(database.playable & (after >= 0) & (after[after] >= 0))
         if not len(frames):

@@ -1,8 +1,7 @@
 """Tasks of a motion field: a direction, a speed, and tags.
 
-Source: notebook 003 (Lee et al. 2010), value functions over task states. Its task is to face a
-heading. Its walk and jog become tags, any that the data has; the speed is a second dimension of the
-task.
+Source: notebook 003 (Lee et al. 2010), value functions over task states. Its walk and jog become
+tags, any that the data has; the speed is a second dimension of the task.
 """
 
 from __future__ import annotations
@@ -102,10 +101,7 @@ class Tasks:
         return max(len(self.speeds), 1), len(self.names), self.directions
 
     def find_between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the two directions around others in radians as indices, and the second's share.
-
-        Angles beyond straight back count as straight back.
-        """
+        """Return the two directions around others as indices, and the second's share."""
         position = (np.clip(direction, -math.pi, math.pi) + math.pi) / self.spacing
         first = np.minimum(position.astype(np.intp), self.directions - 2)
         return first, first + 1, position - first
@@ -151,10 +147,7 @@ def tasks_from_dict(data: dict[str, Any]) -> Tasks:
 def make_tasks(
     names: Sequence[str], fastest: float, *, directions: int = 17, tags: Sequence[str] = ()
 ) -> Tasks:
-    """Return the tasks of these names: 'direction', and 'speed' up to the `fastest` in m/s.
-
-    Raises SettingsError for another name, and what `Tasks` raises.
-    """
+    """Return the tasks of these names: 'direction', and 'speed' up to the `fastest` in m/s."""
     if unknown := [name for name in names if name not in TASK_NAMES]:
         raise SettingsError(
             f"There is no task '{unknown[0]}'; use {' or '.join(TASK_NAMES)}, or both as "

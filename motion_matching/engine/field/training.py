@@ -50,10 +50,7 @@ class Training:
         settings: TrainingSettings,
         progress: Progress | None = None,
     ) -> None:
-        """Prepare the training; `progress` may raise to stop.
-
-        Raises SettingsError if no trained state has a tag.
-        """
+        """Prepare the training; SettingsError if no trained state has a tag."""
 
         def report_progress() -> None:
             if progress:
@@ -163,10 +160,7 @@ class Training:
             self._values, self._residuals = iteration.values, iteration.residuals
 
     def _build_spread(self) -> sparse.csr_matrix | None:
-        """Return the weights (S, N) of trained states in each, linear between two of its chain.
-
-        None if all states are trained.
-        """
+        """Return the weights (S, N) of trained states in all, or None if all are trained."""
         count, every, trained = len(self._trained), np.arange(len(self._states)), self._trained
         if count == len(every):
             return None
@@ -176,10 +170,8 @@ class Training:
         share = (every - trained[before]) / np.maximum(trained[after] - trained[before], 1)
         share = np.where(between, share, 0.0)
         weights = np.stack([1 - share, share], axis=1).astype(np.float32).ravel()
-        columns, rows = (
-            np.stack([before, after], axis=1).ravel(),
-            np.arange(0, 2 * len(every) + 1, 2),
-        )
+        columns = np.stack([before, after], axis=1).ravel()
+        rows = np.arange(0, len(columns) + 1, 2)
         return sparse.csr_matrix((weights, columns, rows), (len(every), count))
 
     def _fill_tables(self, check_cancelled: Callable[[], None]) -> None:

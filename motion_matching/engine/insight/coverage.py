@@ -82,10 +82,7 @@ def measure_database(database: Database) -> GroundMotion:
 
 
 def simulate_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
-    """Yield tracks (F, 3) of x, y, yaw of the simulation object for all scripts at both gaits.
-
-    The random script is the longest.
-    """
+    """Yield tracks (F, 3) of x, y, yaw of the simulation object for all scripts at both gaits."""
     speeds = settings.walk, settings.run
     for gait in scripts.GAITS if settings.run != settings.walk else ("walk",):
         for name in scripts.NAMES:
@@ -190,10 +187,7 @@ def _describe_turning(cells: list[int], sides: str) -> str:
 
 
 def compute_histograms(data: GroundMotion, simulation: GroundMotion) -> dict[str, dict[str, Any]]:
-    """Return histograms of speed, acceleration and absolute turn rate, and how far they overlap.
-
-    Values are shares of all frames.
-    """
+    """Return histograms of speed, acceleration and turn rate in shares, and their overlap."""
     tables = {}
     for name, (unit, edges) in _HISTOGRAMS.items():
         scale = np.degrees(1.0) if unit == "°/s" else 1.0

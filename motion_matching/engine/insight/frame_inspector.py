@@ -164,7 +164,7 @@ def inspect_frame(
     method.apply(settings)
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
-    search = _Search(database, settings, frame, tags, method.compute_costs(trajectory, frame))
+    search = _FrameSearch(database, settings, frame, tags, method.compute_costs(trajectory, frame))
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -182,7 +182,7 @@ def inspect_frame(
 
 
 @dataclass(frozen=True)
-class _Search:
+class _FrameSearch:
     """A search at a frame with requested tags: costs (N, features) of all frames and who wins."""
 
     database: Database

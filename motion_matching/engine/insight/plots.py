@@ -47,10 +47,7 @@ def _format_colours(speeds: Array) -> list[str]:
 
 
 def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str, str]:
-    """Draw strands of the data and of the simulation object at one scale.
-
-    Where the object goes beyond the data, it cannot be matched.
-    """
+    """Draw strands of data and simulation object at one scale; beyond the data nothing matches."""
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
     scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(data.reach, simulation.reach, 1.0))
