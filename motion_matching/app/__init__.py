@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         takes,
         training,
         typed,
-        values,
     )
 else:
     __getattr__ = load_on_use(__name__)

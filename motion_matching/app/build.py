@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..engine.database import build as engine_build
+from ..engine.database.database import Database
 from ..engine.database.sources import Source
 from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ..engine.motion import bvh
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
+from ..scene.reading.sampling import SampledClip
 from . import status
 from .characters import get_armature, get_bone_choice
 from .content import Content, content_steps
@@ -23,10 +25,6 @@ from .source_files import find_file
 from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
 from .steps import ReportProgress, Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of
-
-if TYPE_CHECKING:
-    from ..engine.database.database import Database
-    from ..scene.reading.sampling import SampledClip
 
 _MAX_NOTES = 4
 

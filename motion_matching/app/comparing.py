@@ -6,12 +6,15 @@ take stores, which is performed again with the settings that it had.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
+from ..engine.control.take import Take
+from ..engine.database.database import Database
 from ..engine.errors import RigError
+from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.takes import takes
 from ..scene.reading.sampling import sample
@@ -21,11 +24,6 @@ from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
 from .steps import ReportProgress, Steps, run_in_background_steps
 from .takes import join_takes, perform_steps, read_parts_on_ground
-
-if TYPE_CHECKING:
-    from ..engine.control.take import Take
-    from ..engine.database.database import Database
-    from ..engine.motion.clip import Clip
 
 
 class Row(NamedTuple):
@@ -75,8 +73,12 @@ def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasur
     made = yield from perform_steps(database, get_performer_settings(obj, database), parts)
     yield f"Reading {name}", 1.0
     sampled = _sample_action(get_armature(uid), name, min(part.frame for part in parts))
-    take, clip = _match_lengths(join_takes(parts, made), sampled)
-    names = _get_bone_names(database)
+    take = join_takes(parts, made)
+    clip = resample(sampled, take.fps)
+    count = min(take.frame_count, clip.frame_count)
+    take, clip = take.crop(0, count), clip.crop(0, count)
+    bones = database.skeleton.names[1:]
+    names = dict(zip(bones, to_blender_names(bones), strict=True))
     if missing := set(names.values()) - set(clip.skeleton.names):
         text = f"The take '{name}' cannot be measured, as the armature has lost the bone"
         raise RigError(f"{text} '{min(missing)}' of its database; build that again.")
@@ -106,23 +108,11 @@ def _sample_action(obj: bpy.types.Object, name: str, first: int) -> Clip:
     return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
 
 
-def _match_lengths(take: Take, clip: Clip) -> tuple[Take, Clip]:
-    """Return both at the rate of the take, as long as the shorter one."""
-    clip = resample(clip, take.fps)
-    count = min(take.frame_count, clip.frame_count)
-    return take.crop(0, count), clip.crop(0, count)
-
-
 def _has_diverged(take: Take, clip: Clip, hips: str, bone: int) -> bool:
     """Return whether the hips of the take are mostly elsewhere than those of the clip."""
     performed = take.to_clip().compute_world()[1][:, bone, :2]
     played = clip.compute_world()[1][:, clip.skeleton.names.index(hips), :2]
     return bool(np.median(np.linalg.norm(performed - played, axis=1)) > _DIVERGENCE)
-
-
-def _get_bone_names(database: Database) -> dict[str, str]:
-    bones = database.skeleton.names[1:]
-    return dict(zip(bones, to_blender_names(bones), strict=True))
 
 
 class _Measure(NamedTuple):

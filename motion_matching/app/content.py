@@ -17,8 +17,7 @@ from .settings import get_build_settings
 from .source_files import find_file
 from .sources import get_enabled_indices, get_source
 from .steps import Steps, run_to_end
-from .typed import settings_of
-from .values import to_plain_value
+from .typed import settings_of, to_plain_value
 
 _MAX_NAMES = 3
 _OTHER_LABELS = {"schema": "Features", "fps": "the scene's frame rate", "rig": "the armature"}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import presets
-from ..engine.database.features import load_schema, schema_from_dict
+from ..engine.database.features import Feature, Schema, load_schema, schema_from_dict
 from ..engine.errors import SettingsError
 from . import items
-from .values import to_plain_value
-
-if TYPE_CHECKING:
-    from ..engine.database.features import Feature, Schema
+from .typed import to_plain_value
 
 
 def build_schema(features: Any) -> Schema:

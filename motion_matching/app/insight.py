@@ -63,9 +63,6 @@ class MappedPoses(NamedTuple):
     colours: np.ndarray
 
 
-# ---------------------------------------------------------------- computing
-
-
 def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     """Measure how the data of an armature covers its reference. Errors are those of building."""
     uid = obj.session_uid
@@ -150,9 +147,6 @@ def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPo
         known[uid] = yield from run_in_background_steps(map_poses, "Mapping Poses")
     callbacks.redraw("WINDOW")
     return known[uid]
-
-
-# ---------------------------------------------------------------- whether it is current
 
 
 def get_reference(obj: bpy.types.Object) -> tuple[Any, ...]:

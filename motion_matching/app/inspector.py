@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
+from ..engine.control.method import Goal
+from ..engine.control.settings import PerformerSettings
+from ..engine.control.trajectory import TrajectoryPoint
+from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError, SettingsError
 from ..engine.insight import feature_strokes, frame_inspector
-from ..engine.insight.watching import watch
+from ..engine.insight.feature_strokes import Stroke
+from ..engine.insight.frame_inspector import FrameInspection
+from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
 from ..scene.blender import actions
 from ..scene.blender.actions import get_scene_fps
@@ -32,15 +38,6 @@ from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
 from .takes import TakePart, read_parts_on_ground
 from .training import ChosenMethod
 from .typed import settings_of
-
-if TYPE_CHECKING:
-    from ..engine.control.method import Goal
-    from ..engine.control.settings import PerformerSettings
-    from ..engine.control.trajectory import TrajectoryPoint
-    from ..engine.database.database import Database
-    from ..engine.insight.feature_strokes import Stroke
-    from ..engine.insight.frame_inspector import FrameInspection
-    from ..engine.insight.watching import Choice, WatchedTake
 
 _REST_DELAY = 0.15  # seconds that the frame stays before costs are weighed
 
@@ -158,20 +155,15 @@ def _find_current() -> Inspector | None:
 
 def _update_frame(seen: Inspector) -> None:
     """Find the current frame and what is drawn of it."""
+    locate = _locate_in_source if seen.take is None else _locate_in_take
     try:
-        inspected = _locate(seen)
+        inspected = locate(seen, seen.armature.find(), bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
         seen.strokes, seen.goal_strokes, seen.lines = (), (), ()
         return
     seen.inspected, seen.problem, seen.goal_strokes = inspected, "", ()
     seen.strokes = feature_strokes.make_strokes(seen.database, inspected.frame)
-
-
-def _locate(seen: Inspector) -> InspectedFrame:
-    """Return what is inspected at the current frame. SettingsError if that is nothing."""
-    locate = _locate_in_source if seen.take is None else _locate_in_take
-    return locate(seen, seen.armature.find(), bpy.context.scene.frame_current)
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
@@ -201,16 +193,12 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        seen.namesakes = (
-            state,
-            tuple(
-                index
-                for index, source in enumerate(settings.sources)
-                if source.enabled
-                and _get_clip_name(source) == clip
-                and not find_source_problem(source)
-            ),
-        )
+        whole = [
+            index
+            for index, source in enumerate(settings.sources)
+            if source.enabled and _get_clip_name(source) == clip and not find_source_problem(source)
+        ]
+        seen.namesakes = state, tuple(whole)
     of_clip = seen.namesakes[1]
     count = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
     if count and count != len(of_clip):

@@ -17,7 +17,7 @@ from .steps import Result, Steps, map_steps
 from .typed import settings_of
 
 if TYPE_CHECKING:
-    from ..engine.field.training import Training
+    from ..engine.field.training import Training  # brings scipy
     from ..engine.insight.residual_plot import Curves
 
 _REDRAW_INTERVAL = 0.25  # seconds between redraws of what is under way

@@ -6,7 +6,8 @@ every other module asks it. It knows no Blender and loads nothing, so that every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     import bpy
 
-    from ..engine.control.performer import Frame
+    from ..engine.control.performer import Frame, Placement
     from ..engine.insight.residual_plot import Curves
     from ..scene.reading.library import FileDigests, Library
     from ..scene.rig.rig_check import RigState
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
-    from .live.trail import Trail
     from .status import Status
-    from .steps import Work
+    from .steps import Steps, Work
 
 # What can change: settings that databases are made of; weights of features; the active source or
 # take; which path is drawn; and whether a live session runs.
@@ -43,8 +43,19 @@ class Statuses:
     editions: dict[str, int] = field(default_factory=dict)  # by key, how often it was built
     stale: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)  # what the databases of known status are made of
-    refresh: tuple[int, Generator[tuple[str, float], None, Status]] | None = None  # that goes on
+    refresh: tuple[int, Steps[Status]] | None = None  # that goes on
     change_count: int = 0  # changes and jumps such as undo
+
+
+@dataclass
+class Trail:
+    """What drawing knows of a session: where its armature is seen, and frames of the data."""
+
+    uid: int  # the session_uid of the armature
+    key: str  # of the data
+    placement: Placement  # on the ground
+    frames: deque[int] = field(default_factory=lambda: deque(maxlen=60))  # played last
+    neighbour_frames: Sequence[int] = ()  # that a motion field has blended last
 
 
 @dataclass(eq=False)
@@ -62,12 +73,10 @@ class Runtime:
     library: Library | None = None
     file_digests: FileDigests | None = None  # of files that sources read
     statuses: Statuses = field(default_factory=Statuses)
-    rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(
-        default_factory=dict
-    )  # by session_uid
-    pending_rigs: set[int] = field(default_factory=set)
     inspector: Inspector | None = None
-    # by session_uid, as the next two
+    # by session_uid, to comparisons
+    rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
+    pending_rigs: set[int] = field(default_factory=set)
     coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)
     pose_maps: dict[int, MappedPoses] = field(default_factory=dict)
     comparisons: dict[int, Comparison] = field(default_factory=dict)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
+from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.database.build import BuildSettings
+from ..engine.database.database import Database
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.motion.bone_names import ROLES
@@ -19,19 +21,11 @@ from ..engine.takes import takes
 from ..scene.blender.actions import get_scene_fps
 from ..scene.staging.ground import build_ground, collect_visible_triangles
 from . import features
-from .typed import armature_of, settings_of
-from .values import to_plain_value
-
-if TYPE_CHECKING:
-    from ..engine.control.performance import Performance
-    from ..engine.database.database import Database
+from .typed import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
 _SPECIAL = ("walk", "run", "turn_limit", "weights")  # settings that are not copied one by one
 _COPIED_SETTINGS = tuple(f.name for f in fields(PerformerSettings) if f.name not in _SPECIAL)
-
-
-# ---------------------------------------------------------------- building
 
 
 def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
@@ -65,9 +59,6 @@ def get_simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSetting
 def _read_fields(kind: Any, group: Any) -> dict[str, Any]:
     """Return the values that a group of properties has for the fields of a dataclass."""
     return {field.name: to_plain_value(getattr(group, field.name)) for field in fields(kind)}
-
-
-# ---------------------------------------------------------------- bones by role
 
 
 def get_roles(settings: Any) -> dict[str, str]:
@@ -121,9 +112,6 @@ def _find_prefix(bones: Set[str], names: Set[str]) -> str:
         return sum(prefix + name in bones for name in names)
 
     return max(prefixes, key=count_bones, default="")
-
-
-# ---------------------------------------------------------------- performing
 
 
 def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> PerformerSettings:

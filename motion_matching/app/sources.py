@@ -11,8 +11,7 @@ from ..engine.errors import SettingsError
 from . import items
 from .characters import get_armature
 from .source_files import find_file
-from .typed import settings_of
-from .values import to_plain_value
+from .typed import settings_of, to_plain_value
 
 if TYPE_CHECKING:
     from ..engine.database.tags import TagRange

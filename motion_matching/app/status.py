@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
 
 import bpy
 
 from ..engine.database import statistics
+from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
 from .content import content_steps, describe_changes
 from .library import get_library
 from .runtime import runtime
-from .steps import run_to_end
+from .steps import Steps, run_to_end
 from .typed import settings_of
-
-if TYPE_CHECKING:
-    from ..engine.database.database import Database
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
 _SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
@@ -68,7 +65,7 @@ def refresh(obj: bpy.types.Object) -> Status:
     return run_to_end(refresh_steps(obj.session_uid))
 
 
-def refresh_steps(uid: int) -> Generator[tuple[str, float], None, Status]:
+def refresh_steps(uid: int) -> Steps[Status]:
     """Compute the status of the armature object of a session_uid."""
     result = yield from _compute_status_steps(uid)
     return _store(get_armature(uid), result)
@@ -108,7 +105,7 @@ def mark_stale() -> None:
     callbacks.schedule(_refresh_stale, REFRESH_DELAY)
 
 
-def _compute_status_steps(uid: int) -> Generator[tuple[str, float], None, Status]:
+def _compute_status_steps(uid: int) -> Steps[Status]:
     if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
         return Status("empty")
     try:
@@ -182,9 +179,6 @@ def describe_database(database: Database) -> str:
     length = f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps"
     size = f"{measure_megabytes(database):.0f} MB"
     return f"{length}, {size}, {describe_coverage(database).lower()}"
-
-
-# ---------------------------------------------------------------- when
 
 
 def _refresh_stale() -> float | None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import bpy
 
 from ..engine.control import performance, take
+from ..engine.control.contact_ranges import ContactRange
+from ..engine.control.performance import Performance
+from ..engine.control.settings import PerformerSettings
+from ..engine.control.take import Take
+from ..engine.database.database import Database
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
@@ -26,14 +31,7 @@ from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
 from .training import ChosenMethod
 from .typed import settings_of
 
-if TYPE_CHECKING:
-    from ..engine.control.contact_ranges import ContactRange
-    from ..engine.control.performance import Performance
-    from ..engine.control.settings import PerformerSettings
-    from ..engine.control.take import Take
-    from ..engine.database.database import Database
-
-    BakeRequestFactory = Callable[[bpy.types.Object, Database, PerformerSettings], "BakeRequest"]
+BakeRequestFactory = Callable[[bpy.types.Object, Database, PerformerSettings], "BakeRequest"]
 
 
 class TakePart(NamedTuple):
@@ -88,9 +86,6 @@ def read_parts_on_ground(obj: bpy.types.Object, action: bpy.types.Action) -> tup
     """Return what a take was made of, on the ground that the character has now."""
     parts = read_parts(action)
     return tuple(part._replace(performance=add_obstacles(obj, part.performance)) for part in parts)
-
-
-# ---------------------------------------------------------------- baking
 
 
 def bake_steps(obj: bpy.types.Object, build_request: BakeRequestFactory) -> Steps[str]:
@@ -217,9 +212,6 @@ def place_at_armature(obj: bpy.types.Object, performed: Performance) -> Performa
         facing = None if intent.facing is None else intent.facing + yaw
         turned.append(intent._replace(move=(c * right - s * up, s * right + c * up), facing=facing))
     return replace(performed, intents=tuple(turned), position=(x, y), facing=yaw)
-
-
-# ---------------------------------------------------------------- the list
 
 
 def list_take(

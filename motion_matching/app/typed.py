@@ -1,4 +1,4 @@
-"""Typed access to what Blender's types leave open: the settings of a character, and its bones."""
+"""Typed access to what Blender's types leave open: settings, bones and values of properties."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def armature_of(obj: bpy.types.Object) -> bpy.types.Armature:
     armature: Any = obj.data
     result: bpy.types.Armature = armature
     return result
+
+
+def to_plain_value(value: Any) -> Any:
+    """Return a property's value without the noise of its 32 bits."""
+    return round(value, 6) if isinstance(value, float) else value

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from .. import scene
+from ..engine.control.contact_ranges import ContactRange
+from ..engine.control.take import Take
+from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from .checks import check_number
 from .loading import protect_blender_import
-
-if TYPE_CHECKING:
-    from ..engine.control.contact_ranges import ContactRange
-    from ..engine.control.take import Take
-    from ..engine.database.database import Database
 
 
 def write_blend(

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from .. import scene
 from ..engine.control import contact_ranges
@@ -18,10 +17,11 @@ from ..engine.control.settings import PerformerSettings
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking, takes
 from .blend import check_blend, write_blend
 from .checks import check_number, check_seed, check_target
-from .controllers import ChosenController, check_controller
+from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
 from .output import Output
 from .values import parse_changes
@@ -36,21 +36,26 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             preview, render = scene.staging.preview, scene.staging.render
         render.check_format(arguments.preview)
     database = load_database(arguments.database)
-    chosen = ChosenController(arguments, database)
-    settings = takes.make_default_settings(database).with_changes(chosen.trained_settings)
-    changes = _read_changes(arguments, settings)
+    field = load_field(arguments, database)
+    trained = field.settings if field else {}
+    settings = takes.make_default_settings(database).with_changes(trained)
+    changes = parse_changes(arguments.changes, settings)
+    if arguments.sync is not None:
+        changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
     settings = settings.with_changes(changes)
     performance = _create_performance(arguments, database, settings)
     if arguments.gait == "run" and settings.run == settings.walk:
         out.say("The database has no running, so 'run' uses its walking speed.")
     # settings of the field and of this command override those of a recorded performance
-    all_changes = {**performance.settings, **chosen.trained_settings, **changes}
+    all_changes = {**performance.settings, **trained, **changes}
     performance, tags = replace(performance, settings=all_changes), parse_names(arguments.tags)
     performance = takes.request_tags(performance, frozenset(tags), database, settings)
-    performance = chosen.adapt(_replace_obstacles(performance, arguments))
+    performance = _replace_obstacles(performance, arguments)
+    if field:
+        performance = adapt_performance(performance, field, arguments)
     contacts = _read_contacts(arguments, database)
-    report_part = partial(out.show_progress, "Performing")
-    live = takes.perform(database, settings, performance, report_part, controller=chosen.controller)
+    report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
+    live = takes.perform(database, settings, performance, report_part, controller=controller)
     take, ranges = baking.place_feet(live, database, arguments.feet, contacts)
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
@@ -76,14 +81,6 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Written: {', '.join(written)}.")
     else:
         out.say("Nothing was written; choose an output with -o, --bvh, --report or --preview.")
-
-
-def _read_changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict[str, Any]:
-    """Return the settings to change as JSON data, by name."""
-    changes = parse_changes(arguments.changes, settings)
-    if arguments.sync is not None:
-        changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
-    return changes
 
 
 def _read_contacts(arguments: argparse.Namespace, database: Database) -> list[ContactRange] | None:

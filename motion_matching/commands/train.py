@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import METRICS, summarize
 from ..engine.field.quality import QUALITIES, TrainingSettings
-from ..engine.field.tasks import Tasks, make_tasks
+from ..engine.field.tasks import make_tasks
 from ..engine.field.training import Training
 from ..engine.field.value_function import OtherVersionError
 from ..engine.insight import residual_plot
@@ -30,7 +29,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     _check_arguments(arguments)
     settings, directions = _choose_quality(arguments)
     database = load_database(arguments.database)
-    tasks = _create_tasks(arguments, database, directions)
+    fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
+    tasks = make_tasks(parse_names(arguments.task), fastest, directions=directions, tags=tags)
     metric = METRICS[arguments.metric](database)
     training = Training(database, metric, tasks, settings, out.show_progress)
     unfinished = arguments.output.with_suffix(".unfinished.npz")
@@ -65,12 +65,6 @@ def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, in
     changes = {name: value for name, value in given.items() if value is not None}
     count = directions if arguments.directions is None else arguments.directions
     return replace(settings, **changes), count
-
-
-def _create_tasks(arguments: argparse.Namespace, database: Database, directions: int) -> Tasks:
-    """Return the tasks that the arguments ask for."""
-    fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
-    return make_tasks(parse_names(arguments.task), fastest, directions=directions, tags=tags)
 
 
 def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         tag_requests,
         tick_rate,
         timeline,
-        trail,
         tuning,
     )
 else:

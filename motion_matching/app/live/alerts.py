@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from ...engine.control.performer import Frame
 from ...engine.database import statistics
-
-if TYPE_CHECKING:
-    from ...engine.control.performer import Frame
-    from ...engine.database.database import Database
+from ...engine.database.database import Database
 
 
 class Alerts:

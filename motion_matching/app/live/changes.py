@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
+from ...engine.database.database import Database
+from ...live.session import Session
 from .. import features
 from ..settings import get_controller_state
 from ..training import get_training_request
 from ..typed import settings_of
-
-if TYPE_CHECKING:
-    from ...engine.database.database import Database
-    from ...live.session import Session
-
 
 _OTHER_FEATURES = (
     "Features were added, removed or changed: the session goes on with those that it began with, "

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ...engine.control.ground import Wall
-    from ...engine.control.performer import Frame, Placement
-    from ...live.session import Session
+from ...engine.control.ground import Wall
+from ...engine.control.performer import Frame, Placement
+from ...live.session import Session
 
 _REACH = 4.0  # metres of ground around the character
 _GRID = 1.0  # metres between its lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -16,7 +17,6 @@ from ...engine.errors import MotionMatchingError
 from .. import callbacks
 from ..runtime import runtime
 from ..typed import settings_of
-from ..values import make_groups
 
 
 def end_by_undo() -> None:
@@ -72,7 +72,17 @@ def prepare_saving() -> None:
         app.live.host.end("The file was saved, and the live session has ended.")
     for obj in bpy.data.objects:
         if obj.type == "ARMATURE" and obj.library is None:
-            make_groups(settings_of(obj))
+            _make_groups(settings_of(obj))
+
+
+def _make_groups(group: Any) -> None:
+    """Make the groups within a group of properties, by reading them.
+
+    When an override is opened again, it keeps only the changes in groups that the linked file has.
+    """
+    for prop in group.bl_rna.properties:
+        if prop.type == "POINTER" and prop.fixed_type.identifier.startswith("MotionMatching"):
+            _make_groups(getattr(group, prop.identifier))
 
 
 def _push_undo_step() -> None:

@@ -10,14 +10,21 @@ import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
+from ...engine.control.ground import Ground, Wall
+from ...engine.control.method import Method
 from ...engine.control.performance import Performance
 from ...engine.control.performer import Performer, Placement
+from ...engine.control.settings import PerformerSettings
+from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, SettingsError
-from ...engine.field.field_controller import get_field_controller
+from ...engine.field.field_controller import FieldController, get_field_controller
+from ...engine.field.method import Decision
+from ...live.inputs.base import Input
+from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
 from ...scene.writing import pose_recovery
@@ -26,7 +33,7 @@ from .. import callbacks, preferences, recordings
 from ..build import load_or_build_steps
 from ..characters import get_armature, get_root_target
 from ..insight import map_database_steps
-from ..runtime import runtime
+from ..runtime import Trail, runtime
 from ..settings import add_obstacles, get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from ..takes import list_take
@@ -37,19 +44,8 @@ from .alerts import Alerts
 from .changes import ChangeDetector
 from .recorded_takes import LiveTakes
 from .tick_rate import TickRate
-from .trail import Trail
 
-if TYPE_CHECKING:
-    from ...engine.control.ground import Ground, Wall
-    from ...engine.control.method import Method
-    from ...engine.control.settings import PerformerSettings
-    from ...engine.database.database import Database
-    from ...engine.field.field_controller import FieldController
-    from ...engine.field.method import Decision
-    from ...live.inputs.base import Input
-    from ...live.inputs.keyboard import Keyboard
-
-    Source = Input | Callable[[Ground], Input]
+Source = Input | Callable[[Ground], Input]
 
 _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import bpy
 
 from ...engine.errors import SettingsError
 from ...live.recorder import RecordingPlan
+from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.handle import Handle
 from ...scene.writing.recording import find_base_take
 from .. import recordings
 from ..typed import settings_of
 from . import timeline
-
-if TYPE_CHECKING:
-    from ...live.session import Session
-    from ...scene.blender.handle import Handle
 
 
 class LiveTakes:
@@ -61,7 +58,7 @@ class LiveTakes:
         base = find_base_take(self._session.writer.find_action(), mode)
         if mode == "append" and base:
             begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
-        end = timeline.get_end_frame(scene)
+        end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
         if begin >= end:
             text = f"The timeline ends at frame {end}, and a recording along it would begin there"
             raise SettingsError(f"{text}; make it longer, or record without it.")

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ...engine.control import performance
+from ...engine.control.ground import Ground
+from ...engine.control.performance import Performance
+from ...engine.control.settings import PerformerSettings
 from ...engine.errors import SettingsError
+from ...live.inputs.base import Input
 from ...live.inputs.controls import PUSH_SPEED
+from ...live.inputs.gamepad import Gamepad
 from ...live.inputs.guided import GuidedInput
+from ...live.inputs.keyboard import Keyboard
 from ...live.inputs.path import PathInput
 from ...live.inputs.replay import ReplayInput
 from ...live.inputs.steering import SteeringInput
@@ -22,14 +28,6 @@ from ...scene.blender.handle import Handle
 from ...scene.staging import placements
 from ..takes import read_parts
 from ..typed import settings_of
-
-if TYPE_CHECKING:
-    from ...engine.control.ground import Ground
-    from ...engine.control.performance import Performance
-    from ...engine.control.settings import PerformerSettings
-    from ...live.inputs.base import Input
-    from ...live.inputs.gamepad import Gamepad
-    from ...live.inputs.keyboard import Keyboard
 
 _MISSING = {
     "curve": "There is no curve to follow; choose a curve object",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
+from ...engine.database.database import Database
 from ...engine.database.tags import parse_names
 from .. import callbacks, status
 from ..characters import get_active_armature
-
-if TYPE_CHECKING:
-    from ...engine.database.database import Database
 
 
 class TagRequest:

@@ -21,11 +21,6 @@ def get_seconds(scene: bpy.types.Scene) -> float:
     return scene.frame_float / get_scene_fps(scene)
 
 
-def get_end_frame(scene: bpy.types.Scene) -> int:
-    """Return the last frame that is played."""
-    return scene.frame_preview_end if scene.use_preview_range else scene.frame_end
-
-
 class TimelineFollower:
     """Whether a session follows the timeline, where that was last, and if a recording plays it.
 

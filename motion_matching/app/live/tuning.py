@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import bpy
 
 from ...engine.control.ideal import Ideal
 from ...engine.control.performance import Performance
 from ...engine.control.performer import Performer
+from ...engine.control.settings import PerformerSettings
+from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError
+from ...live.inputs.gamepad import Gamepad
+from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
 from ...scene.staging.marker_writer import MarkerWriter
@@ -20,12 +22,6 @@ from ..settings import add_obstacles, get_performer_settings
 from ..typed import settings_of
 from . import host, steering
 from .host import LiveSession
-
-if TYPE_CHECKING:
-    from ...engine.control.settings import PerformerSettings
-    from ...engine.database.database import Database
-    from ...live.inputs.gamepad import Gamepad
-    from ...live.inputs.keyboard import Keyboard
 
 
 class TuningSession(LiveSession):
