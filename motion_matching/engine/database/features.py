@@ -338,7 +338,7 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
 
 
 def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
-    """Return velocity and turn rate (R, 3) over 0.2 s at the start (side 1) or end (-1) of ranges."""
+    """Return velocities and turn rates (R, 3) over 0.2 s at the start (side 1) or end (-1)."""
     span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
     here, there = table.track[end], table.track[end + side * span]

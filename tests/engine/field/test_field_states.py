@@ -48,7 +48,8 @@ def random_poses(rng, count, bones):
 def add(pose, velocity):
     """Return the pose x ⊕ v, wherever its bone 0 stands and faces."""
     result = algebra.add_joints(pose, velocity)
-    result[:3, 0] = pose[:3, 0] + quat.mul_vec(pose[3:, 0], velocity[:3, 0])
+    moved = quat.mul_vec(pose[..., 3:, 0], velocity[..., :3, 0])
+    result[..., :3, 0] = pose[..., :3, 0] + moved
     return result
 
 
