@@ -112,7 +112,8 @@ class Performer:
             self._inertializer.transition(motion.jump)
             self._since_jump = 0.0
         pose, offset = self._inertializer.update(motion.pose)
-        swing = self._compute_swing()
+        # how fast the fading jump turns the body against the character
+        swing = self._inertializer.compute_turn_rate(self.method.hips)
         x, y, yaw = moved = self._advance_root(motion.root, offset, swing)
         simulation.step(self.dt)
         self._apart = Placement(simulation.x - x, simulation.y - y, wrap(simulation.yaw - yaw))
@@ -172,10 +173,6 @@ class Performer:
         dx, dy = rotate_xy((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
         turn = displacement.limit_fading_turn(turn, offset[2], swing, self.settings.turn_limit)
         return x + dx, y + dy, yaw + turn * self.dt
-
-    def _compute_swing(self) -> float:
-        """Return the turn rate of the body against the character while a jump fades, in rad/s."""
-        return self._inertializer.compute_turn_rate(self.method.hips)
 
     def _slide(self, goal: displacement.GroundPose) -> displacement.GroundPose:
         """Return how far obstacles let the character go; an object at its goal comes along."""

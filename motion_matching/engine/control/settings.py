@@ -83,9 +83,7 @@ class PerformerSettings:
         soft_most=8.0,
     )
     velocity_halflife: float = _seconds(
-        0.27,
-        "Velocity",
-        "Time in which half of a change of speed is made; longer: calmer and later",
+        0.27, "Velocity", "Time in which half of a change of speed is made; longer: calmer, later"
     )
     rotation_halflife: float = _seconds(
         0.27, "Heading", "Time in which half of a turn is made; longer: wider turns"
@@ -104,14 +102,10 @@ class PerformerSettings:
         soft_most=2.0,
     )
     gait_halflife: float = _seconds(
-        0.1,
-        "Gait",
-        "Time in which half of a change between walking and running is made; longer: softer",
+        0.1, "Gait", "Time in which half of a change of gait is made; longer: softer"
     )
     search_interval: float = _seconds(
-        0.1,
-        "Search Every",
-        "Time between searches for a better frame; longer: plays longer pieces, responds later",
+        0.1, "Search Every", "Time between searches; longer: plays longer pieces, responds later"
     )
     sharp_velocity: float = describe(
         0.5,
@@ -140,17 +134,14 @@ class PerformerSettings:
     continuing_bias: float = describe(
         0.3,
         "Continuing Bias",
-        "How much better another frame must be than playing on; higher: fewer jumps, responds "
-        "later",
+        "How much better another frame must be than playing on; higher: fewer, later jumps",
         least=-math.inf,
         most=math.inf,
         soft_least=0.0,
         soft_most=2.0,
     )
     inertialization_halflife: float = _seconds(
-        0.1,
-        "Blending",
-        "Time in which half of the difference at a jump fades; longer: smoother, feet slide more",
+        0.1, "Blending", "Time in which half of a jump fades; longer: smoother, feet slide more"
     )
     displacement: str = describe(
         "adjust",
@@ -162,19 +153,14 @@ class PerformerSettings:
     synchronization: float = describe(
         0.2,
         "Synchronization",
-        "What leads: the motion (0), which leaves feet planted, or the steering (1), which is "
-        "exact",
+        "What leads: the motion (0), which leaves feet planted, or the exact steering (1)",
         "share",
     )
     adjust_position_halflife: float = _seconds(
-        0.1,
-        "Adjust Position",
-        "Time in which half of the distance is made up; longer: feet slide less, strays more",
+        0.1, "Adjust Position", "Time for half of the distance; longer: slides less, strays more"
     )
     adjust_rotation_halflife: float = _seconds(
-        0.2,
-        "Adjust Heading",
-        "Time in which half of the turn is made up; longer: feet slide less, strays more",
+        0.2, "Adjust Heading", "Time for half of the turn; longer: slides less, strays more"
     )
     adjust_by_velocity: bool = describe(
         True,
@@ -200,29 +186,23 @@ class PerformerSettings:
     clamp_distance: float = _metres(
         0.15,
         "Distance",
-        "Farthest the character may be from the simulation object; shorter: more exact, slides "
-        "more",
+        "Farthest the character may be from the simulation object; shorter: exact, slides more",
         1.0,
     )
     clamp_angle: float = _angle(
         math.radians(90.0),
         "Angle",
-        "Most the character may be turned away from the simulation object; smaller: more exact, "
-        "slides more",
+        "Most the character may turn from the simulation object; smaller: exact, slides more",
     )
     collision_radius: float = _metres(
         0.3,
         "Body Radius",
-        "Nearest the middle of the character may come to an obstacle; larger: goes around in "
-        "wider curves",
+        "Nearest the character's middle may come to an obstacle; larger: wider curves around it",
         1.0,
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
-        0.05,
-        "Plant Blending",
-        "Time in which a landing toe comes to rest; longer: softer, slides more",
-        0.5,
+        0.05, "Plant Blending", "Time a landing toe takes to stop; longer: softer, slides more", 0.5
     )
     foot_halflife: float = _seconds(
         0.1,
@@ -238,16 +218,12 @@ class PerformerSettings:
         0.1,
     )
     hips_halflife: float = _seconds(
-        0.15,
-        "Hips",
-        "Time in which the hips follow half of a step in the ground; longer: softer, legs bend "
-        "more",
+        0.15, "Hips", "Time in which the hips follow half of a step; longer: softer, legs bend more"
     )
     unlock_radius: float = _metres(
         0.2,
         "Unlock Radius",
-        "A planted toe is released once the motion has it farther away; larger: planted longer, "
-        "legs bend more",
+        "A planted toe is released once the motion has it farther away; larger: legs bend more",
         0.5,
     )
     stretch_buffer: float = _metres(
@@ -267,8 +243,7 @@ class PerformerSettings:
     drift: float = describe(
         0.1,
         "Drift Correction",
-        "How strongly the character is drawn to the nearest pose of the clips; more: steadier, "
-        "less free",
+        "How strongly the character is drawn to the nearest pose; more: steadier, less free",
         "share",
     )
     planted_share: float = describe(
@@ -278,10 +253,7 @@ class PerformerSettings:
         "share",
     )
     lookahead: float = _seconds(
-        0.6,
-        "Look Ahead",
-        "How far ahead the neighbours' clips are compared with the goal; longer: calmer, "
-        "responds later",
+        0.6, "Look Ahead", "How far ahead clips are compared with the goal; longer: calmer, later"
     )
     favour: int = describe(
         0,

@@ -188,10 +188,7 @@ class FrameIndex:
         self._top_low = np.ascontiguousarray(low[:, :_FIRST_AXES].T)
         self._top_high = np.ascontiguousarray(high[:, :_FIRST_AXES].T)
         self._default_mask = self._make_mask(bias) if bias.any() else None
-        self._make_buffers(dimensions)
-
-    def _make_buffers(self, dimensions: int) -> None:
-        """Allocate what every query writes to."""
+        # what every query writes to
         self._repeated = np.empty((_BLOCK, dimensions), np.float32)
         self._query_row = self._repeated.reshape(1, -1)
         self._query_column = self._repeated[0, :_FIRST_AXES, None]

@@ -85,29 +85,20 @@ def unroll(q: Array) -> Array:
     return result
 
 
-def exp(v: Array) -> Array:
-    """Return quaternions `(..., 4)` of half the angle-axis `(..., 3)`, exact near zero."""
+def from_scaled_angle_axis(v: Array) -> Array:
+    """Return quaternions `(..., 4)` of axes times angles in radians, `(..., 3)`."""
+    v = 0.5 * v
     half = np.sqrt(np.sum(v * v, axis=-1, keepdims=True))
     return np.concatenate([np.cos(half), np.sinc(half / np.pi) * v], axis=-1)
 
 
-def log(q: Array) -> Array:
-    """Return half the angle-axis `(..., 3)`: the inverse of `exp` for angles below 2 pi."""
+def to_scaled_angle_axis(q: Array) -> Array:
+    """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way."""
     w, vector = q[..., :1], q[..., 1:]
     length = np.sqrt(np.sum(vector**2, axis=-1, keepdims=True))
     ratio = np.arctan2(length, w) / np.maximum(length, 1e-8)
     # near the identity, the ratio of angle and length tends to 1 / w
-    return np.where(length > 1e-8, ratio, np.sign(w) + (w == 0)) * vector
-
-
-def from_scaled_angle_axis(v: Array) -> Array:
-    """Return quaternions `(..., 4)` of axes times angles in radians, `(..., 3)`."""
-    return exp(0.5 * v)
-
-
-def to_scaled_angle_axis(q: Array) -> Array:
-    """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way."""
-    return 2.0 * log(q)
+    return 2.0 * (np.where(length > 1e-8, ratio, np.sign(w) + (w == 0)) * vector)
 
 
 def from_angle_axis(angle: Array, axis: Array) -> Array:
