@@ -191,9 +191,6 @@ def remove_strips(obj: bpy.types.Object, action: bpy.types.Action) -> None:
             tracks.remove(track)
 
 
-# ---------------------------------------------------------------- writing curves
-
-
 def write_channel(
     action: bpy.types.Action,
     data_path: str,
@@ -231,10 +228,7 @@ def write_linear_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.nd
 def fill_steps(
     action: bpy.types.Action, curves: Sequence[tuple[str, int, np.ndarray]], frames: np.ndarray
 ) -> Iterator[None]:
-    """Give an action these curves (data path, component, values) at frames (F,).
-
-    One that has them already gets other values. Pauses, and ends if the action was deleted.
-    """
+    """Give an action curves (data path, component, values) at frames (F,), in steps."""
     handle = Handle.from_block(action, "actions")
     for start in range(0, len(curves), _MAX_CURVES):
         if start:
@@ -249,9 +243,6 @@ def fill_steps(
             curve = create_curve(bag, path, component) if is_new else existing[index]
             write_linear_keys(curve, frames, values)
     action.update_tag()
-
-
-# ---------------------------------------------------------------- reading curves
 
 
 def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:

@@ -1,8 +1,7 @@
 """Poses straight from curves, many times as fast as Blender's evaluation.
 
-`find_obstacle` tells whether curves alone move the bones. If so, a bone's matrix is its parent's
-matrix, times its rest matrix in the parent, times its own channels: location (unless it is
-connected), rotation in its mode, scale.
+A bone's matrix is its parent's, times its rest in the parent, times its own location (unless it is
+connected), rotation and scale. `find_obstacle` tells whether that is all that moves it.
 """
 
 from __future__ import annotations
@@ -23,11 +22,7 @@ from .transforms import REST, compose_matrices, compute_local_poses
 _CHUNK = 4096  # frames whose matrices are in memory at a time
 _ONE = 1e-5  # a scale that differs less from one is none
 # parts of data paths that no pose is computed from
-_ANIMATED = (
-    ("rotation_mode", "rotation modes"),
-    ("constraints", "constraints"),
-    ("delta_", "deltas"),
-)
+_ANIMATED = {"rotation_mode": "rotation modes", "constraints": "constraints", "delta_": "deltas"}
 
 
 class Channels:
@@ -120,10 +115,7 @@ def find_obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str
 def compute_poses(
     body: StaticArmature, channels: Channels, names: tuple[str, ...], parents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `EvaluationCopy.evaluate` does, from curves alone.
-
-    An object that rests has one world matrix (1, 4, 4). Channels with all curves need no Blender.
-    """
+    """Return what `EvaluationCopy.evaluate` does; one world matrix (1, 4, 4) of a still object."""
     bones = {bone.name: bone for bone in body.bones}
     indices = [bones[name].parent for name in names]
     above = [body.bones[index].name if index >= 0 else None for index in indices]
@@ -141,7 +133,7 @@ def _find_obstacles(
             yield f"{name} has drivers"
     if _is_animated(obj.data):
         yield f"the data of '{obj.name}' is animated"
-    for part, what in _ANIMATED:
+    for part, what in _ANIMATED.items():
         if any(part in path for path in channels.paths):
             yield f"it animates {what}"
     yield from _find_object_obstacles(obj)

@@ -1,8 +1,7 @@
 """Rotations in Blender's rotation modes: quaternions, Euler angles, axis and angle.
 
-Arrays are component first, `(C, F)`, as curves are. Every frame's rotation is exact; the freedom
-that a mode leaves (signs, the second Euler triple, whole turns) is used to stay near the frame
-before, so that curves do not flip.
+Arrays are component first, `(C, F)`, as curves are. The freedom that a mode leaves (signs, the
+second Euler triple, whole turns) is used to stay near the frame before.
 """
 
 from __future__ import annotations

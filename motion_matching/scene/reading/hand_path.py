@@ -1,8 +1,7 @@
 """A simulation bone's path as the keys of an empty, for an animator to edit, and back.
 
-The empty lies where the clip lies in the world. If the clip moves bones alone, it hangs on the
-armature, so that both go along with an object that is moved, turned or scaled. Its -Y axis is where
-the character faces.
+The empty lies where the clip lies in the world, with -Y ahead. If the clip moves bones alone, it
+hangs on the armature, so that both go along with an object that is moved, turned or scaled.
 """
 
 from __future__ import annotations

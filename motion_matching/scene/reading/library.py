@@ -1,8 +1,7 @@
 """Databases on disk: one file for each content of sources, rig and settings, found by its key.
 
-The key is made of what the sources contain rather than of their names, so the same motion is found
-again in another file. It leaves out what a rig follows beyond its own bones and constraints (for
-one, the motion of their targets), and the current value of what a source keys or a driver sets.
+Names do not count. Nor does what a rig follows beyond its own bones and constraints (such as the
+motion of their targets), or the current value of what a source keys or a driver sets.
 """
 
 from __future__ import annotations
@@ -232,10 +231,7 @@ def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
 
 
 def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
-    """Yield how bones rest and hang, what constrains and drives them, and the object's tilt.
-
-    Without what sources key (data paths) or drivers set, which differs from frame to frame.
-    """
+    """Yield rests, tilt, constraints and drivers, without what sources key or drivers set."""
     yield _encode_rounded(np.frombuffer(read_rest_bytes(obj), np.float32))
     yield _encode_json(
         [

@@ -84,7 +84,7 @@ def sample_steps(
     """
     target = _Target.from_object(obj, bones)
     job = _make_job(obj, target, action, frames, False)
-    guard = _ArmatureGuard.from_object(obj, job.channels.paths)
+    guard = _ArmatureGuard(obj, job.channels.paths)
     plays = job.obstacle and job.key_count <= _MAX_KEYS
     source = Handle.from_block(action, "actions") if plays else None
     for curve in () if source else actions.iterate_curves(action, obj, len(job.frames)):
@@ -149,29 +149,23 @@ def _find_action(source: Handle) -> bpy.types.Action:
     return action
 
 
-@dataclass(frozen=True)
 class _ArmatureGuard:
-    """What must stay unchanged between pieces; what the action has `moved` does not count."""
+    """Notices changes of bones and transforms between pieces, unless the action `moved` them."""
 
-    owner: Handle
-    moved: Container[str]
-    fingerprint: tuple[Any, ...]
-
-    @classmethod
-    def from_object(cls, obj: bpy.types.Object, moved: Container[str]) -> _ArmatureGuard:
-        return cls(Handle.from_block(obj, "objects"), moved, cls._compute_fingerprint(obj, moved))
+    def __init__(self, obj: bpy.types.Object, moved: Container[str]) -> None:
+        self._owner, self._moved = Handle.from_block(obj, "objects"), moved
+        self._fingerprint = self._compute_fingerprint(obj)
 
     def find_unchanged(self) -> bpy.types.Object:
         """Return the object; raise RigChangedError if it changed."""
-        obj = find_read_armature(self.owner)
+        obj = find_read_armature(self._owner)
         _check_not_edited(obj)
-        if self._compute_fingerprint(obj, self.moved) != self.fingerprint:
+        if self._compute_fingerprint(obj) != self._fingerprint:
             raise RigChangedError(f"'{obj.name}' was changed while it was read; start again.")
         return obj
 
-    @staticmethod
-    def _compute_fingerprint(obj: bpy.types.Object, moved: Container[str]) -> tuple[Any, ...]:
-        own = curve_poses.read_object_channels(obj, moved)
+    def _compute_fingerprint(self, obj: bpy.types.Object) -> tuple[Any, ...]:
+        own = curve_poses.read_object_channels(obj, self._moved)
         return [bone.name for bone in obj.data.bones], read_rest_bytes(obj), own
 
 

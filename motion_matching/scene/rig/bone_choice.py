@@ -67,15 +67,15 @@ def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str,
         for above in (bone.name for bone in bone.parent_recursive):
             stand_in = above if above in chosen else _DEFORM + above.removeprefix(_FOLLOWED)
             # a bone may not end up below itself
-            chain = (stand_in, *_find_ancestors(result, stand_in))
+            chain = (stand_in, *find_ancestors(result, stand_in))
             if stand_in in chosen and bone.name not in chain:
                 result[bone.name] = stand_in
                 break
     return result
 
 
-def _find_ancestors(parents: dict[str, str | None], name: str) -> list[str]:
-    """Return the bones above one, as far as they are known."""
+def find_ancestors(parents: dict[str, str | None], name: str) -> list[str]:
+    """Return the bones above one, from its parent up, as far as they are known."""
     chain = []
     while (above := parents.get(name)) is not None:
         chain.append(above)

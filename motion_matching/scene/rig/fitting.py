@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import bpy
@@ -16,6 +17,7 @@ from ...engine.motion.skeleton import Skeleton
 from ..blender.evaluation import compute_world_matrix
 from ..blender.transforms import Transform, compose, decompose_similarity, invert
 from .armature import CHOOSE, BoneMap, check_armature, measure_extent, to_blender_names
+from .bone_choice import find_ancestors
 
 _TOLERANCE = 1e-3  # how much rests may differ, as a part of the character's size
 _REST = "motion_matching_rest"  # custom property of armatures that were made from a skeleton
@@ -58,11 +60,7 @@ class ArmatureState:
 
     def find_ancestors(self, bone: str) -> list[str]:
         """Return the bones above, from the parent up."""
-        result = []
-        while (parent := self.parents[bone]) is not None:
-            result.append(parent)
-            bone = parent
-        return result
+        return find_ancestors(self.parents, bone)
 
     def compute_posed_rest(self, bone: str, moved: set[str]) -> Transform:
         """Return a bone's rest while bones above it stay posed as now, up to one of `moved`."""
@@ -187,12 +185,8 @@ def _measure_length(points: np.ndarray, skeleton: Skeleton, bones: list[int]) ->
 
 def _is_posed_between(standing: ArmatureState, bone: str, moved: set[str]) -> bool:
     """Return whether a bone between this and the next `moved` one above is not at rest now."""
-    for above in standing.find_ancestors(bone):
-        if above in moved:
-            return False
-        if above in standing.poses:
-            return True
-    return False
+    between = takewhile(lambda name: name not in moved, standing.find_ancestors(bone))
+    return any(name in standing.poses for name in between)
 
 
 def _has_same_rest(standing: ArmatureState, skeleton: Skeleton) -> bool:

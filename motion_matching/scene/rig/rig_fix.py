@@ -1,8 +1,7 @@
 """Repair an armature object without moving what plays on it: apply its scale, turn its front to -Y.
 
-Both hand a part of the object's own matrix down to the bones: what stood there before as M stands
-there as M A^-1 with bones moved by A. Keys of bones are measured from their rest, so a turn leaves
-them as they are and an even scale multiplies those of locations.
+What stood there as M stands there as M A^-1 with bones moved by A. Keys of bones are measured from
+their rest, so a turn leaves them and an even scale multiplies those of locations.
 """
 
 from __future__ import annotations
@@ -114,10 +113,7 @@ def apply_scale(obj: bpy.types.Object) -> None:
 
 
 def turn_front(obj: bpy.types.Object, quarters: int) -> None:
-    """Turn the rest pose by quarters to the right, and the object to the left, about up at rest.
-
-    Raises RigError if that is not safe.
-    """
+    """Turn the rest pose right by quarters, the object left; raise RigError if that is not safe."""
     if obstacle := find_turn_obstacle(obj):
         raise RigError(f"The rest pose of '{obj.name}' cannot be turned, because {obstacle}.")
     tilt = Matrix(quat.to_matrix(compute_rest_frame(obj)[0]).tolist()).to_4x4()

@@ -1,8 +1,7 @@
 """The ground as the meshes of a collection: a floor with slopes, and walls that block the way.
 
-Faces are taken as the scene shows them, with modifiers and in the world. Faces steeper than 50
-degrees become walls where a body would run into them; the others are floor if they face up, and
-ceilings otherwise.
+Faces count as the scene shows them. Those steeper than 50 degrees become walls where a body would
+run into them; the others are floor if they face up, and ceilings otherwise.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What a take looks like: a picture of all of it, or a film that follows the character.
 
-Both show two paths on the ground: the desired one, which is the desired velocity summed up from
-where the take starts, and the one that the character went. The desired one knows nothing of the
-character, so what is lost in a turn stays lost.
+The desired path is the desired velocity summed up from where the take starts. It knows nothing of
+the character, so what is lost in a turn stays lost.
 """
 
 from __future__ import annotations
@@ -71,9 +70,6 @@ def compute_desired_path(take: Take) -> np.ndarray:
     """Return where the desired velocity alone would lead (T + 1, 2), in metres, from the start."""
     steps = take.desired_velocity / take.fps
     return take.character[0, :2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
-
-
-# ---------------------------------------------------------------- the whole take in one picture
 
 
 def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
@@ -153,9 +149,6 @@ def _add_ghosts(armature: bpy.types.Object, frames: np.ndarray) -> None:
     body.hide_render = True
 
 
-# ---------------------------------------------------------------- the moving take
-
-
 def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
     scene = bpy.context.scene
     desired, actual = compute_desired_path(take), take.character[:, :2]
@@ -206,9 +199,6 @@ def _smooth(track: np.ndarray, deviation: float) -> np.ndarray:
     weights /= weights.sum()
     longer = np.pad(track, ((reach, reach), (0, 0)), mode="edge")
     return np.stack([np.convolve(column, weights, "valid") for column in longer.T], axis=-1)
-
-
-# ---------------------------------------------------------------- what both show
 
 
 def _add_light(scene: bpy.types.Scene, view: np.ndarray) -> None:

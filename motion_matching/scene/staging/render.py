@@ -1,8 +1,7 @@
 """The open scene as a picture or a film, rendered by another Blender process.
 
-Without graphics, Workbench ends its whole process. So the scene is rendered in another one, which
-can also be ended at once: first by Workbench (through EGL, which needs no window), then by Cycles
-on the CPU if that fails.
+Without graphics, Workbench ends its whole process: then Cycles renders on the CPU instead. The
+other process can also be ended at once.
 """
 
 from __future__ import annotations
@@ -129,10 +128,7 @@ def _set_output(scene: bpy.types.Scene, path: Path) -> None:
 
 
 def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tuple[bool, str | None]:
-    """Render a saved scene in another process.
-
-    Returns whether a frame was rendered, and why it failed (None if it did not).
-    """
+    """Render a saved scene in another process; return whether it began, and why it failed."""
     command = [*_build_command(file), str(file), engine, "film" if film else "still"]
     scene = bpy.context.scene
     count = scene.frame_end - scene.frame_start + 1

@@ -62,18 +62,16 @@ def bake(
     """Bake a clip into a new action for an armature object; it starts at `frame_start`.
 
     The skeleton's bones are those of the armature that have their names, and both must rest alike,
-    wherever the object stands. Bones then do in the world what they do in the clip, at the scene's
-    frame rate.
+    wherever the object stands. In the world, bones then do what they do in the clip.
 
     - `root` says what carries the character over the ground: the object, the bone `root_bone`,
-      the hips, or nothing. None leaves everything to the clip's own bones if the armature has them
-      all, else to the first bone above the hips that it has, else to the object. `hips` names them,
-      if the clip does not tell by itself.
+      the hips, or nothing. None leaves it to the clip's own bones if the armature has them all,
+      else to the first bone above the `hips` that it has, else to the object.
     - Bones rotate in their own rotation modes. Locked channels and bones the clip lacks get no
       keys; a channel that stays gets a single key, or none if it would make no difference.
     - `fewer_keys` is how far, in metres, any bone's head or tail may stray, for fewer keys.
-    - The action is assigned to the object, or put onto a new NLA track of the name `track`. In the
-      second case the active action is no longer played unless `keep_active`.
+    - The action is assigned, or put onto a new NLA track of the name `track`; then the active
+      action is no longer played unless `keep_active`.
     - With `bones`, only these are keyed, and the object with those that carry the body. What an
       action has `beside` them goes into the new one.
 

@@ -1,8 +1,7 @@
 """Recording onto an armature: an action that grows while recording, and the take it becomes.
 
-Adding keys costs more the more there are. So the growing action holds only the last stretch, and
-the take is written in bulk, from the ticks themselves, when the recording ends. A take stores the
-performance that it was recorded from.
+Keys cost more the more there are. So the growing action holds only the last stretch, and the take
+is written in bulk when the recording ends, with the performance that it comes from.
 """
 
 from __future__ import annotations
@@ -63,23 +62,21 @@ class GrowingAction:
             _remove_recorded_channels(action, tracks)
             first = len(actions.get_channelbag(action).fcurves)
             ends = first + np.cumsum([0, *(len(track.free) for track in tracks)])
-            self._first_indices = ends[:-1].tolist()
+            self._parts = list(zip(ends[:-1].tolist(), tracks, strict=True))
             for track in tracks:  # all curves in their order, whichever grows first
                 _write_track(action, track, np.zeros(0), np.zeros((len(track.rest), 0)))
         action[GROWING] = True
         self._action = Handle.from_block(action, "actions")
 
     def extend(self, numbers: Sequence[int], frames: np.ndarray, rows: np.ndarray) -> int:
-        """Extend tracks, by index, to channels (F, C) at frames (F,), unless they may stay at rest.
+        """Extend some tracks, by index, to channels (F, C) at frames (F,) that begin as they do.
 
-        Returns how many keys were touched.
+        Returns how many keys were touched. Optional tracks that stay at rest are left out.
         """
         action = self._find_action()
-        curves, touched = splicing.GrowingCurves(action), 0
-        for number in numbers:
-            if not self._tracks[number].may_skip(rows):
-                first = self._first_indices[number]
-                touched += curves.grow(first, self._tracks[number], frames, rows)
+        parts = [self._parts[number] for number in numbers]
+        moving = [(first, track) for first, track in parts if not track.may_skip(rows)]
+        touched = splicing.grow_curves(action, moving, frames, rows)
         # the keys play now, so that the next pose that is written stays
         action.update_tag()
         bpy.context.view_layer.update()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -29,32 +29,28 @@ _KEY_PARTS: dict[str, tuple[Any, Any]] = {
 }
 
 
-class GrowingCurves:
-    """The curves of an action, to be used at once; untouched curves are found by index."""
+def grow_curves(
+    action: bpy.types.Action,
+    tracks: Iterable[tuple[int, Track]],
+    frames: np.ndarray,
+    rows: np.ndarray,
+) -> int:
+    """Extend curves of tracks to channels (F, C) at rising `frames` (F,), of which they hold some.
 
-    def __init__(self, action: bpy.types.Action) -> None:
-        self._bag = get_channelbag(action)
-        self._curves = list(self._bag.fcurves)  # looking one up by index counts from the first
-
-    def grow(self, first: int, track: Track, frames: np.ndarray, rows: np.ndarray) -> int:
-        """Extend a track's curves to channels (F, C) at rising `frames` (F,).
-
-        The curves hold the first of these already; `first` is the index of the track's first curve
-        among the action's. Returns the number of keys that were touched: all of them.
-        """
+    With each track comes the index of its first curve. Returns the number of keys touched: all.
+    """
+    bag, touched = get_channelbag(action), 0
+    curves = list(bag.fcurves)  # looking one up by index counts from the first
+    for first, track in tracks:
         values = track.get_values(rows)
-        for number, component in enumerate(track.free):
-            curve = self._find_curve(first + number, track, component)
+        for index, component in enumerate(track.free, first):
+            curve = curves[index] if index < len(curves) else None
+            if not curve or (curve.data_path, curve.array_index) != (track.path, component):
+                curve = bag.fcurves.find(track.path, index=component)
+            curve = curve or create_curve(bag, track.path, component, track.group)
             write_linear_keys(curve, frames, values[component])
-        return len(frames) * len(track.free)
-
-    def _find_curve(self, index: int, track: Track, component: int) -> Any:
-        if index < len(self._curves):
-            curve = self._curves[index]
-            if curve.array_index == component and curve.data_path == track.path:
-                return curve
-        found = self._bag.fcurves.find(track.path, index=component)
-        return found or create_curve(self._bag, track.path, component, track.group)
+            touched += len(frames)
+    return touched
 
 
 def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
