@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from .. import app
@@ -42,6 +44,7 @@ _BONES = (
     ("ALL", "All", "All bones of the armature"),
     ("DEFORM", "Deform", "Deform bones, and the bones that connect them"),
 )
+_FILE_SCALE: Any = {"min": 0.0, "max": 1000.0, "soft_max": 1.0, "precision": 4}
 _ROOTS = (
     ("AUTO", "Automatic", "A root bone above the hips if there is one, otherwise the object"),
     ("OBJECT", "Object", "The armature object"),
@@ -126,11 +129,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         0.0,
         "Scale",
         "Metres in a unit of the files; zero finds it from the size of the skeleton",
-        min=0.0,
-        soft_max=1.0,
-        max=1000.0,
-        precision=4,
         update=invalidate_status,
+        **_FILE_SCALE,
     )
     simulation_bone: MotionMatchingSimulationBone = group(
         MotionMatchingSimulationBone, "Simulation Bone"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -165,15 +166,15 @@ def find_shown_indices(settings: MotionMatchingSettings) -> list[int]:
     return [n for n, source in enumerate(sources) if not words or is_match(source, words)]
 
 
+@dataclass
 class _ShownSources:
     """The indices of the sources that the list showed last, and what they depend on."""
 
-    def __init__(self) -> None:
-        self.state: tuple[Any, ...] = ()
-        self.indices: list[int] = []
+    state: tuple[Any, ...] = ()
+    indices: Sequence[int] = ()
 
 
-def get_shown_indices(settings: MotionMatchingSettings) -> list[int]:
+def get_shown_indices(settings: MotionMatchingSettings) -> Sequence[int]:
     """Return the same for drawing, computed again only if something has changed."""
     shown = runtime.get_cache(_ShownSources)
     state = (
