@@ -145,14 +145,12 @@ class Database:
 
     def make_tag_mask(self, tags: frozenset[str] | set[str]) -> np.ndarray:
         """Return which frames (N,) carry all of these tags. DatabaseError for an unknown tag."""
-        bits = np.uint32(0)
-        for tag in sorted(tags):
-            if tag not in self.tag_names:
-                known = ", ".join(self.tag_names) or "none"
-                raise DatabaseError(
-                    f"No frame of the database is tagged '{tag}'; its tags are: {known}."
-                )
-            bits |= np.uint32(1 << self.tag_names.index(tag))
+        if unknown := sorted(tags.difference(self.tag_names)):
+            raise DatabaseError(
+                f"No frame of the database is tagged '{unknown[0]}'; its tags are: "
+                f"{', '.join(self.tag_names) or 'none'}."
+            )
+        bits = np.uint32(sum(1 << self.tag_names.index(tag) for tag in tags))
         return (self.tags & bits) == bits
 
     def find_reserved(self, tag: str) -> np.ndarray:

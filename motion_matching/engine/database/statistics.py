@@ -97,16 +97,15 @@ def measure_turn_limit(database: Database) -> float:
 
 def describe(database: Database) -> str:
     """Return a few lines about a database, for people."""
-    clips = {origin.clip for origin in database.ranges}
     walk, run = measure_speeds(database)
     schema = database.schema
-    candidates = int(database.find_candidates(1 / 3).sum())
-    mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
+    clips = _format_count(len({origin.clip for origin in database.ranges}), "clip")
     ranges = _format_count(len(database.ranges), "range")
+    mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
     legs = ", ".join(f"{role} {bone}" for role, bone in database.role_names.items())
     lines = [
         f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, "
-        f"{ranges} of {_format_count(len(clips), 'clip')}{mirrored}; {candidates} frames to enter",
+        f"{ranges} of {clips}{mirrored}; {database.find_candidates(1 / 3).sum()} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: {legs}",
         f"{schema.dimensions} feature dimensions, normalised per {schema.normalization}:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),

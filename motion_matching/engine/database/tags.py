@@ -96,10 +96,8 @@ def load_tags(path: Path | str) -> dict[str, tuple[TagRange, ...]]:
     """Read tags by clip from a JSON file of `save_tags`. SettingsError says what is wrong."""
     data = json_files.read(path, "tag file")
     if not isinstance(data, dict) or not all(isinstance(tags, list) for tags in data.values()):
-        raise SettingsError(
-            f"{path} must hold lists of tags by clip, such as "
-            f'{{"walk": [{{"name": "turn", "start": 9}}]}}.'
-        )
+        example = '{"walk": [{"name": "turn", "start": 9}]}'
+        raise SettingsError(f"{path} must hold lists of tags by clip, such as {example}.")
     return {
         clip: tuple(tag_from_dict(tag, f"'{clip}' in {path}") for tag in tags)
         for clip, tags in data.items()

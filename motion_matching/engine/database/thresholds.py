@@ -87,10 +87,7 @@ class AutoTagSettings:
     def with_changes(self, changes: Mapping[str, Any]) -> AutoTagSettings:
         """Return these settings with some replaced; SettingsError names an unknown one."""
         known = [field.name for field in fields(self)]
-        for name in changes:
-            if name not in known:
-                raise SettingsError(
-                    f"There is no setting '{name}' for automatic tags; choose from "
-                    f"{', '.join(known)}."
-                )
+        if unknown := [name for name in changes if name not in known]:
+            text = f"There is no setting '{unknown[0]}' for automatic tags"
+            raise SettingsError(f"{text}; choose from {', '.join(known)}.")
         return replace(self, **changes)

@@ -76,10 +76,8 @@ def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ..
 
 def _to_rows(feature: Feature, values: Array) -> Array:
     """Return values (T, 3), a row for each time of a feature."""
-    axes = len(feature.axes)
-    rows = np.zeros((len(values) // axes, 3))
-    rows[:, :axes] = values.reshape(-1, axes)
-    return rows
+    rows = values.reshape(-1, len(feature.axes))
+    return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))
 
 
 def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
