@@ -169,10 +169,8 @@ class EvaluationCopy:
 
     def _copy_with_followed(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> Any:
         """Copy the object with what it follows; drivers then read the frame of the copy's scene."""
-        copies = {
-            block.session_uid: self._adopt(block.copy(), kind)
-            for block, kind in _find_followed(obj)
-        }
+        blocks = _find_followed(obj)
+        copies = {block.session_uid: self._adopt(block.copy(), kind) for block, kind in blocks}
         for copy in copies.values():
             if getattr(copy, "data", None) and copy.data.session_uid in copies:
                 copy.data = copies[copy.data.session_uid]
@@ -243,11 +241,9 @@ def _iterate_links(block: Any) -> Iterator[tuple[Any, str, Any]]:
 @cache
 def _find_object_pointers(kind: str) -> list[str]:
     """Return the names of the object pointers of a kind of constraint or modifier."""
-    return [
-        prop.identifier
-        for prop in getattr(bpy.types, kind).bl_rna.properties
-        if prop.type == "POINTER" and prop.fixed_type.identifier == "Object"
-    ]
+    properties = getattr(bpy.types, kind).bl_rna.properties
+    pointers = [prop for prop in properties if prop.type == "POINTER"]
+    return [prop.identifier for prop in pointers if prop.fixed_type.identifier == "Object"]
 
 
 def compute_world_matrix(obj: bpy.types.Object) -> np.ndarray:

@@ -85,11 +85,8 @@ def save_scene_settings() -> Callable[[], None]:
 
 def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
     """Return a scene's frame rate and range: what holds each, its name, and its value."""
-    return [
-        (owner, name, getattr(owner, name))
-        for owner, names in ((scene.render, _RATE), (scene, _RANGE))
-        for name in names
-    ]
+    settings = [*((scene.render, name) for name in _RATE), *((scene, name) for name in _RANGE)]
+    return [(owner, name, getattr(owner, name)) for owner, name in settings]
 
 
 def _import(path: Path) -> None:

@@ -98,11 +98,8 @@ def read_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
     heads = scale * quat.mul_vec(turn, rest[:, :3, 3])
     turns = quat.mul(turn, quat.from_matrix(rest[:, :3, :3]))
     rotations, positions = (part.astype(np.float32) for part in quat.ik(turns, heads, parents))
-    ends = tuple(
-        (bone, (0.0, scale * obj.data.bones[name].length, 0.0))
-        for bone, name in enumerate(names)
-        if bone not in parents
-    )
+    lengths = {b: scale * obj.data.bones[names[b]].length for b in range(len(names))}
+    ends = tuple((b, (0.0, length, 0.0)) for b, length in lengths.items() if b not in parents)
     return Skeleton(names, parents, positions, rotations, ends)
 
 

@@ -6,6 +6,8 @@ their rest, so a turn leaves them and an even scale multiplies those of location
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -64,12 +66,9 @@ def find_scale_obstacle(obj: bpy.types.Object) -> str:
 def _inherits_scale(other: bpy.types.Object, obj: bpy.types.Object) -> bool:
     """Return whether constraints of an object or its bones take over the scale of an armature."""
     owners = (other, *(other.pose.bones if other.pose else ()))
-    constraints = [c for owner in owners for c in owner.constraints if c.type in _TAKING_SCALES]
-    return any(
-        target == obj
-        for c in constraints
-        for target in ([one.target for one in c.targets] if c.type == "ARMATURE" else [c.target])
-    )
+    taking: list[Any] = [c for one in owners for c in one.constraints if c.type in _TAKING_SCALES]
+    holders = [holder for c in taking for holder in (c.targets if c.type == "ARMATURE" else (c,))]
+    return any(holder.target == obj for holder in holders)
 
 
 def find_turn_obstacle(obj: bpy.types.Object) -> str:

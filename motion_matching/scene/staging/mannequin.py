@@ -34,11 +34,8 @@ def is_demo_skeleton(skeleton: Skeleton) -> bool:
         return False
     (turns, heads), (_, expected) = skeleton.compute_rest_world(), demo.compute_rest_world()
     size = _measure_size(skeleton, demo)
-    return bool(
-        size > 0.0
-        and np.allclose(heads[bones], size * expected, atol=1e-3 * size)
-        and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4)
-    )
+    alike = np.allclose(heads[bones], size * expected, atol=1e-3 * size)
+    return bool(size > 0.0 and alike and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4))
 
 
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
