@@ -12,10 +12,10 @@ from .app.runtime import runtime
 
 COMMAND = "motion_matching"
 
-Undo = Callable[[], None]
+Remove = Callable[[], None]
 
 
-def _add_command_line() -> Undo:
+def _add_command_line() -> Remove:
     """`blender --command motion_matching …` does what `python -m motion_matching …` does."""
     # it does return a handle
     handle = bpy.utils.register_cli_command(COMMAND, _run_command)  # type: ignore[func-returns-value]
@@ -28,13 +28,13 @@ def _run_command(argv: list[str]) -> int:
     return cli.main(argv)
 
 
-def _add_presets() -> Undo:
+def _add_presets() -> Remove:
     """Blender's preset menus find what lies under `presets/motion_matching/`."""
     ui.presets.add_shipped()
     return ui.presets.remove_shipped
 
 
-def _add_classes() -> Undo:
+def _add_classes() -> Remove:
     """Settings, operators, lists and panels."""
     added: list[type] = []
 
@@ -52,7 +52,7 @@ def _add_classes() -> Undo:
     return remove
 
 
-def _add_settings() -> Undo:
+def _add_settings() -> Remove:
     """`object.motion_matching` holds the settings of a character, and is kept in its file."""
     owner: Any = bpy.types.Object
     # it does return a property
@@ -69,18 +69,18 @@ def _add_settings() -> Undo:
     return remove
 
 
-def _add_tag_bands() -> Undo:
+def _add_tag_bands() -> Remove:
     """Draw tags into the Dope Sheet and the Timeline."""
     ui.tags.drawing.start()
     return ui.tags.drawing.stop
 
 
-def _add_menus() -> Undo:
+def _add_menus() -> Remove:
     ui.menus.add()
     return ui.menus.remove
 
 
-def _add_listeners() -> Undo:
+def _add_listeners() -> Remove:
     """Subscribe to changes; modules are loaded when something happens."""
     runtime.subscribe("database", lambda: app.status.mark_stale())
     runtime.subscribe("database", lambda: runtime.curves.clear())
@@ -93,7 +93,7 @@ def _add_listeners() -> Undo:
     return runtime.listeners.clear
 
 
-def _add_handlers() -> Undo:
+def _add_handlers() -> Remove:
     """Follow undo, files, saving, and changes of data and of the frame."""
 
     def remove() -> None:
@@ -104,7 +104,7 @@ def _add_handlers() -> Undo:
     return remove
 
 
-def _add_drawing() -> Undo:
+def _add_drawing() -> Remove:
     """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
     room = ui.insight
     parts: Any = (room.drawing.overlay, room.charts.overlay, room.learning_drawing.overlay)
@@ -119,12 +119,12 @@ def _add_drawing() -> Undo:
     return remove
 
 
-def _add_work() -> Undo:
+def _add_work() -> Remove:
     """Cancel work that goes on before anything else is removed."""
     return lambda: app.steps.stop() if runtime.work else None
 
 
-def _add_shortcut() -> Undo:
+def _add_shortcut() -> Remove:
     """Ctrl Alt M in the 3D view starts a live session."""
     manager: Any = bpy.context.window_manager
     config = manager.keyconfigs.addon
@@ -136,13 +136,13 @@ def _add_shortcut() -> Undo:
     return lambda: keymap.keymap_items.remove(item)
 
 
-def _add_live() -> Undo:
+def _add_live() -> Remove:
     """End a live session before anything else is removed."""
     return lambda: app.live.endings.stop() if runtime.live else None
 
 
 # Each entry adds one thing to Blender and returns what removes it again.
-ENTRIES: tuple[Callable[[], Undo], ...] = (
+ENTRIES: tuple[Callable[[], Remove], ...] = (
     _add_command_line,
     _add_presets,
     _add_classes,

@@ -193,7 +193,7 @@ def _expand(given: Motion) -> list[Source]:
 
 
 def check_blender(what: str) -> None:
-    """Raise SettingsError where something needs Blender and there is none."""
+    """Raise SettingsError if something needs Blender and there is none."""
     if "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
         raise SettingsError(
             f"{what} needs Blender's module bpy, which this Python lacks; install bpy, or run the "

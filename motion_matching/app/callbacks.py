@@ -53,7 +53,7 @@ def add_handlers(handlers: Handlers) -> None:
 
 
 def remove_handlers(handlers: Handlers) -> None:
-    """Take handlers off their lists, where they still are."""
+    """Remove handlers from their lists, if they are there."""
     for listed, handler in handlers:
         if handler in listed:
             listed.remove(handler)

@@ -34,7 +34,7 @@ def resolve_armature(obj: bpy.types.Object | None) -> bpy.types.Object | None:
 
 
 def get_armature(uid: int) -> bpy.types.Object:
-    """Return the armature object of a session_uid. SettingsError where it is gone."""
+    """Return the armature object of a session_uid. SettingsError if it is gone."""
     for obj in bpy.data.objects:
         if obj.session_uid == uid and obj.type == "ARMATURE":
             return obj

@@ -17,7 +17,7 @@ from .typed import settings_of
 
 
 def find_file(source: Any) -> Path | None:
-    """Return the file of a source, or None where it is an action."""
+    """Return the file of a source, or None for an action."""
     if source.kind != "FILE":
         return None
     path = _resolve_path(source, source.filepath)

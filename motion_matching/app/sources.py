@@ -64,7 +64,7 @@ def find_source_problem(source: MotionMatchingSource) -> str:
 
 
 def check_source(obj: bpy.types.Object, source: MotionMatchingSource) -> None:
-    """Raise SettingsError where a source has nothing to read."""
+    """Raise SettingsError if a source has nothing to read."""
     if problem := find_source_problem(source):
         raise SettingsError(f"The source '{source.name}' of armature '{obj.name}' {problem}.")
 
