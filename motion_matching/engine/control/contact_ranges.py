@@ -25,10 +25,7 @@ _REPLANT = 0.25  # seconds that a foot takes to step to another position in the 
 
 @dataclass(frozen=True)
 class ContactRange:
-    """A leg's toe stands from frame `start` until before `stop`, at `point` (x, y) if given.
-
-    Frames count from 0, the take's first; without a point the toe stands where the motion has it.
-    """
+    """A toe stands in frames `start` to `stop` - 1, at `point` (x, y) or where the motion is."""
 
     leg: int
     start: int
@@ -74,10 +71,7 @@ def _find_clean_runs(on: np.ndarray, fps: float) -> list[tuple[int, int]]:
 def _split(
     start: int, stop: int, path: np.ndarray, radius: float, gap: int
 ) -> list[tuple[int, int]]:
-    """Split a range into parts in which the toe stays near a position, with gaps to step.
-
-    It is cut where the mean positions before and after the cut explain most of the movement.
-    """
+    """Split a range where the toe is dragged, where two mean positions explain most of it."""
     part = path[start:stop] - path[start:stop].mean(axis=0)
     count = len(part)
     if count < 3 * gap or np.linalg.norm(part, axis=1).max() <= radius:
@@ -121,10 +115,7 @@ def save(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float, path: 
 
 
 def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange]:
-    """Read ranges that `save` wrote, edited or not, and convert their frames to the rate `fps`.
-
-    Raises SettingsError, which names what is wrong with the file.
-    """
+    """Read ranges that `save` wrote, converted to the rate `fps`. Raises SettingsError."""
     data = json_files.read(path, "contact file")
     is_ours = isinstance(data, dict) and data.get("format") == FORMAT
     if not is_ours or not isinstance(data.get("ranges"), list):

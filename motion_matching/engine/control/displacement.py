@@ -4,7 +4,7 @@ A mode says which of them follows the other; clamping then limits how far apart 
 
 Source: article 002, from Synchronization to Clamping. Two additions are for data that cannot
 follow. A character that lags behind is turned by more than its own turning allows, because its
-steps go astray as long as it faces elsewhere. And where it may be pulled only by a share of its own
+steps go astray as long as it faces elsewhere. And where it may be pulled only by a share of its
 motion, the simulation object waits for it instead of dragging it over the ground.
 """
 
@@ -68,8 +68,7 @@ def _adjust(
     """Damp the character toward the simulation object, by a share of its own motion if so set.
 
     From half of the clamp distance on, its steps increasingly count as turning too: each as the
-    angle that moves feet `FOOT_RADIUS` from its axis as far. It never turns faster than the object
-    may.
+    angle that moves feet `FOOT_RADIUS` from its axis as far.
     """
     (x, y, yaw), (vx, vy, turn_rate) = character, velocity
     share = 1.0 - compute_remainder(settings.adjust_position_halflife, dt)

@@ -88,10 +88,8 @@ class ContactLock:
         return sx, sy, max(sz + self._lift[0], height)
 
     def raise_tip(self, depth: float, dt: float) -> float:
-        """Return how far to raise the tip of the toe, which is `depth` metres below the floor.
-
-        It is raised smoothly, because a foot that is released sinks its tip within a single tick.
-        """
+        """Return how far to raise a tip `depth` metres below the floor: smoothly."""
+        # a foot that is released sinks its tip within a single tick
         ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
         self._depth = depth
         self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
@@ -272,10 +270,7 @@ def _solve_leg(
 
 
 def _move_aside(hip: Vector, goal: Vector, further: float) -> Vector:
-    """Return a goal at the same height, further from the hip.
-
-    So the foot of a leg that a fading jump folds too far moves aside, not into the floor.
-    """
+    """Return a goal at the same height, but further from the hip, so that the leg folds less."""
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
     level = math.hypot(x, y)
     share = math.sqrt(max((math.hypot(level, z) + further) ** 2 - z * z, 0.0)) / (level + 1e-9)

@@ -2,8 +2,7 @@
 
 All obstacles are walls seen from above, straight and without thickness. A disc that moves among
 walls is a point that moves among capsules, the walls grown by its radius: it moves to the first one
-it meets, and slides along it for the rest of its way. This is exact for a step of any length, so a
-disc never tunnels through a wall.
+it meets, and slides along it for the rest of its way. So a disc of any speed never tunnels.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ class Ground(Protocol):
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """Return where a disc ends that moves toward `stop` and slides along obstacles.
 
-        Without an obstacle in the way this is `stop` itself. A disc that starts inside an obstacle
-        is moved out of it first.
+        Without an obstacle this is `stop` itself. A disc that starts inside one is moved out first.
         """
         ...
 
@@ -59,10 +57,7 @@ FLAT: Ground = _Flat()
 
 
 class Walls:
-    """Vertical walls on a floor, each from one point on the ground to another, with two sides.
-
-    Only the `floor`'s height counts: its own obstacles would let a disc slide back into these.
-    """
+    """Vertical walls with two sides on a floor, of which only the height counts."""
 
     def __init__(self, walls: Sequence[Wall], floor: Ground = FLAT) -> None:
         self._walls = tuple(_segment_from_ends(a, b) for a, b in walls)
@@ -167,10 +162,9 @@ def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
 def _find_first_contact(
     x: float, y: float, dx: float, dy: float, walls: Sequence[_Segment], reach: float
 ) -> tuple[float | None, float, float]:
-    """Return the share of a movement (dx, dy) until a wall is in reach, and the direction away.
+    """Return the share of a movement (dx, dy) until a wall is in reach or None, and the way out.
 
-    The share is None if no wall comes in reach. Among walls touched already, the one that the
-    movement points into most counts.
+    Among walls touched already, the one that the movement points into most counts.
     """
     first, nx, ny = None, 0.0, 0.0
     soonest, deepest, touch = 1.0, -_SHORTEST, (reach + _TOUCH) * (reach + _TOUCH)

@@ -34,10 +34,9 @@ def _compute_lengths(v: np.ndarray) -> np.ndarray:
 def _compute_angular_velocity(
     offset: np.ndarray, speed: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
-    """Return angular velocities of bones that turn with `velocity` under changing offsets (3, B).
+    """Return angular velocities of bones that turn with `velocity` under offsets at `speed` (3, B).
 
-    The offsets rotate the velocity; their change `speed` goes through the left Jacobian of the
-    rotation vector.
+    The offsets rotate the velocity; their change goes through the left Jacobian of the vector.
     """
     square, sine, versine = _compute_coefficients(offset)
     along, own = _cross(offset, velocity), _cross(offset, speed)
@@ -123,7 +122,7 @@ class Inertializer:
         """Return the halflives of the offsets x and of their velocities v.
 
         The first acceleration y² x + 2 z v, with y, z = 2 ln 2 / halflife, stays within the limits,
-        and the part of the velocities within half of them.
+        and the part of the velocities within half.
         """
         x, v = _compute_lengths(self._offset), _compute_lengths(self._speed)
         slowest = _SLOWEST * self.halflife

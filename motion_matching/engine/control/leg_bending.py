@@ -26,9 +26,9 @@ def bend_leg(
 ) -> None:
     """Turn hip, knee and ankle of `poses` (T, 7, B) in place: the toe reaches `targets` (T, 3).
 
-    `rotations` (T, B, 4) and `positions` (T, B, 3) are those of the bones in the world. The leg
-    stays `buffer` metres short of straight. The foot keeps its attitude, unless the heel would come
-    below `lowest` (T,), the ankle's height in a standing foot, or the toe's tip below the floor.
+    World rotations are (T, B, 4), positions (T, B, 3). The leg stays `buffer` metres short of
+    straight. The foot keeps its attitude, unless the heel would come below `lowest` (T,), the
+    ankle's height in a standing foot, or the toe's tip below the floor.
     """
     thigh, shin, foot, toe = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot, -1))
     hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
@@ -75,10 +75,7 @@ def bend_leg(
 
 
 def _move_aside(leg_vector: np.ndarray, further: np.ndarray) -> np.ndarray:
-    """Lengthen vectors (T, 3) from hip to ankle by `further` (T,) at the same height.
-
-    So the foot of a leg folded further than ever in the data moves aside, not into the floor.
-    """
+    """Lengthen vectors (T, 3) from hip to ankle by `further` (T,) at the same height."""
     square = np.sum(leg_vector[:, :2] ** 2, axis=-1)
     least = (np.linalg.norm(leg_vector, axis=-1) + further) ** 2 - leg_vector[:, 2] ** 2
     scale = np.where(further > 0.0, np.sqrt(np.maximum(least, 0.0) / np.maximum(square, 1e-9)), 1.0)

@@ -28,13 +28,12 @@ _STRAIGHT = 0.05  # sine of the knee's bend below which the hinge gives its plan
 
 @dataclass(frozen=True)
 class LegGeometry:
-    """A leg for foot locking.
+    """A leg for foot locking, in metres; heights are those of a standing foot.
 
     `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
-    `folded_length` is how near the ankle may come to the hip, with the knee bent hardly more than
-    ever in the data. Heights are those of a standing foot. All in metres.
+    `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
     """
 
     chain: tuple[int, ...]
@@ -106,10 +105,7 @@ def _find_tip(
 def compute_world_joints(
     root: list[float], bones: Sequence[list[float]], parents: Sequence[int]
 ) -> list[Joint]:
-    """Return the root and the joints of bones in the world, from local poses of 7 numbers each.
-
-    `parents` are the indices of the bones' parents among the joints; the root is joint 0.
-    """
+    """Return root and joints in the world, of local poses (7 numbers) and parents among joints."""
     joints: list[Joint] = [((root[0], root[1], root[2]), (root[3], root[4], root[5], root[6]))]
     for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
         (px, py, pz), (a, b, c, d) = joints[parent]
@@ -136,7 +132,7 @@ def bend(
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
-    softly instead of snapping straight, and stays `buffer` metres short of straight.
+    softly, and stays `buffer` metres short of straight.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz

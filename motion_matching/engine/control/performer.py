@@ -30,10 +30,10 @@ class Placement(NamedTuple):
 class Frame(NamedTuple):
     """One tick of a performance.
 
-    `pose` (7, B) is local, with bone 0 the character in the world; `unlocked_pose` is the same
-    before the feet were locked. `contacts` (L,) are those of the source frame, `locked` (L,) the
-    toes locked. `apart` is the simulation object's step less the data's, before reconciling.
-    `blocked`: obstacles prevent the desired velocity. `frame`, `jumped` and `cost`: what is played.
+    `pose` (7, B) is local, with bone 0 the character in the world; `unlocked_pose` is that before
+    the feet were locked. `contacts` (L,) are the source frame's, `locked` (L,) the toes locked.
+    `apart` is the simulation object's step less the data's. `blocked`: obstacles prevent the
+    desired velocity. `frame`, `jumped` and `cost`: what is played.
     """
 
     pose: np.ndarray
@@ -52,10 +52,7 @@ class Frame(NamedTuple):
 
 
 class Performer:
-    """Turns intents into frames, one tick of 1 / fps at a time.
-
-    A tick: simulation object and prediction, method, inertialization, displacement, foot lock.
-    """
+    """Turns intents into frames, one tick of 1 / fps at a time."""
 
     def __init__(self, method: Method, settings: PerformerSettings, ground: Ground = FLAT) -> None:
         self.method = method

@@ -1,9 +1,8 @@
 """Plant feet for a bake: a second pass that knows the contacts ahead, so that toes ease in and out.
 
-Live, a toe is locked where it happens to land (article 002, Sliding and Foot Locking). Here each
-contact gets its median position, and the movement from one to the next is spread over the swing: a
-low foot moves over the ground as in the data, a high one makes up the difference. Each path is the
-least-squares solution of one banded system.
+Live, a toe is locked where it lands (article 002, Sliding and Foot Locking). Here each contact gets
+its median position, and the movement to the next is spread over the swing: a low foot moves as in
+the data, a high one makes up the difference. Each path is a banded least-squares solution.
 """
 
 from __future__ import annotations
@@ -164,10 +163,7 @@ def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarr
 def _solve_heights(
     track: ToeTrack, plants: _Plants, path: np.ndarray, clearance: float, fps: float
 ) -> np.ndarray:
-    """Return the heights (T,) of a toe: as planted, else at least the data's, which blends lose.
-
-    A foot that has to travel faster than in the data is lifted instead of dragged along.
-    """
+    """Return the heights (T,) of a toe: planted, or at least the data's; lifted where hasty."""
     toe = track.path
     speed, played = _compute_speeds(np.diff(path, axis=0), fps), _compute_speeds(track.steps, fps)
     hasty = np.minimum(_LIFT * np.maximum(speed - played - _HASTE, 0.0), _HIGHEST)
@@ -202,10 +198,10 @@ def _solve_least_squares(
     toward: np.ndarray | float = 0.0,
     change: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """Return the path x (T, K), with steps d, that equals `values` where `known` (T,).
+    """Return the path x (T, K), of steps d, that equals `values` where `known` (T,).
 
-    Elsewhere it minimises weights |d - steps|² + stiffness |change of d - change|² + pull |x -
-    toward|².
+    Elsewhere it has the least weights |d - steps|² + stiffness |change of d - change|² + pull
+    |x - toward|².
     """
     from scipy.linalg import solveh_banded  # late: 0.1 s, and only bakes need it
 

@@ -23,8 +23,8 @@ Progress = Callable[[float], None]
 def solve(performer: Performer, performance: Performance, progress: Progress | None = None) -> Take:
     """Return the take of a performance, on one machine always the same to the byte.
 
-    The settings of the performance are applied to the performer. `progress` is called with the
-    share done, 0 to 1, about a hundred times, and may raise to cancel.
+    The performer takes its settings. `progress` is called about a hundred times with the share
+    done, and may raise to cancel.
     """
     performance = performance.resample(performer.method.fps)
     performer.apply(performer.settings.with_changes(performance.settings))

@@ -76,7 +76,7 @@ class Take:
 def join(parts: Sequence[tuple[int, Take]]) -> Take:
     """Join takes, each given with its first tick; where two overlap, the later in the list counts.
 
-    Gaps hold the last pose. Name, performance and settings are those of the first take.
+    Gaps hold the last pose. All else is that of the first take.
     """
     order = np.full(max(tick + take.frame_count for tick, take in parts), -1)
     decisions: dict[int, Explanation] = {}

@@ -1,7 +1,6 @@
-"""The simulation object: the smoothed goal, now and predicted.
+"""The simulation object: the smoothed goal, now and predicted; obstacles stop it in both.
 
-Plain floats, because this runs at every tick on single vectors. Obstacles stop the object, now and
-in every predicted sample.
+Plain floats, because this runs at every tick on single vectors.
 
 Sources: article 002, The Simulation Object (desired velocity by direction); notebook 000 (character
 spring for the movement, simple spring for the heading).
@@ -160,10 +159,7 @@ class SimulationObject:
         return self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate
 
     def _advance(self, state: State, dt: float, free: bool = True) -> tuple[State, bool]:
-        """Return a state some time later, by springs and obstacles, and whether its path was free.
-
-        Without `free`, obstacles already held an earlier step.
-        """
+        """Return a state some time later, by springs and obstacles, and whether none held it."""
         if free:
             after = self._advance_springs(state, dt)
             if self._is_open or self._slide_to(state[:2], after[:2]) == after[:2]:

@@ -175,10 +175,7 @@ class MotionMatching:
         return query
 
     def compute_costs(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
-        """Return every frame's costs by feature (N, features) in a search at a frame, without bias.
-
-        Too slow for every tick.
-        """
+        """Return every frame's costs by feature (N, features) in a search at a frame, slowly."""
         of_feature = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
         differences = (self._rows - self._make_query(trajectory, frame)).astype(np.float64)
         return differences**2 @ of_feature.astype(np.float64)
@@ -219,8 +216,7 @@ class MotionMatching:
 class _TagMask:
     """Frames (N,) with the requested tags: searched under a mask, later on an index of their own.
 
-    The index is built at the second search, as tags requested for one tick are not worth it. A very
-    large one would delay its tick, so there the mask stays.
+    Tags requested for one tick are not worth an index. A very large one would delay its tick.
     """
 
     _MAX_FRAMES = 60_000
@@ -251,8 +247,7 @@ class _Search(NamedTuple):
 def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return which values of a trajectory enter a query, and the dimension that each goes to.
 
-    Values are counted through the points. A point has six: position, direction and velocity. A
-    third axis is the ground's own and zero everywhere, so it is not part of a query.
+    Each point has six: position, direction and velocity. The third axis of a feature is zero.
     """
     values, dims = [], []
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):

@@ -33,10 +33,10 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 class FrameMask(NamedTuple):
-    """A mask made by `FrameIndex.prepare_mask`: what is added to frame costs and box bounds.
+    """What a mask adds to frame costs and box bounds, for indexes of one `order` of frames.
 
     `frames` (B, 16) holds the bias of every frame, infinity if masked; `blocks` (B,) and `groups`
-    (G,) hold the smallest in each box. `order` is the frame order of indexes that the mask fits.
+    (G,) hold the smallest in each box.
     """
 
     frames: Array
@@ -59,9 +59,8 @@ class FrameIndex:
     ) -> None:
         """Index the frames of normalized, weighted `features` (D, N), which are not stored.
 
-        `candidates` (N,) is False for frames that are never an answer; by default all may be.
-        `bias` (N,), finite and of any sign, is added to the cost of a frame. Raises ValueError if
-        shapes disagree.
+        `candidates` (N,) is False for frames that are never an answer. `bias` (N,), finite and of
+        any sign, is added to the cost of a frame. Raises ValueError if shapes disagree.
         """
         count = features.shape[1]
         candidates = np.ones(count, bool) if candidates is None else np.asarray(candidates, bool)
@@ -78,9 +77,8 @@ class FrameIndex:
     def reweight(self, features: Array) -> FrameIndex:
         """Return an index of the same frames and biases under other weights, quickly.
 
-        `features` (D, N) are as for a new index. The order of frames is the same, so masks prepared
-        for this index fit both. Boxes lie along the features' own axes: searching is as exact as on
-        a new index, but slower.
+        Masks prepared for this index fit both. Boxes lie along the axes of `features` (D, N):
+        searching is as exact as on a new index, but slower.
         """
         other = FrameIndex.__new__(FrameIndex)
         other._offset, other._count = self._offset, self._count
@@ -133,10 +131,7 @@ class FrameIndex:
         surroundings: int = 0,
         mask: FrameMask | None = None,
     ) -> tuple[Array, Array]:
-        """Return up to `k` frames of the smallest costs, best first, and their costs (both (K,)).
-
-        Arguments are those of `find_nearest`.
-        """
+        """Return up to `k` frames of the smallest costs, best first, and their costs; see above."""
         mask = self._resolve_mask(mask)
         best = _Best(math.inf, self._slack, current, surroundings)
         frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)

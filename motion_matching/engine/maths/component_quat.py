@@ -2,8 +2,7 @@
 
 Poses are stored as `(7, B)`, so that a component of all bones is contiguous. At this size numpy's
 time goes into the number of calls: a product of 24 quaternions takes 5 us here and 18 us with
-`quat.mul`, whose layout `(..., 4)` suits whole clips. Components are w x y z; products are ordered
-as in `quat`.
+`quat.mul`. Components are w x y z; products are ordered as in `quat`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,6 @@ def smoothstep(x: Array | float) -> Array:
 
 
 def smootherstep(x: Array | float) -> Array:
-    """Step by a quintic with zero slope and zero curvature at both ends, steeper between them.
-
-    Source: Perlin, Improving Noise (2002).
-    """
+    """Step by a quintic with zero slope and curvature at both ends. Source: Perlin 2002."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * x * (x * (6.0 * x - 15.0) + 10.0)

@@ -17,10 +17,7 @@ Array = np.ndarray
 
 
 def compose(angles: Iterable[Array], order: str) -> list[Array]:
-    """Return the components of the product of rotations by angles in radians about `order`'s axes.
-
-    `order` names any number of axes, such as 'zyx'; `angles` has an array for each.
-    """
+    """Return the product of rotations by angles in radians about the axes of `order` ('zyx')."""
     q: list[Array] = []
     for angle, axis in zip(angles, order.lower(), strict=True):
         first = "xyz".index(axis)
@@ -42,8 +39,7 @@ def compose(angles: Iterable[Array], order: str) -> list[Array]:
 class HalfAngles(NamedTuple):
     """Half sum and half difference of the outer angles, and two lengths (...) for the middle one.
 
-    At a gimbal lock one length vanishes and leaves a half undefined: `low` the difference, `high`
-    the sum.
+    At a gimbal lock `low` vanishes and leaves the difference undefined, or `high` the sum.
     """
 
     half_sum: Array
@@ -71,10 +67,10 @@ class HalfAngles(NamedTuple):
 
 
 def split(w: Array, vector: Array, order: str) -> HalfAngles:
-    """Split quaternions, real parts (...) and vectors (3, ...), into half angles of an order.
+    """Split quaternions of any length, real parts (...) and vectors (3, ...), into half angles.
 
     Sum and difference of the outer two angles are the arguments of two complex numbers; the ratio
-    of their lengths gives the middle one. Quaternions may have any length but zero.
+    of their lengths gives the middle one.
     """
     first, second, third = ("xyz".index(axis) for axis in order.lower())
     handed = 1 if (second - first) % 3 == 1 else -1

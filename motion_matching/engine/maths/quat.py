@@ -170,10 +170,7 @@ def yaw(q: Array, forward: Array) -> Array:
 
 
 def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
-    """Return world rotations `(..., B, 4)` and positions `(..., B, 3)` of local ones.
-
-    Parents come before children.
-    """
+    """Return world rotations `(..., B, 4)` and positions of local ones; parents before children."""
     world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)
     for bone, parent in enumerate(parents):
         if parent < 0:

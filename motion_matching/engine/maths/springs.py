@@ -34,7 +34,7 @@ def compute_remainder(halflife: float, dt: float) -> float:
 
 
 def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -> np.ndarray:
-    """Return the exact 2x2 matrix that advances (offset, velocity) of a spring at goal zero.
+    """Return the exact matrix (2, 2) that advances a spring's (offset, velocity) toward zero.
 
     What the velocity adds fades with a halflife of its own.
     """

@@ -28,10 +28,7 @@ _RESPONSE_SHARE = 0.9
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """World motion of a clip of F frames, from which everything is measured.
-
-    positions (F, B, 3) of all bones, toes (F, L, 3), and the track of the simulation bone.
-    """
+    """World motion of F frames: bones (F, B, 3), toes (F, L, 3), and the simulation bone."""
 
     fps: float
     positions: np.ndarray
@@ -81,10 +78,7 @@ def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
 
 
 def measure_mann_foot_slide(bodies: Sequence[BodyMotion], floors: np.ndarray) -> float:
-    """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) over frames with height h < H.
-
-    H is 2.5 cm above the toe's floor (L,).
-    """
+    """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) at heights h below H, 2.5 cm."""
     heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
     speeds = np.concatenate([body.toe_speed for body in bodies])
     return _compute_mean(speeds * (2 - 2 ** (heights / MANN_HEIGHT)), heights < MANN_HEIGHT)
@@ -123,9 +117,9 @@ def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
 
 
 def measure_response_times(velocity: np.ndarray, desired: np.ndarray, fps: float) -> list[float]:
-    """Return the seconds from each sharp turn of the goal to nine tenths of its speed.
+    """Return the seconds from each turn by over 120 degrees to nine tenths of the desired speed.
 
-    A sharp turn is one of over 120 degrees. Infinite if the next turn comes first.
+    Infinite if the next turn comes first.
     """
     speed = np.linalg.norm(desired, axis=-1)
     moving = speed > FREEZE_DESIRED_SPEED
@@ -170,10 +164,9 @@ def measure_take(
 ) -> dict[str, Any]:
     """Measure a take as a clip, and how it follows its goals.
 
-    `hardest` (B,) are the largest accelerations of the bones in the data, infinite for bones not to
+    `hardest` (B,) are the bones' largest accelerations in the data, infinite for those not to
     compare; `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are
-    compared at ticks whose goal has been steady for a second and is `in_data` (T,). Standing at an
-    obstacle is neither slow nor a freeze.
+    compared where the goal has been steady for a second and is `in_data` (T,), not at obstacles.
     """
     unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
     steady = _find_steady_ticks(unhindered, take.fps)
@@ -223,9 +216,7 @@ def _find_steady_ticks(desired: np.ndarray, fps: float) -> np.ndarray:
     moving = np.linalg.norm(desired, axis=-1) > 0.1
     change = np.linalg.norm(np.diff(desired, axis=0, prepend=desired[:1]), axis=-1)
     calm = moving & (change < 3.0 / fps)
-    frames = round(fps)
-    counts = np.cumsum(np.concatenate([[0], calm]))
     result = np.zeros(len(desired), bool)
-    if len(desired) > frames:
-        result[frames:] = counts[frames + 1 :] - counts[1:-frames] == frames
+    for start, stop in find_runs(calm):
+        result[round(fps) + max(start - 1, 0) : stop] = True
     return result

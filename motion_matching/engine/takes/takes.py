@@ -127,10 +127,7 @@ def report_clip(
     *,
     live: Take | None = None,
 ) -> dict[str, Any]:
-    """Report on a take whose body is measured from a clip with a frame for each tick.
-
-    `names` are the clip's bones by those of the database.
-    """
+    """Report on a take measured from a clip of its ticks, with its bone names by the database's."""
     role_names = {role: names[bone] for role, bone in database.role_names.items()}
     roles = Roles.from_names(clip.skeleton, role_names)
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
@@ -172,10 +169,7 @@ def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]
 
 
 def _measure_peak_accelerations(sources: list[BodyMotion], database: Database) -> dict[str, float]:
-    """Return the largest acceleration of each bone in the sources, without the simulation bone.
-
-    Bones above the hips move with the character; theirs is infinite, so they are not compared.
-    """
+    """Return the sources' largest acceleration of each bone, infinite (not compared) above hips."""
     skeleton = database.skeleton
     largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
     # the bodies lack bone 0, the simulation bone
