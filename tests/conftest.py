@@ -19,6 +19,7 @@ from tests.blender import reset_blender
 
 if TYPE_CHECKING:
     from hosts import Host
+
     from motion_matching.engine.database.database import Database
 
 CHECKOUT = Path(__file__).resolve().parent.parent

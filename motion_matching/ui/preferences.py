@@ -177,18 +177,20 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         column.prop(self, "tick_budget")
 
 
-def create_devices() -> tuple[live.inputs.keyboard.Keyboard, live.inputs.gamepad.Gamepad | None]:
-    """Create the devices that steer. SettingsError for an unknown key, or one with two tasks."""
+def create_devices() -> tuple[
+    live.inputs.keyboard.Keyboard, tuple[live.inputs.devices.Device, ...]
+]:
+    """Create the keyboard and the other devices. SettingsError for keys unknown or with two tasks."""
     settings, hold = get_preferences(), tuple[str, ...]()
     if settings:
         hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
     keyboard = live.inputs.keyboard.Keyboard(_read_keys(), hold)
     if settings and not settings.use_gamepad:
-        return keyboard, None
+        return keyboard, ()
     pad = live.inputs.gamepad.PadSettings(buttons=_read_buttons(), hold=hold)
     if settings:
         pad = replace(pad, dead_zone=settings.dead_zone, curve=settings.curve)
-    return keyboard, live.inputs.gamepad.Gamepad(pad)
+    return keyboard, (live.inputs.gamepad.Gamepad(pad),)
 
 
 def find_problem() -> str:

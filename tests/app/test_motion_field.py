@@ -328,7 +328,7 @@ def test_a_push_while_live_reaches_the_field():
 
     # as hard as the panel says, from the next push on
     play, performer = obj.motion_matching.play, live.session.performer
-    led = steering.create_input(play, keyboard, None, performer.settings, 24.0, FLAT)
+    led = steering.create_input(play, keyboard, (), performer.settings, 24.0, FLAT)
     place = live.session._frame.character
     for play.push in (2.0, 0.5):
         keyboard.handle("E", "PRESS")

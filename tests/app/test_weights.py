@@ -77,7 +77,7 @@ def test_a_live_session_takes_new_weights_over_once(obj, hashes, monkeypatch):
     database, method, settings = run_to_end(host.prepare_steps(obj))
     hashes.clear()
     keyboard = Keyboard()
-    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard, None), 0.0)
+    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
     live.tick(0.05, 0.0)
     applied = []
     apply = live.session.apply

@@ -23,7 +23,7 @@ from tests.live.virtual_pad import VirtualPad, sdl2
 
 @pytest.fixture
 def steering():
-    steering = SteeringInput(gamepad=Gamepad())
+    steering = SteeringInput(others=[Gamepad()])
     yield steering
     steering.close()
     steering.close()
@@ -136,7 +136,7 @@ def test_buttons_toggle_push_and_record_once(steering):
 
 
 def test_buttons_can_be_held_and_bound_otherwise():
-    steering = SteeringInput(gamepad=Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",))))
+    steering = SteeringInput(others=[Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",)))])
     with VirtualPad() as pad:
         steering.open()
         gaits = []
@@ -174,7 +174,7 @@ def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
 
 
 def test_keys_go_on_beside_a_pad_that_rests():
-    steering = SteeringInput(Keyboard(), Gamepad())
+    steering = SteeringInput(Keyboard(), [Gamepad()])
     with VirtualPad() as pad:
         steering.open()
         steering.keyboard.handle("A", "PRESS")

@@ -45,9 +45,9 @@ def test_conflicts_of_keys_and_buttons_are_said_in_a_sentence(addon):
     chosen = addon.preferences
 
     assert preferences.find_problem() == ""
-    keyboard, pad = preferences.create_devices()
+    keyboard, others = preferences.create_devices()
     assert keyboard.uses("SPACE")
-    assert pad is not None
+    assert len(others) == 1
 
     assert "motion_matching" in chosen.location
 
@@ -74,7 +74,7 @@ def test_conflicts_of_keys_and_buttons_are_said_in_a_sentence(addon):
     refuses("button A")
     chosen.use_gamepad = False
     assert preferences.find_problem() == ""
-    assert preferences.create_devices()[1] is None
+    assert preferences.create_devices()[1] == ()
 
 
 def test_the_buttons_of_a_pad_do_what_the_preferences_say(addon):
@@ -91,7 +91,7 @@ def test_the_buttons_of_a_pad_do_what_the_preferences_say(addon):
         wanted = {"run": "a", "strafe": "b", "push": "dpup", "tag": "y", "record": "back"}[action]
         setattr(chosen, f"pad_{action}", wanted)
     chosen.dead_zone = 0.4
-    _, gamepad = preferences.create_devices()
+    _, [gamepad] = preferences.create_devices()
     with VirtualPad() as pad:
         gamepad.open()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from ...engine.control.settings import PerformerSettings
 from ...engine.errors import SettingsError
 from ...live.inputs.base import Input
 from ...live.inputs.controls import PUSH_SPEED
-from ...live.inputs.gamepad import Gamepad
+from ...live.inputs.devices import Device
 from ...live.inputs.guided import GuidedInput
 from ...live.inputs.keyboard import Keyboard
 from ...live.inputs.path import PathInput
@@ -46,7 +46,7 @@ def check(play: Any) -> None:
 def create_input(
     play: Any,
     keyboard: Keyboard,
-    gamepad: Gamepad | None,
+    others: Sequence[Device],
     settings: PerformerSettings,
     fps: float,
     ground: Ground,
@@ -58,7 +58,7 @@ def create_input(
         obj = armature.find()
         return float(settings_of(obj).play.push) if obj else PUSH_SPEED
 
-    devices = SteeringInput(keyboard, gamepad, get_push_speed)
+    devices = SteeringInput(keyboard, others, get_push_speed)
     check(play)
     if play.steer == "devices":
         return devices

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 from ...engine.control.ideal import Ideal
@@ -10,7 +12,7 @@ from ...engine.control.performer import Performer
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError
-from ...live.inputs.gamepad import Gamepad
+from ...live.inputs.devices import Device
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
@@ -45,20 +47,20 @@ class TuningSession(LiveSession):
 
 
 def start(
-    obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None, now: float
+    obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device], now: float
 ) -> LiveSession:
     """Begin a session where an armature stands, with its settings. Errors leave all as it was."""
-    return host.begin(obj, lambda: _create_tuning(obj, keyboard, gamepad), now)
+    return host.begin(obj, lambda: _create_tuning(obj, keyboard, others), now)
 
 
 def _create_tuning(
-    obj: bpy.types.Object, keyboard: Keyboard, gamepad: Gamepad | None
+    obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device]
 ) -> TuningSession:
     fps, database = get_scene_fps(bpy.context.scene), _load_database(obj)
     settings = get_performer_settings(obj, database)
     place = add_obstacles(obj, Performance("", fps, ()))
     play, ground = settings_of(obj).play, place.ground
-    source = steering.create_input(play, keyboard, gamepad, settings, fps, ground)
+    source = steering.create_input(play, keyboard, others, settings, fps, ground)
     writer = MarkerWriter(TuningSession.take_name, get_placement(obj))
     performer = Performer(Ideal(fps), settings, ground)
     session = Session(performer, source, writer, walls=place.walls)

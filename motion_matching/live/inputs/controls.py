@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import NamedTuple
 
 from ...engine.control.intent import Intent
@@ -41,50 +40,6 @@ class Controls(NamedTuple):
             push = _to_world((push_speed * x, push_speed * y), view_heading)
         move = _to_world(self.move, view_heading)
         return Intent(move, facing=facing, gait=float(self.run), push=push)
-
-
-class Buttons:
-    """Buttons by action: 'run' and 'strafe' toggle, or count while held if `hold` names them.
-
-    A push counts once, and 'tag' and 'record' are commands.
-    """
-
-    def __init__(self, hold: Collection[str] = ()) -> None:
-        self._hold = hold
-        self._on: set[str] = set()
-        self._push = False
-        self._commands: list[str] = []
-
-    def press(self, action: str) -> None:
-        if action in ("tag", "record"):
-            self._commands.append(action)
-        elif action == "push":
-            self.push()
-        elif action in ("run", "strafe"):
-            is_on = action in self._hold or action not in self._on
-            self._on = self._on | {action} if is_on else self._on - {action}
-
-    def push(self) -> None:
-        """Push, as with the button for it."""
-        self._push = True
-
-    def release(self, action: str) -> None:
-        if action in self._hold:
-            self._on.discard(action)
-
-    def release_all(self) -> None:
-        """Release every button, as when a device is gone or the window loses the focus."""
-        self._on -= set(self._hold)
-
-    def make_controls(self, move: Vector, face: Vector = (0.0, 0.0)) -> Controls:
-        """Return the controls of now with these sticks; a push is reported once."""
-        push, self._push = self._push, False
-        return Controls(move, face, "run" in self._on, "strafe" in self._on, push)
-
-    def take_commands(self) -> list[str]:
-        """Return the commands since the last call."""
-        commands, self._commands = self._commands, []
-        return commands
 
 
 def _to_world(seen: Vector, heading: float) -> Vector:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.errors import SettingsError
-from .controls import Buttons, Controls, Vector
+from .controls import Controls, Vector
+from .devices import Device
 
 # SDL's names of buttons by action
 BUTTONS: Mapping[str, str] = {
@@ -45,7 +46,7 @@ def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector
 class PadSettings:
     """The response of a pad. A `curve` above 1 gives finer control of slow movement.
 
-    `buttons` are SDL's names by action; `hold` is that of `Buttons`. Raises SettingsError for
+    `buttons` are SDL's names by action; `hold` is that of `Device`. Raises SettingsError for
     values out of range and for unknown actions.
     """
 
@@ -70,7 +71,7 @@ class PadSettings:
             )
 
 
-class Gamepad(Buttons):
+class Gamepad(Device):
     """The controls of the connected gamepads; neutral if there is no pad or no library.
 
     Messages report a pad that was connected or disconnected, or why there is none.

@@ -14,7 +14,7 @@ class GuidedInput(SteeringInput):
     """The intents of a `leader` without a device, and the commands of devices that do not steer."""
 
     def __init__(self, leader: Input, devices: SteeringInput) -> None:
-        super().__init__(devices.keyboard, devices.gamepad)
+        super().__init__(devices.keyboard, devices.devices[1:])
         self._leader = leader
 
     @property

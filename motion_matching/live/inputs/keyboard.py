@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...engine.errors import SettingsError
-from .controls import Buttons, Controls
+from .controls import Controls
+from .devices import Device
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ahead": ("W", "UP_ARROW"),
@@ -22,7 +23,7 @@ _PRESSED = ("PRESS", "DOUBLE_CLICK")  # a quick second press arrives as a double
 _HALF = 0.5**0.5
 
 
-class Keyboard(Buttons):
+class Keyboard(Device):
     """The controls of the keys that are down.
 
     `keys` gives the keys of each action by the names of Blender's events; other actions have their

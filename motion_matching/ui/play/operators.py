@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from ...engine.control.settings import PerformerSettings
     from ...engine.database.database import Database
     from ...live.inputs.base import Input
-    from ...live.inputs.gamepad import Gamepad
+    from ...live.inputs.devices import Device
     from ...live.inputs.keyboard import Keyboard
 
     Ready = tuple[Database, Method, PerformerSettings]
-    Devices = tuple[Keyboard, Gamepad | None]
+    Devices = tuple[Keyboard, tuple[Device, ...]]
 
 _TICK = 1.0 / 60.0  # seconds between two looks at the clock
 _FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key

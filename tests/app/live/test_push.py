@@ -36,7 +36,7 @@ def test_a_push_has_a_button():
     keyboard = Keyboard()
     session = start(
         steering.create_input(
-            hero.obj.motion_matching.play, keyboard, None, demo_settings(), FPS, FLAT
+            hero.obj.motion_matching.play, keyboard, (), demo_settings(), FPS, FLAT
         )
     )
     for key, way in (("A", (1.0, 0.0)), ("S", (0.0, 1.0))):  # the view looks along -Y

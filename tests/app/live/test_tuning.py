@@ -83,7 +83,7 @@ ops = bpy.ops
 class Tuned(Hero):
     def start(self):
         self.keyboard = Keyboard()
-        self.live = tuning.start(self.obj, self.keyboard, None, self.now)
+        self.live = tuning.start(self.obj, self.keyboard, (), self.now)
         return self.live
 
 
@@ -197,7 +197,7 @@ def test_a_steered_path_stays_and_steers_again(tmp_path: Path) -> None:
 
     character = Hero.start(
         hero,
-        lambda ground: steering.create_input(play, Keyboard(), None, demo_settings(), FPS, ground),
+        lambda ground: steering.create_input(play, Keyboard(), (), demo_settings(), FPS, ground),
     )
     settings = character.session.performer.settings
     assert (
@@ -250,7 +250,7 @@ def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
             MotionMatching(load_demo(), settings),
             settings,
             Keyboard(),
-            lambda ground: steering.create_input(play, Keyboard(), None, settings, FPS, ground),
+            lambda ground: steering.create_input(play, Keyboard(), (), settings, FPS, ground),
             hero.now,
         )
         hero.now += 7.0  # however long it takes to get there
@@ -459,9 +459,7 @@ def test_curves_and_targets_lead() -> None:
             performing_method(),
             demo_settings(),
             keyboard,
-            lambda ground: steering.create_input(
-                play, keyboard, None, demo_settings(), FPS, ground
-            ),
+            lambda ground: steering.create_input(play, keyboard, (), demo_settings(), FPS, ground),
             hero.now,
         )
         return keyboard

@@ -258,7 +258,7 @@ def test_a_take_whose_text_was_deleted_says_so_and_is_discarded(obj):
     refused(ops.compare_takes, repr(lost.name), *reason)
     settings.play.steer, settings.play.take = "take", lost
     with pytest.raises(MotionMatchingError) as caught:
-        steering.create_input(settings.play, Keyboard(), None, PerformerSettings(), 24.0, FLAT)
+        steering.create_input(settings.play, Keyboard(), (), PerformerSettings(), 24.0, FLAT)
     assert repr(lost.name) in str(caught.value), caught.value
     assert "bake or record another" in str(caught.value), caught.value
 
