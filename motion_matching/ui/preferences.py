@@ -180,7 +180,7 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
 def create_devices() -> tuple[
     live.inputs.keyboard.Keyboard, tuple[live.inputs.devices.Device, ...]
 ]:
-    """Create the keyboard and the other devices. SettingsError for keys unknown or with two tasks."""
+    """Create the keyboard and the other devices. SettingsError for unknown or doubled keys."""
     settings, hold = get_preferences(), tuple[str, ...]()
     if settings:
         hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
