@@ -85,7 +85,7 @@ class Recorder:
         self._lead_in = len(history.intents)
         self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
         self._previous_channels, self._part = writer.at_rest, 0
-        self._rows = np.empty((self._length, writer.channel_count), np.float32)
+        self._rows: np.ndarray = np.empty((self._length, writer.channel_count), np.float32)
         self.count = 0  # of ticks so far
         self._segment = self._flushed = self._saved = 0  # ticks: its first one, and those done
         self.recovery: RecoveryFile | None = None

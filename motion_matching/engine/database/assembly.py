@@ -36,7 +36,7 @@ def assemble(
     track = np.concatenate([p.track_rows for p in parts])
     loops = np.array([p.source.loop for p in parts])
     names, tags = compute_tag_bits(parts)
-    excluded = np.zeros(len(tags), bool)
+    excluded: np.ndarray = np.zeros(len(tags), bool)
     if NO_USE in names:
         excluded = tags & np.uint32(1 << names.index(NO_USE)) > 0
     table = MotionTable(

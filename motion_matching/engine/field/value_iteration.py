@@ -170,7 +170,9 @@ class _Block:
         between *= self._share
         between += ahead[:, :-1]
         flat = ahead.reshape(len(ahead), -1)
-        gained = mixed.reshape(len(ahead), -1).take(self._gather, axis=1, out=flat, mode="clip")
+        gained: np.ndarray = mixed.reshape(len(ahead), -1).take(
+            self._gather, axis=1, out=flat, mode="clip"
+        )
         gained = gained.reshape(ahead.shape)
         gained += self._reward
         gained += self._extra_reward

@@ -72,8 +72,8 @@ def sample_frames(
         if len(positions) > 1:
             velocity[:, :2] = np.gradient(positions[:, anchor, :2], 1.0 / clip.fps, axis=0)
         parts.append((local, positions, rotations, velocity))
-    local, positions, rotations, velocity = map(np.concatenate, zip(*parts, strict=True))
-    return local, positions, rotations, velocity
+    joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    return joined[0], joined[1], joined[2], joined[3]
 
 
 def _find_leaves(skeleton: Skeleton) -> list[int]:
