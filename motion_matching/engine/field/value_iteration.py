@@ -170,7 +170,8 @@ class _Block:
         between *= self._share
         between += ahead[:, :-1]
         flat = ahead.reshape(len(ahead), -1)
-        gained: np.ndarray = mixed.reshape(len(ahead), -1).take(
+        gained: np.ndarray = mixed.reshape(len(ahead), -1)
+        gained = gained.take(self._gather, axis=1, out=flat, mode="clip")
             self._gather, axis=1, out=flat, mode="clip"
         )
         gained = gained.reshape(ahead.shape)
