@@ -172,8 +172,6 @@ class _Block:
         flat = ahead.reshape(len(ahead), -1)
         gained: np.ndarray = mixed.reshape(len(ahead), -1)
         gained = gained.take(self._gather, axis=1, out=flat, mode="clip")
-            self._gather, axis=1, out=flat, mode="clip"
-        )
         gained = gained.reshape(ahead.shape)
         gained += self._reward
         gained += self._extra_reward
