@@ -140,13 +140,14 @@ def collect_tags(sources: Sequence[Source]) -> dict[str, tuple[TagRange, ...]]:
     files_of = {source.name: source.file for source in sources}
     tags: dict[str, tuple[TagRange, ...]] = {}
     for source in sources:
-        name, own = source.name, tuple(_limit_to_source(tag, source) for tag in source.tags)
+        name = source.name
         if source.file != files_of[name]:
             raise SettingsError(
                 f"{source.file} and {files_of[name]} have the same name, so their tags cannot be "
                 "told apart; rename one."
             )
-        tags[name] = tags.get(name, ()) + own
+        own = (_limit_to_source(tag, source) for tag in source.tags if _overlaps(tag, source))
+        tags[name] = tags.get(name, ()) + tuple(own)
     return tags
 
 

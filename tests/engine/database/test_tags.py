@@ -288,6 +288,13 @@ def test_tags_of_sources_are_told_by_clip_on_the_frames_that_are_taken():
         collect_tags([Source(file=Path("a/walk.bvh")), Source(file=Path("b/walk.bvh"))])
 
 
+def test_a_tag_outside_the_frames_in_use_is_left_out_of_the_file(tmp_path: Path):
+    ranges = (TagRange("before", 0, 20), TagRange("inside", 50, 60), TagRange("after", 80, 90))
+    source = Source(clip=walk(), start=30, stop=80, tags=ranges)
+    save_tags(collect_tags([source]), tmp_path / "tags.json")
+    assert load_tags(tmp_path / "tags.json") == {"walk": (TagRange("inside", 50, 60),)}
+
+
 @pytest.mark.parametrize(
     "text",
     [
