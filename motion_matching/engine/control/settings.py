@@ -83,7 +83,9 @@ class PerformerSettings:
         soft_most=8.0,
     )
     velocity_halflife: float = _seconds(
-        0.27, "Velocity", "Time in which half of a change of speed is made; longer: calmer, later"
+        0.27,
+        "Velocity",
+        "Time in which half of a change of speed is made; longer: calmer, slower to respond",
     )
     rotation_halflife: float = _seconds(
         0.27, "Heading", "Time in which half of a turn is made; longer: wider turns"
@@ -91,7 +93,7 @@ class PerformerSettings:
     turn_limit: float = describe(
         math.tau,
         "Turn Limit",
-        "Largest turn per second; higher: turns on the spot start sooner, feet slide more",
+        "Largest turn per second; higher: turns on the spot start sooner, more foot sliding",
         "rad/s",
         soft_most=2.0 * math.tau,
     )
@@ -105,7 +107,7 @@ class PerformerSettings:
         0.1, "Gait", "Time in which half of a change of gait is made; longer: softer"
     )
     search_interval: float = _seconds(
-        0.1, "Search Every", "Time between searches; longer: plays longer pieces, responds later"
+        0.1, "Search Every", "Time between searches; longer: plays longer pieces, slower to respond"
     )
     sharp_velocity: float = describe(
         0.5,
@@ -134,14 +136,14 @@ class PerformerSettings:
     continuing_bias: float = describe(
         0.3,
         "Continuing Bias",
-        "How much better another frame must be than playing on; higher: fewer, later jumps",
+        "How much better another frame must be than playing on; higher: fewer and later jumps",
         least=-math.inf,
         most=math.inf,
         soft_least=0.0,
         soft_most=2.0,
     )
     inertialization_halflife: float = _seconds(
-        0.1, "Blending", "Time in which half of a jump fades; longer: smoother, feet slide more"
+        0.1, "Blending", "Time in which half of a jump fades; longer: smoother, more foot sliding"
     )
     displacement: str = describe(
         "adjust",
@@ -157,10 +159,14 @@ class PerformerSettings:
         "share",
     )
     adjust_position_halflife: float = _seconds(
-        0.1, "Adjust Position", "Time for half of the distance; longer: slides less, strays more"
+        0.1,
+        "Adjust Position",
+        "Time to halve the distance; longer: less foot sliding, follows less closely",
     )
     adjust_rotation_halflife: float = _seconds(
-        0.2, "Adjust Heading", "Time for half of the turn; longer: slides less, strays more"
+        0.2,
+        "Adjust Heading",
+        "Time to halve the angle; longer: less foot sliding, follows less closely",
     )
     adjust_by_velocity: bool = describe(
         True,
@@ -171,28 +177,32 @@ class PerformerSettings:
     adjust_position_ratio: float = _share_of_motion(
         0.5,
         "Position Part",
-        "Largest share of its own motion by which it is pulled; higher: strays less, slides more",
+        "Limit of the pull, as a share of its own motion; higher: follows more closely, more foot "
+        "sliding",
     )
     adjust_rotation_ratio: float = _share_of_motion(
         0.5,
         "Heading Part",
-        "Largest share of its own turning by which it is turned; higher: strays less, slides more",
+        "Limit of the turn, as a share of its own turning; higher: follows more closely, more foot "
+        "sliding",
     )
     clamp: bool = describe(
         True,
         "Clamp",
-        "Hold the character and the simulation object within a distance and an angle of each other",
+        "Keep the character and the simulation object within a distance and an angle of each other",
     )
     clamp_distance: float = _metres(
         0.15,
         "Distance",
-        "Farthest the character may be from the simulation object; shorter: exact, slides more",
+        "Farthest the character may be from the simulation object; shorter: more exact, more foot "
+        "sliding",
         1.0,
     )
     clamp_angle: float = _angle(
         math.radians(90.0),
         "Angle",
-        "Most the character may turn from the simulation object; smaller: exact, slides more",
+        "Most the character may turn from the simulation object; smaller: more exact, more foot "
+        "sliding",
     )
     collision_radius: float = _metres(
         0.3,
@@ -202,7 +212,10 @@ class PerformerSettings:
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
-        0.05, "Plant Blending", "Time a landing toe takes to stop; longer: softer, slides more", 0.5
+        0.05,
+        "Plant Blending",
+        "Time a landing toe takes to stop; longer: softer, more foot sliding",
+        0.5,
     )
     foot_halflife: float = _seconds(
         0.1,
@@ -223,7 +236,7 @@ class PerformerSettings:
     unlock_radius: float = _metres(
         0.2,
         "Unlock Radius",
-        "A planted toe is released once the motion has it farther away; larger: legs bend more",
+        "A planted toe is released once the motion takes it farther away; larger: legs bend more",
         0.5,
     )
     stretch_buffer: float = _metres(
@@ -243,7 +256,7 @@ class PerformerSettings:
     drift: float = describe(
         0.1,
         "Drift Correction",
-        "How strongly the character is drawn to the nearest pose; more: steadier, less free",
+        "How strongly the character is drawn to the nearest pose; higher: steadier, less free",
         "share",
     )
     planted_share: float = describe(
@@ -253,7 +266,9 @@ class PerformerSettings:
         "share",
     )
     lookahead: float = _seconds(
-        0.6, "Look Ahead", "How far ahead clips are compared with the goal; longer: calmer, later"
+        0.6,
+        "Look Ahead",
+        "How far ahead clips are compared with the goal; longer: calmer, slower to respond",
     )
     favour: int = describe(
         0,

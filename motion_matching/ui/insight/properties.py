@@ -85,12 +85,15 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         update=_inspect_again,
     )
     use_wish: bool = switch(
-        False, "Wish", "Search for another velocity than the clip's own", update=_inspect_again
+        False,
+        "Desired Velocity",
+        "Search for this velocity instead of the clip's own",
+        update=_inspect_again,
     )
     wish: Sequence[float] = numbers(
         (1.0, 0.0),
-        "Wish",
-        "Desired velocity, ahead and to the left",
+        "Desired Velocity",
+        "Velocity to search for, ahead and to the left",
         update=_inspect_again,
         **_VELOCITY,
     )

@@ -175,7 +175,7 @@ def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(obj):
         assert np.abs(both[0] - both[1]).max() < 2e-3, (frame, *both)
         assert seen.strokes
 
-    # a wish is searched for
+    # a desired velocity is searched for
     scene.frame_set(40)
     shown.use_wish, shown.wish = True, (-0.8, 0.0)
     assert seen.inspection.continuing.cost > 1.0
