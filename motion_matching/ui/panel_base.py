@@ -37,11 +37,23 @@ class Panel(_Base):
 
 
 class ArmaturePanel(Panel):
-    """A mixin of panels about the active armature. Also closed ones show a state, in the header."""
+    """A mixin of panels about the active armature."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return get_active_armature(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        obj = get_active_armature(context)
+        self.layout.operator_context = "INVOKE_DEFAULT"
+        self.draw_settings(obj, settings_of(obj))
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        raise NotImplementedError
+
+
+class StateHeader(Panel):
+    """A mixin of panels about the active armature that show a state in the header, also closed."""
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
@@ -50,15 +62,7 @@ class ArmaturePanel(Panel):
             row.active = False
             row.label(text=state[1], icon=state[0])
 
-    def draw(self, context: bpy.types.Context) -> None:
-        obj = get_active_armature(context)
-        self.layout.operator_context = "INVOKE_DEFAULT"
-        self.draw_settings(obj, settings_of(obj))
-
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        return None
-
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         raise NotImplementedError
 
 

@@ -14,6 +14,7 @@ from ..panel_base import (
     ArmaturePanel,
     Panel,
     State,
+    StateHeader,
     add_tall_row,
     draw_preset_row,
     draw_progress,
@@ -47,7 +48,7 @@ class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
         draw_progress(column)
 
 
-class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The armature that performs, and what carries it over the ground"""
 
     bl_label = "Character"
@@ -80,7 +81,7 @@ class MOTION_MATCHING_PT_character(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "bones")
 
 
-class MOTION_MATCHING_PT_roles(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Bones by role; those left empty are found by names, shape and motion"""
 
     bl_label = "Roles"

@@ -13,6 +13,7 @@ from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
     State,
+    StateHeader,
     add_tall_row,
     draw_preset_row,
     draw_progress,
@@ -58,7 +59,7 @@ _TRAINING_STATES = {
 }
 
 
-class MOTION_MATCHING_PT_controller(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel):
     """How the character responds"""
 
     bl_label = "Controller"
@@ -170,7 +171,7 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
         layout.label(text=f"{more} More")
 
 
-class MOTION_MATCHING_PT_training(_SettingsPanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
     """What a motion field is trained for, so that it plans ahead"""
 
     bl_label = "Training"

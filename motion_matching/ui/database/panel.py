@@ -15,6 +15,7 @@ from ..panel_base import (
     List,
     SourcePanel,
     State,
+    StateHeader,
     add_tall_row,
     draw_list,
     draw_progress,
@@ -75,7 +76,7 @@ class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
         layout.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
 
 
-class MOTION_MATCHING_PT_database(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The motion that is played"""
 
     bl_label = "Database"
@@ -118,7 +119,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: 
         draw_wrapped_text(layout, note, "ERROR")
 
 
-class MOTION_MATCHING_PT_databases(DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
     """Databases with a name, each built from some of the sources"""
 
     bl_label = "Databases"
@@ -134,7 +135,7 @@ class MOTION_MATCHING_PT_databases(DatabasePanel, bpy.types.Panel):
         side.operator("motion_matching.remove_database", text="", icon="REMOVE")
 
 
-class MOTION_MATCHING_PT_source(SourcePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
     """How the active source is used"""
 
     bl_label = "Source"
@@ -172,7 +173,7 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
         self.layout.operator("motion_matching.clear_cache", icon="TRASH")
 
 
-class MOTION_MATCHING_PT_simulation_bone(DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.Panel):
     """How the path of the character over the ground is found"""
 
     bl_label = "Simulation Bone"

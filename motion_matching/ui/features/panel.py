@@ -13,6 +13,7 @@ from ..panel_base import (
     DatabasePanel,
     List,
     State,
+    StateHeader,
     draw_list,
     draw_preset_row,
     draw_wrapped_text,
@@ -37,7 +38,7 @@ class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
         split.prop(item, "weight", text="", slider=True)
 
 
-class MOTION_MATCHING_PT_features(DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
     """What frames are compared by, and the weight of each"""
 
     bl_label = "Features"

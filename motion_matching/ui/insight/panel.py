@@ -11,6 +11,7 @@ from ...app.runtime import runtime
 from ..panel_base import (
     ArmaturePanel,
     State,
+    StateHeader,
     draw_progress,
     draw_right,
     draw_small_lines,
@@ -34,7 +35,7 @@ _VERDICT_ICONS: Any = {
 }
 
 
-class MOTION_MATCHING_PT_insight(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
     """What the data holds, and how the search sees it"""
 
     bl_label = "Insight"

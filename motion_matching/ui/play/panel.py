@@ -13,6 +13,7 @@ from .. import preferences
 from ..panel_base import (
     ArmaturePanel,
     State,
+    StateHeader,
     draw_progress,
     draw_wrapped_text,
     set_options,
@@ -22,7 +23,7 @@ from ..properties import MotionMatchingSettings
 from . import layers
 
 
-class MOTION_MATCHING_PT_play(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Steer the character live, and record it"""
 
     bl_label = "Play"

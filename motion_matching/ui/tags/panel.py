@@ -11,6 +11,7 @@ from ..panel_base import (
     List,
     SourcePanel,
     State,
+    StateHeader,
     draw_list,
     format_count,
     set_options,
@@ -40,7 +41,7 @@ class MOTION_MATCHING_UL_tags(List, bpy.types.UIList):
         tail.label(text=f"{item.frame_start}-{item.frame_end}")
 
 
-class MOTION_MATCHING_PT_tags(SourcePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
     """Ranges of the active source's frames: to ask for, to exclude, to prefer, or to loop"""
 
     bl_label = "Tags"

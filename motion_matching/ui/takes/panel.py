@@ -12,6 +12,7 @@ from ..panel_base import (
     ArmaturePanel,
     List,
     State,
+    StateHeader,
     add_tall_row,
     draw_list,
     draw_progress,
@@ -44,7 +45,7 @@ class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
         tail.prop(item, "is_kept", text="", icon=shield, emboss=False)
 
 
-class MOTION_MATCHING_PT_takes(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Performances, baked into ordinary actions"""
 
     bl_label = "Takes"
