@@ -28,14 +28,16 @@ def write_markers(
 ) -> None:
     """Mark ranges on an action whose take starts at `frame_start`, in place of its contact markers.
 
-    `rate` is the scene's frames per tick of the take. Markers do not store the points of ranges.
+    `rate` is the scene's frames per tick of the take. Markers do not store the points of ranges,
+    nor ranges that are too short for a frame.
     """
     for marker in [m for m in action.pose_markers if _parse_marker(m.name, legs)]:
         action.pose_markers.remove(marker)
     for r in ranges:
-        for what, tick in ((_PLANT, r.start), (_LIFT, r.stop)):
+        start, stop = round(r.start * rate), round(r.stop * rate)
+        for what, frame in ((_PLANT, start), (_LIFT, stop)) if start < stop else ():
             marker = action.pose_markers.new(f"{legs[r.leg]} foot {what}")
-            marker.frame = frame_start + round(tick * rate)
+            marker.frame = frame_start + frame
 
 
 def make_marker_writer(
@@ -60,10 +62,10 @@ def read_markers(
     for frame, what, leg in marks:
         tick = max(round((frame - frame_start) / rate), 0)
         if (what == _PLANT) == (leg in planted):
-            other = _LIFT if what == _PLANT else _PLANT
+            foot, other = f"{legs[leg]} foot", _LIFT if what == _PLANT else _PLANT
             raise SettingsError(
-                f"The action '{action.name}' has two markers '{legs[leg]} foot {what}' and no "
-                f"'{legs[leg]} foot {other}' before frame {frame}; add it, or remove one of them."
+                f"The action '{action.name}' has a marker '{foot} {what}' on frame {frame} and no "
+                f"'{foot} {other}' before it; add that, or remove it."
             )
         if what == _PLANT:
             planted[leg] = tick

@@ -39,3 +39,22 @@ def test_markers_are_the_ranges_they_were_written_from() -> None:
         read_markers(action, legs, 1)
     message = str(refused.value)
     assert "frame 20" not in message or "left foot lift" in message
+
+
+def test_ranges_shorter_than_a_frame_of_the_scene_leave_markers_that_can_be_read() -> None:
+    legs = ("left", "right")
+    ranges = [ContactRange(0, 1, 20), ContactRange(0, 25, 26), ContactRange(1, 10, 11)]
+    action = bpy.data.actions.new("Take")
+    write_markers(action, ranges, legs, 1, 0.4)
+    assert [(r.leg, r.start) for r in read_markers(action, legs, 1, 0.4)] == [(0, 0)]
+
+
+def test_a_lift_without_a_plant_is_named() -> None:
+    action = bpy.data.actions.new("Take")
+    action.pose_markers.new("left foot lift").frame = 5
+    with pytest.raises(SettingsError, match=r"a marker 'left foot lift' on frame 5 and no"):
+        read_markers(action, ("left",), 1)
+    action.pose_markers.new("left foot plant").frame = 2
+    action.pose_markers.new("left foot plant").frame = 3
+    with pytest.raises(SettingsError, match=r"'left foot plant' on frame 3 and no .* lift' before"):
+        read_markers(action, ("left",), 1)
