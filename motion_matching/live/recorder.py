@@ -162,8 +162,10 @@ class Recorder:
     def leave(self) -> Path | None:
         """End without a take; return the path of its recovery file, if there is one."""
         self._growing.remove()
-        self._save_recovery()
-        self._close_recovery(keep=self.count > 0)
+        try:
+            self._save_recovery()
+        finally:
+            self._close_recovery(keep=self.count > 0)
         return self.recovery.path if self.recovery and self.count else None
 
     def discard(self) -> None:

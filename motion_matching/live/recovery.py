@@ -65,16 +65,6 @@ class RecoveryFile:
         """Make a new file in the folder; `lead_in` is the performance before the ticks to come."""
         now = f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}"
         self.path = folder / f"{now}{SUFFIX}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # open until the take ends
-            self._stream: IO[bytes] = open(self.path, "xb", buffering=0)  # noqa: SIM115
-            self._lock = _lock(self.path)
-        except OSError as cause:
-            raise MotionMatchingError(
-                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose "
-                "another folder for it, or record without one."
-            ) from cause
         self._lead_in: Performance | None = lead_in
         header = {
             "format": _FORMAT,
@@ -85,7 +75,22 @@ class RecoveryFile:
             "channels": ticks.rows.shape[1],
             "tracks": [vars(track) for track in ticks.tracks],
         }
-        self._write(_HEADER, json.dumps(header).encode())
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with contextlib.ExitStack() as failed:
+                self._lock = _lock(self.path)
+                failed.callback(_unlock, self._lock)
+                # open until the take ends
+                self._stream: IO[bytes] = open(self.path, "xb", buffering=0)  # noqa: SIM115
+                failed.callback(self.path.unlink)
+                failed.callback(self._stream.close)
+                self._write(_HEADER, json.dumps(header).encode())
+                failed.pop_all()
+        except OSError as cause:
+            raise MotionMatchingError(
+                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose "
+                "another folder for it, or record without one."
+            ) from cause
 
     def append(self, rows: np.ndarray, recorded: Performance) -> None:
         """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""

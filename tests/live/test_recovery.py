@@ -4,6 +4,7 @@ read up to there.
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -172,4 +173,38 @@ def test_a_take_without_an_armature_stays_to_be_recovered(tmp_path: Path) -> Non
     assert not stage.session.is_recording
     assert [a.name for a in bpy.data.actions] == []
     stage.run(2)
+    stage.session.stop()
+
+
+@pytest.mark.parametrize("part", ["_lock", "RecoveryFile._write"])
+def test_a_recovery_file_that_cannot_be_begun_leaves_nothing(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    stage = Stage()
+    with monkeypatch.context() as full:
+        full.setattr(f"motion_matching.live.recovery.{part}", fail)
+        with pytest.raises(MotionMatchingError, match="No space left"):
+            stage.session.record(RecordingPlan("Take", 1.0, 1.0, recovery=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    stage.session.stop()
+
+
+def test_a_recovery_file_is_released_although_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    stage = Stage()
+    stage.session.record(RecordingPlan("Take", 1.0, 1.0, recovery=tmp_path))
+    stage.run(round(1.5 * FPS))
+    with monkeypatch.context() as full:
+        full.setattr(recovery.RecoveryFile, "_write", fail)
+        with pytest.raises(OSError, match="No space left"):
+            stage.session.leave_recording()
+    [path] = tmp_path.iterdir()  # without a lock
+    assert len(recovery.read(path).ticks.frames) == FPS
     stage.session.stop()
