@@ -122,7 +122,7 @@ def _find_starts(
     speed: Array, gait: Array, fps: float, settings: AutoTagSettings
 ) -> list[tuple[int, int]]:
     """Find each start: from the last standstill before leaving 'idle' to full speed."""
-    within, lead = round(settings.change_time * fps), round(0.5 * settings.shortest * fps)
+    within, lead = max(round(settings.change_time * fps), 1), round(0.5 * settings.shortest * fps)
     starts = []
     for a, b in find_runs(gait > 0).tolist():
         if a == 0:

@@ -297,6 +297,12 @@ def test_thresholds_that_make_no_sense_are_named(wrong: dict):
         SETTINGS.with_changes(wrong)
 
 
+def test_with_no_time_to_start_in_a_start_is_one_frame():
+    track = straight((2.0, 0.0), (2.0, 1.5), (2.0, 0.0))
+    tags = tags_on(track, settings=AutoTagSettings(change_time=0.0, shortest=0.0))
+    assert [b - a for name in ("start", "stop") for a, b in tags[name]] == [1, 1]
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 9])
 def test_tiny_clips_are_no_error(count: int):
     track = GroundTrack(np.zeros((count, 2)), np.zeros(count))
