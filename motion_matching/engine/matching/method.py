@@ -64,12 +64,13 @@ class MotionMatching:
         self._surroundings = round(settings.surroundings * self.fps)
 
     def _make_index(self, settings: PerformerSettings) -> FrameIndex:
-        features = self._weigh_features(settings)
         allowed = self.database.find_candidates(settings.end_guard)
         if not allowed.any():
             raise DatabaseError(
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
+        # last, because it prepares the rows for these settings, which must not be refused any more
+        features = self._weigh_features(settings)
         return FrameIndex(features, allowed, self._bias)
 
     def _weigh_features(self, settings: PerformerSettings) -> np.ndarray:

@@ -244,6 +244,12 @@ def test_settings_that_are_refused_change_nothing(demo_database):
     method.reset()
     with pytest.raises(SettingsError, match="weights"):
         method.apply(replace(EACH_TICK, weights=(1.0, 2.0)))
+    trajectory_only = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0)
+    with pytest.raises(DatabaseError, match="end guard"):
+        method.apply(replace(EACH_TICK, weights=trajectory_only, end_guard=900.0))
+    costs = method.compute_costs(goal.trajectory, 0)
+    fresh = MotionMatching(demo_database, EACH_TICK)
+    np.testing.assert_array_equal(costs, fresh.compute_costs(goal.trajectory, 0))
     assert method.advance(goal).frame == expected
 
 
