@@ -213,10 +213,13 @@ class _FrameSearch:
     def chosen(self) -> int:
         """The frame that a search enters, or the frame itself if playing on is best."""
         database, frame = self.database, self.frame
+        successor, tagged = database.successors[frame], database.make_tag_mask(self.tags)
+        leave = bool(successor < 0 or not tagged[successor])
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
-        leave = bool(database.successors[frame] < 0 or not database.make_tag_mask(self.tags)[frame])
         if leave and excluded.all():
-            excluded = ~database.find_candidates(self.settings.end_guard)
+            # as the search does: stay in a short range, else better any motion than none
+            allowed = database.find_candidates(self.settings.end_guard)
+            excluded = ~(allowed & tagged) if (allowed & tagged).any() else ~allowed
         best = int(np.where(excluded, np.inf, self.costs).argmin())
         better = self.costs[best] < self.costs[frame] - self.settings.continuing_bias
         return best if (leave or better) and not excluded[best] else frame

@@ -18,6 +18,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.insight.frame_inspector import (
+    compute_clip_trajectory,
     find_frame,
     inspect_frame,
     predict_trajectory,
@@ -151,6 +152,21 @@ def test_what_it_says_is_chosen_is_what_the_search_chooses(
             [chosen] = [c for c in found.candidates if c.frame == found.chosen]
             assert chosen.verdict.startswith("entered")
             assert chosen.cost == pytest.approx(motion.cost, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize(("tag", "length"), [("short", 8), ("long", 60)])
+def test_requested_tags_choose_the_frame_that_the_search_chooses(tag: str, length: int):
+    """Around both ends of the tag, and in a range so short that the search stays in it."""
+    clip = perform("walk", [Move(4.0, 1.2), Move(3.0, 1.6)], 30.0, np.random.default_rng(0))
+    tags = (TagRange("short", 40, 48), TagRange("long", 60, 120))
+    database, _ = build([Source(clip=clip, tags=tags)], BuildSettings(mirror=True))
+    method, wanted = MotionMatching(database, SETTINGS), frozenset({tag})
+    [start] = [t.start for t in tags if t.name == tag]
+    for frame in range(start - 3, start + length + 3):
+        goal = compute_clip_trajectory(database, frame)
+        found = inspect_frame(database, SETTINGS, frame, goal, tags=wanted)
+        method._frame, method._ticks_to_search = frame, 0
+        assert method.advance(Goal(goal, wanted)).frame == found.chosen + 1
 
 
 def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(database: Database):
