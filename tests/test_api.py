@@ -120,6 +120,20 @@ def test_an_array_of_weights_changes_the_take_and_is_recorded(database):
     assert not np.array_equal(take.frames, api.perform(database, seconds=3).frames)
 
 
+def test_settings_are_also_numbers_and_arrays_of_numpy(database):
+    weights = np.ones(len(database.schema.features), np.float32)
+    changes = {"weights": weights, "velocity_halflife": np.float32(0.5), "neighbours": np.int64(9)}
+    data = api.inspect(database, settings=changes).data
+    assert data["settings"]["weights"] == tuple(weights.tolist())
+    plain = {"weights": [1.0] * len(weights), "velocity_halflife": 0.5}
+    costs = [api.inspect_frame(database, 100, settings=c).continuing for c in (changes, plain)]
+    assert costs[0] == costs[1]
+    take = api.perform(database, seconds=1, settings=changes)
+    assert take.settings["neighbours"] == 9
+    quick = {"states": np.int64(60), "sweeps": np.int64(2)}
+    assert len(api.train(database, quality="draft", settings=quick).function.residuals) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
@@ -300,9 +314,10 @@ def test_what_a_build_leaves_out_is_a_warning(clips):
             lambda d, f: api.train(d, tasks=["dance"]),
             "There is no task 'dance'; use direction or speed",
         ),
+        (lambda d, f: api.train(d, directions=0), "number of directions is 0; give an odd number"),
         (
             lambda d, f: api.train(d, settings={"depth": 1}),
-            "There is no setting 'depth' of a training; use one of states",
+            "There is no training setting 'depth'; known ones are discount",
         ),
         (
             lambda d, f: api.save_field(api.FieldController(None), f / "x.npz"),

@@ -11,11 +11,13 @@ from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.field import value_function as value_functions
 from ..engine.field.field_controller import METRICS, FieldController
-from ..engine.field.quality import QUALITIES, TrainingSettings
+from ..engine.field.quality import QUALITIES
 from ..engine.field.tasks import make_tasks
 from ..engine.field.training import Training
+from ..engine.settings import check_names
 from ..engine.takes import takes
 from .databases import Progress
+from .takes import to_plain_values
 
 
 def train(
@@ -71,10 +73,13 @@ def train(
         if value not in known:
             raise SettingsError(f"There is no {name} '{value}'; use one of {', '.join(known)}.")
     default, count = QUALITIES[quality]
+    changes = to_plain_values(settings)
+    check_names(changes, default, "training setting")
     fastest = takes.make_default_settings(database).run.forward
     states = METRICS[metric](database)
-    requests = make_tasks(tasks, fastest, directions=directions or count, tags=tags)
-    training = Training(database, states, requests, _change(default, settings or {}), progress)
+    count = count if directions is None else directions
+    requests = make_tasks(tasks, fastest, directions=count, tags=tags)
+    training = Training(database, states, requests, replace(default, **changes), progress)
     return FieldController(states, training.run(progress))
 
 
@@ -129,11 +134,3 @@ def save_field(field: FieldController, path: str | Path) -> None:
         text = "The motion field is not trained, so there is nothing to save; train it first."
         raise SettingsError(text)
     value_functions.save(field.function, path)
-
-
-def _change(settings: TrainingSettings, changes: Mapping[str, Any]) -> TrainingSettings:
-    """Return settings with changes. SettingsError for unknown names."""
-    if unknown := sorted(set(changes) - set(vars(settings))):
-        text = f"There is no setting '{unknown[0]}' of a training"
-        raise SettingsError(f"{text}; use one of {', '.join(vars(settings))}.")
-    return replace(settings, **changes)

@@ -13,7 +13,7 @@ from ..engine.insight import frame_inspector, inspection
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
 from ..engine.takes import takes
-from .takes import find_performance
+from .takes import find_performance, to_plain_values
 
 
 def inspect(
@@ -50,7 +50,7 @@ def inspect(
     """
     default = takes.make_default_settings(database)
     led = None if performance is None else find_performance(database, default, performance)
-    return inspection.inspect(database, default, settings or {}, led)
+    return inspection.inspect(database, default, to_plain_values(settings), led)
 
 
 def inspect_frame(
@@ -99,7 +99,7 @@ def inspect_frame(
     >>> len(seen.candidates)
     8
     """
-    chosen = takes.make_default_settings(database).with_changes(settings or {})
+    chosen = takes.make_default_settings(database).with_changes(to_plain_values(settings))
     index = frame_inspector.find_frame(database, frame) if isinstance(frame, str) else int(frame)
     if not 0 <= index < database.frame_count:
         last = database.frame_count - 1

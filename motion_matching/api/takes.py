@@ -134,10 +134,7 @@ def perform(
     field = _find_field(database, controller)
     trained = field.settings if field else {}
     default = takes.make_default_settings(database).with_changes(trained)
-    changes = {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in (settings or {}).items()
-    }
+    changes = to_plain_values(settings)
     chosen = default.with_changes(changes)
     performance = find_performance(database, chosen, script, gait, seconds, seed)
     performance = replace(performance, settings={**performance.settings, **trained, **changes})
@@ -179,6 +176,14 @@ def measure(take: Take, database: Database, *, live: Take | None = None) -> dict
     square walk: 5.0 s at 30 fps, ...
     """
     return takes.report(take, database, live=live)
+
+
+def to_plain_values(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return settings by name, if any, with numbers and arrays of numpy as Python's own."""
+    return {
+        name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        for name, value in (settings or {}).items()
+    }
 
 
 def find_performance(

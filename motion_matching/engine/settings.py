@@ -71,6 +71,14 @@ def check(settings: Any, noun: str = "setting") -> None:
             raise SettingsError(f"The {noun} '{name}' is {reprlib.repr(value)}; give {expected}.")
 
 
+def check_names(changes: Mapping[str, Any], settings: Any, noun: str = "setting") -> None:
+    """Raise SettingsError for the name of a setting that a class, or its instance, lacks."""
+    known = sorted(f.name for f in fields(settings))
+    for name in changes:
+        if name not in known:
+            raise SettingsError(f"There is no {noun} '{name}'; known ones are {', '.join(known)}.")
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number that fits a float, and neither true nor false."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import SettingsError
-from ..settings import LARGEST, check, describe, is_number
+from ..settings import LARGEST, check, check_names, describe, is_number
 
 WALK_TO_RUN = 2.1  # m/s near which people change from walking to running
 LARGEST_SPEED = 100.0  # m/s
@@ -24,36 +25,20 @@ DISPLACEMENTS = MappingProxyType(
         "independent": ("Independent", "Neither follows the other"),
     }
 )
-
-
-def _seconds(default: float, label: str, help: str, soft_most: float = 1.0) -> Any:
-    return describe(default, label, help, "s", soft_most=soft_most)
-
-
-def _metres(default: float, label: str, help: str, soft_most: float) -> Any:
-    return describe(default, label, help, "m", soft_most=soft_most)
-
-
-def _angle(default: float, label: str, help: str) -> Any:
-    return describe(default, label, help, "rad", soft_most=math.pi)
-
-
-def _speed(label: str, help: str) -> Any:
-    return describe(MISSING, label, help, "m/s", most=LARGEST_SPEED, soft_most=8.0)
-
-
-def _share_of_motion(default: float, label: str, help: str) -> Any:
-    """Describe a share that may be larger than 1."""
-    return describe(default, label, help, "share", most=LARGEST, soft_most=1.0)
+_seconds = partial(describe, unit="s", soft_most=1.0)
+_metres = partial(describe, unit="m")
+_angle = partial(describe, unit="rad", soft_most=math.pi)
+_SPEED: dict[str, Any] = {"unit": "m/s", "most": LARGEST_SPEED, "soft_most": 8.0}
+_large_share = partial(describe, unit="share", most=LARGEST, soft_most=1.0)  # may be above 1
 
 
 @dataclass(frozen=True)
 class Speeds:
     """Full speeds by direction, in m/s."""
 
-    forward: float = _speed("Forward", "Full speed straight ahead")
-    side: float = _speed("Side", "Full speed to either side")
-    back: float = _speed("Back", "Full speed backward")
+    forward: float = describe(MISSING, "Forward", "Full speed straight ahead", **_SPEED)
+    side: float = describe(MISSING, "Side", "Full speed to either side", **_SPEED)
+    back: float = describe(MISSING, "Back", "Full speed backward", **_SPEED)
 
 
 @dataclass(frozen=True)
@@ -69,18 +54,14 @@ class PerformerSettings:
         "Walk",
         "Full walking speed forward, to the side and back; the character never goes faster than "
         "its sources",
-        "m/s",
-        most=LARGEST_SPEED,
-        soft_most=8.0,
+        **_SPEED,
     )
     run: Speeds = describe(
         Speeds(4.0, 3.0, 2.5),
         "Run",
         "Full running speed forward, to the side and back; the character never goes faster than "
         "its sources",
-        "m/s",
-        most=LARGEST_SPEED,
-        soft_most=8.0,
+        **_SPEED,
     )
     velocity_halflife: float = _seconds(
         0.27,
@@ -174,13 +155,13 @@ class PerformerSettings:
         "Pull the character by no more than a share of its own motion, so that it never slides "
         "while it stands",
     )
-    adjust_position_ratio: float = _share_of_motion(
+    adjust_position_ratio: float = _large_share(
         0.5,
         "Position Part",
         "Limit of the pull, as a share of its own motion; higher: follows more closely, more foot "
         "sliding",
     )
-    adjust_rotation_ratio: float = _share_of_motion(
+    adjust_rotation_ratio: float = _large_share(
         0.5,
         "Heading Part",
         "Limit of the turn, as a share of its own turning; higher: follows more closely, more foot "
@@ -196,7 +177,7 @@ class PerformerSettings:
         "Distance",
         "Farthest the character may be from the simulation object; shorter: more exact, more foot "
         "sliding",
-        1.0,
+        soft_most=1.0,
     )
     clamp_angle: float = _angle(
         math.radians(90.0),
@@ -208,27 +189,27 @@ class PerformerSettings:
         0.3,
         "Body Radius",
         "Nearest the character's middle may come to an obstacle; larger: wider curves around it",
-        1.0,
+        soft_most=1.0,
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
         0.05,
         "Plant Blending",
         "Time a landing toe takes to stop; longer: softer, more foot sliding",
-        0.5,
+        soft_most=0.5,
     )
     foot_halflife: float = _seconds(
         0.1,
         "Release Blending",
         "Time in which a released toe returns to the motion; longer: softer, legs bend more",
-        0.5,
+        soft_most=0.5,
     )
     swing_clearance: float = _metres(
         0.025,
         "Swing Clearance",
         "Least height of a toe that moves over the floor; higher: feet scuff less, knees lift "
         "more; 0: as in the motion",
-        0.1,
+        soft_most=0.1,
     )
     hips_halflife: float = _seconds(
         0.15, "Hips", "Time in which the hips follow half of a step; longer: softer, legs bend more"
@@ -237,13 +218,13 @@ class PerformerSettings:
         0.2,
         "Unlock Radius",
         "A planted toe is released once the motion takes it farther away; larger: legs bend more",
-        0.5,
+        soft_most=0.5,
     )
     stretch_buffer: float = _metres(
         0.015,
         "Stretch Buffer",
         "How far a leg stays short of straight; larger: knees do not pop, feet slip sooner",
-        0.1,
+        soft_most=0.1,
     )
     neighbours: int = describe(
         15,
@@ -307,13 +288,9 @@ class PerformerSettings:
 
     def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:
         """Return these settings with some replaced by JSON data. Raises SettingsError."""
-        known = {f.name for f in fields(self)}
+        check_names(changes, self)
         values = dict(changes)
-        for name, value in values.items():
-            if name not in known:
-                raise SettingsError(
-                    f"There is no setting '{name}'; known ones are {', '.join(sorted(known))}."
-                )
+        for name, value in changes.items():
             if name in ("walk", "run") and isinstance(value, Mapping):
                 try:
                     values[name] = Speeds(**value)

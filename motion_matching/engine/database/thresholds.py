@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from ..control.settings import WALK_TO_RUN
 from ..errors import SettingsError
-from ..settings import check, describe
+from ..settings import check, check_names, describe
 
 _speed = partial(describe, unit="m/s", most=100.0, soft_most=20.0)
 _angle = partial(describe, unit="rad", most=100.0, soft_most=math.tau)
@@ -86,8 +86,5 @@ class AutoTagSettings:
 
     def with_changes(self, changes: Mapping[str, Any]) -> AutoTagSettings:
         """Return these settings with some replaced; SettingsError names an unknown one."""
-        known = [field.name for field in fields(self)]
-        if unknown := [name for name in changes if name not in known]:
-            text = f"There is no setting '{unknown[0]}' for automatic tags"
-            raise SettingsError(f"{text}; choose from {', '.join(known)}.")
+        check_names(changes, self, "auto-tag setting")
         return replace(self, **changes)
