@@ -660,6 +660,16 @@ def test_options_of_build_that_make_no_sense(
             "kept.json",
             "choose another name",
         ),
+        (
+            ["--obstacles", "{folder}/kept.json", "--save-performance", "{folder}/kept.json"],
+            "which --obstacles names too",
+            "choose another name",
+        ),
+        (
+            ["--report", "{folder}/new.json", "--save-contacts", "{folder}/new.json"],
+            "which --save-contacts names too",
+            "choose another name",
+        ),
     ],
 )
 def test_options_of_take_that_make_no_sense(

@@ -6,6 +6,7 @@ import argparse
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 from .. import scene
@@ -25,6 +26,8 @@ from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
 from .output import Output
 from .values import parse_changes
+
+_JSON_FILES = ("report", "save_contacts", "save_performance", "contacts", "obstacles", "script")
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -115,19 +118,14 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments of a take before anything is loaded."""
     for target in _list_targets(arguments):
         check_target(*target)
-    report, contacts, feet = arguments.report, arguments.contacts, arguments.feet
-    if report and report in (arguments.save_performance, Path(arguments.script)):
-        text = f"--report names {report}, which is also a performance; choose another name."
-        raise SettingsError(text)
+    _check_files_differ(arguments)
+    contacts, feet = arguments.contacts, arguments.feet
     if contacts and feet in ("live", "off"):
         text = f"--contacts plants feet, and --feet {feet} does not; leave one of them out."
         raise SettingsError(text)
     if contacts and not contacts.is_file():
         text = f"{contacts} does not exist; give a file that --save-contacts or -o wrote."
         raise SettingsError(text)
-    if contacts and contacts == arguments.save_contacts:
-        text = f"--save-contacts would replace {contacts}, which --contacts reads"
-        raise SettingsError(f"{text}; choose another name.")
     check_controller(arguments)
     check_blend(arguments)
     markers = contacts if contacts and _has_markers(contacts) else None
@@ -135,6 +133,17 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_number("--seconds", arguments.seconds, 0.1, performances.LONGEST_TAKE)
     check_number("--sync", arguments.sync, 0, 1)
     check_seed(arguments.seed)
+
+
+def _check_files_differ(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError if a JSON file would be written twice, or over one that is read."""
+    for option, other in combinations(_JSON_FILES, 2):
+        path = getattr(arguments, option)
+        may_be_same = (option, other) == ("save_performance", "script")  # it may be replaced
+        if path and not may_be_same and path == Path(getattr(arguments, other) or "."):
+            first, second = (f"--{name.replace('_', '-')}" for name in (option, other))
+            text = f"{first} names {path}, which {second} names too; choose another name."
+            raise SettingsError(text)
 
 
 def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:
