@@ -151,8 +151,8 @@ class ChosenMethod:
 
 def get_quality(obj: bpy.types.Object) -> str:
     """Return the name of the quality that an armature is set to."""
-    number = max(settings_of(obj).training.quality, 1)  # files of other versions hold any number
-    return list(QUALITIES)[number - 1]
+    names, number = list(QUALITIES), settings_of(obj).training.quality
+    return names[min(max(number, 1), len(names)) - 1]  # files of other versions hold any number
 
 
 def describe_quality(obj: bpy.types.Object) -> str:

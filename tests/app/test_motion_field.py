@@ -12,11 +12,12 @@ import numpy as np
 from motion_matching.app import comparing, inspector, status
 from motion_matching.app import training as field_training
 from motion_matching.app.library import get_library
-from motion_matching.app.live import host, steering
+from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.app.takes import read_parts
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.field.quality import QUALITIES
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.base import Situation
 from motion_matching.live.inputs.keyboard import Keyboard
@@ -51,7 +52,9 @@ def begin(*clips):
 
 def live_on(obj, *keys):
     keyboard = Keyboard()
-    live = host.start(obj, *done(host.prepare_steps(obj)), keyboard, SteeringInput(keyboard), 0.0)
+    live = performing.start(
+        obj, *done(performing.prepare_steps(obj)), keyboard, SteeringInput(keyboard), 0.0
+    )
     for key in keys:
         keyboard.handle(key, "PRESS")
     return live, keyboard
@@ -133,7 +136,7 @@ def test_a_field_is_played_live_and_in_takes():
     controller.method = "MATCHING"
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     assert not is_alike(settings.takes[2].action, take), "the method made no difference"
-    assert isinstance(done(host.prepare_steps(obj))[1], MotionMatching)
+    assert isinstance(done(performing.prepare_steps(obj))[1], MotionMatching)
 
 
 def test_a_field_is_trained_stopped_and_gone_on_with():
@@ -143,6 +146,8 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     words = []
     training["quality"] = 0
     assert field_training.get_quality(obj) == "draft", "as another version may have left it"
+    training["quality"] = 9
+    assert field_training.get_quality(obj) == list(QUALITIES)[-1]
     for training.quality in range(6, -1, -1):
         words.append(field_training.describe_quality(obj))
     assert len(set(words)) == 5, words
@@ -177,8 +182,10 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     )
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "stopped"
-    assert isinstance(done(host.prepare_steps(obj))[1], MotionField)
-    assert done(host.prepare_steps(obj))[1].foresight is None, "what is not finished is not played"
+    assert isinstance(done(performing.prepare_steps(obj))[1], MotionField)
+    assert done(performing.prepare_steps(obj))[1].foresight is None, (
+        "what is not finished is not played"
+    )
     work = field_training.train_steps(obj)
     parts = [part for stage, part in work if stage == "Looking where actions lead"]
     assert min(parts, default=1.0) >= 0.3, (
@@ -196,7 +203,7 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     assert controller.neighbours == 9
 
     # what was trained is played, and makes a difference
-    method = done(host.prepare_steps(obj))[1]
+    method = done(performing.prepare_steps(obj))[1]
     assert method.foresight.finished
     assert len(method.foresight.tasks.speeds) == 5
     assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
@@ -220,7 +227,7 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     ops.build()
     assert status.refresh(obj).kind == "fresh"
     assert field_training.get_training_state(obj) == "stale"
-    assert done(host.prepare_steps(obj))[1].foresight is None
+    assert done(performing.prepare_steps(obj))[1].foresight is None
     settings.sources[1].enabled = True
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh", "it is found again"
@@ -244,7 +251,7 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     assert ops.build() == {"FINISHED"}
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh"
-    assert done(host.prepare_steps(obj))[1].foresight.finished
+    assert done(performing.prepare_steps(obj))[1].foresight.finished
 
     # cleared with the databases, it plays greedily again
     assert ops.clear_cache() == {"FINISHED"}
