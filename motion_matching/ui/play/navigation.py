@@ -7,12 +7,15 @@ view itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 from bpy_extras.view3d_utils import region_2d_to_location_3d
 from mathutils import Quaternion, Vector
+
+if TYPE_CHECKING:
+    from ...live.inputs.keyboard import Keyboard
 
 _WHEEL = 1.2  # how much further away a notch of the wheel leads
 _DRAG = 0.006  # the same for a pixel, as a logarithm
@@ -70,11 +73,11 @@ def compute_heading(data: Any) -> float:
 class Navigation:
     """Orbit, pan and zoom with the middle button, the wheel and a trackpad, as in Blender.
 
-    `is_modifier` tells whether a key may count as a modifier; keys that steer may not.
+    Keys that the keyboard uses to steer do not count as modifiers.
     """
 
-    def __init__(self, is_modifier: Callable[[str], bool]) -> None:
-        self._is_modifier = is_modifier
+    def __init__(self, keyboard: Keyboard) -> None:
+        self._keyboard = keyboard
         self._drag_start: tuple[int, int] | None = None  # where the middle button went down
         self._mouse = (0, 0)  # where the mouse was
 
@@ -103,6 +106,9 @@ class Navigation:
         else:
             return False
         return True
+
+    def _is_modifier(self, kind: str) -> bool:
+        return not any(self._keyboard.uses(f"{side}_{kind}") for side in ("LEFT", "RIGHT"))
 
     def _drag(self, view: View, event: bpy.types.Event, dx: int, dy: int) -> None:
         if event.type == "TRACKPADZOOM" or (event.ctrl and self._is_modifier("CTRL")):
