@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from motion_matching.app import content, status
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.app.steps import run_to_end
 from motion_matching.live.inputs.keyboard import Keyboard
@@ -74,10 +74,10 @@ def test_a_weight_hashes_nothing(obj, hashes):
 
 
 def test_a_live_session_takes_new_weights_over_once(obj, hashes, monkeypatch):
-    database, method, settings = run_to_end(host.prepare_steps(obj))
+    database, method, settings = run_to_end(performing.prepare_steps(obj))
     hashes.clear()
     keyboard = Keyboard()
-    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
+    live = performing.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
     live.tick(0.05, 0.0)
     applied = []
     apply = live.session.apply

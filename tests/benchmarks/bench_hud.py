@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 import motion_matching
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control.method import Method
 from motion_matching.engine.database.database import Database
@@ -70,7 +70,7 @@ def _snapshots(database: Database, method: Method, count: int) -> list[float]:
         spent.append(1e6 * (time.perf_counter() - start))
         return found
 
-    live = host.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
+    live = performing.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
     play_drawing.build_snapshot = timed
     try:
         for key in ("W", "R"):

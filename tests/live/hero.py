@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
@@ -38,7 +38,7 @@ class Hero:
     def start(self, source: Any = None) -> host.LiveSession:
         source = source or ReplayInput(wanted(seconds=self.seconds), FPS)
         settings = make_default_settings(self.database)
-        self.live = host.start(
+        self.live = performing.start(
             self.obj,
             self.database,
             MotionMatching(self.database, settings),

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.live.tick_rate import TickRate
 from motion_matching.app.preferences import apply_layer_defaults
 from motion_matching.app.runtime import runtime
@@ -184,7 +184,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     ops = bpy.ops.motion_matching
     ops.add_actions()
     settings = obj.motion_matching
-    work = host.prepare_steps(obj)
+    work = performing.prepare_steps(obj)
     try:
         while True:
             next(work)
@@ -193,7 +193,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     fps, now = ready[0].fps, 0.0
     chosen.tick_budget = 10.0  # this machine may be busy
     keyboard = Keyboard()
-    live = host.start(obj, *ready, keyboard, SteeringInput(keyboard), now)
+    live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), now)
 
     def run(seconds):
         nonlocal now

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         display_transform,
         endings,
         host,
+        performing,
         recorded_takes,
         steering,
         tag_requests,

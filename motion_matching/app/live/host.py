@@ -14,30 +14,21 @@ from typing import Any
 
 import bpy
 
-from ...engine.control.ground import Ground, Wall
-from ...engine.control.method import Method
-from ...engine.control.performance import Performance
-from ...engine.control.performer import Performer, Placement
+from ...engine.control.ground import Wall
+from ...engine.control.performer import Placement
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, SettingsError
-from ...engine.field.field_controller import FieldController, get_field_controller
+from ...engine.field.field_controller import FieldController
 from ...engine.field.method import Decision
-from ...live.inputs.base import Input
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
 from ...scene.writing import pose_recovery
-from ...scene.writing.pose_writer import PoseWriter
 from .. import callbacks, preferences, recordings
-from ..build import load_or_build_steps
-from ..characters import get_armature, get_root_target
-from ..insight import map_database_steps
 from ..runtime import Trail, runtime
-from ..settings import add_obstacles, get_performer_settings
-from ..steps import Steps, run_in_background_steps
+from ..settings import get_performer_settings
 from ..takes import list_take
-from ..training import ChosenMethod
 from ..typed import settings_of
 from . import display_transform, tag_requests, timeline
 from .alerts import Alerts
@@ -45,13 +36,11 @@ from .changes import ChangeDetector
 from .recorded_takes import LiveTakes
 from .tick_rate import TickRate
 
-Source = Input | Callable[[Ground], Input]
-
 _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
 
 
 class LiveSession:
-    """A running session and its recordings. `start` makes one; `end` is the only way out.
+    """A running session and its recordings. `begin` starts one; `end` is the only way out.
 
     `messages` are sentences for the user that are not reported yet, `ending` is the last one, None
     while it runs.
@@ -98,7 +87,7 @@ class LiveSession:
         """Start the session. Errors leave all as it was."""
         self.session.start(now)
         self._last_look = now
-        self._update_spot()
+        self._update_spot(self.armature.find())
 
     def on_end(self, callback: Callable[[], None]) -> None:
         """Call something when the session ends, before what was added earlier."""
@@ -141,14 +130,17 @@ class LiveSession:
             self.session.flush()  # here rather than while frames change, for keys show themselves
         else:
             self._advance(self._now)
+        obj = self.armature.find()
+        if obj is None:  # the session itself reports that at its next tick
+            return
         if "record" in self._commands:
             self.toggle_recording()
         if self._tag_request and "tag" in self._commands:
-            self._tag_request.request_next(settings_of(self.armature.find()).play)
+            self._tag_request.request_next(settings_of(obj).play)
         self._commands.clear()
         if self._has_new_weights or self._now > self._last_look + _LOOK_INTERVAL:
             self._has_new_weights, self._last_look = False, self._now
-            self._apply_changed_settings()
+            self._apply_changed_settings(obj)
 
     def _advance(self, now: float) -> None:
         """Make the ticks that are due at a time of the clock or of the timeline."""
@@ -212,9 +204,9 @@ class LiveSession:
         transform = self.display_transform
         return display_transform.build_ground_lines(self._character, transform, self._walls)
 
-    def _update_spot(self) -> None:
+    def _update_spot(self, obj: bpy.types.Object) -> None:
         """Let the character stay on the spot, or travel, as the panel says."""
-        stays = settings_of(self.armature.find()).play.view == "spot"
+        stays = settings_of(obj).play.view == "spot"
         if stays != (self.session.spot is not None):
             self.session.spot = self.position if stays else None
 
@@ -266,10 +258,9 @@ class LiveSession:
         """Apply changed weights at the next tick, not only at the next look at the settings."""
         self._has_new_weights = True
 
-    def _apply_changed_settings(self) -> None:
+    def _apply_changed_settings(self, obj: bpy.types.Object) -> None:
         """Apply settings that were changed."""
-        self._update_spot()
-        obj = self.armature.find()
+        self._update_spot(obj)
         if self._changes.detect_tuning_change(obj):
             try:
                 self._add_message(self._changes.describe_feature_change(obj))
@@ -350,59 +341,6 @@ class LiveSession:
             return
         if hips := obj.pose.bones.get(self.database.role_names["hips"]):
             self.position = tuple((obj.matrix_world @ hips.head)[:2])
-
-
-def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
-    """Return what a session plays: the database, built if need be, method and settings."""
-    uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    shown = settings_of(get_armature(uid))
-    if shown.play.show_map:
-        yield from map_database_steps(uid, shown.built_key, database)
-    obj = get_armature(uid)
-    settings, chosen = get_performer_settings(obj, database), ChosenMethod.from_object(obj)
-    method = yield from run_in_background_steps(
-        lambda _: chosen.create_method(database, settings), "Preparing"
-    )
-    return database, method, settings
-
-
-def start(
-    obj: bpy.types.Object,
-    database: Database,
-    method: Method,
-    settings: PerformerSettings,
-    keyboard: Keyboard,
-    source: Source,
-    now: float,
-) -> LiveSession:
-    """Begin a session on an armature that an input steers, or an input that is made for its ground.
-
-    A session that runs is ended before. Errors leave all as it was.
-    """
-
-    def create() -> LiveSession:
-        root, root_bone = get_root_target(obj)
-        place = add_obstacles(obj, Performance("", method.fps, ()))
-        writer = PoseWriter(
-            obj,
-            database.skeleton,
-            root=root,
-            root_bone=root_bone,
-            hips=database.role_names["hips"],
-            collection=settings_of(obj).play.collection,
-        )
-        steering = source(place.ground) if callable(source) else source
-        performer = Performer(method, settings, place.ground)
-        session = Session(performer, steering, writer, walls=place.walls)
-        live = LiveSession(obj, session, keyboard, database, place.walls)
-        live.field = get_field_controller(method)
-        if live.field:
-            session.adapt_intent = live.field.adapt_intent
-            session.method_name = live.field.name
-        return live
-
-    return begin(obj, create, now)
 
 
 def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) -> LiveSession:

@@ -69,8 +69,7 @@ class _LiveOperator(SteppedOperator):
         except MotionMatchingError as error:
             return self._fail(error)
         self._live, self._last, self._heading = live, now, 0.0
-        uses = live.keyboard.uses
-        self._navigation = navigation.Navigation(lambda kind: not uses(f"LEFT_{kind}"))
+        self._navigation = navigation.Navigation(live.keyboard)
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
         self._window = context.window.as_pointer()
         live.on_end(app.callbacks.start_timer(context.window, _TICK))
@@ -165,7 +164,7 @@ Esc ends the session and restores what was there before"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         app.live.steering.check(settings_of(obj).play)
-        self._ready: Ready | None = yield from app.live.host.prepare_steps(obj)
+        self._ready: Ready | None = yield from app.live.performing.prepare_steps(obj)
         return ""
 
     def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
@@ -177,7 +176,7 @@ Esc ends the session and restores what was there before"""
             play = settings_of(obj).play
             return app.live.steering.create_input(play, *devices, settings, method.fps, ground)
 
-        return app.live.host.start(obj, *ready, devices[0], create_input, now)
+        return app.live.performing.start(obj, *ready, devices[0], create_input, now)
 
 
 class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):

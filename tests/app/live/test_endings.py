@@ -13,7 +13,7 @@ import pytest
 
 import motion_matching
 from motion_matching.app import recordings
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.keyboard import Keyboard
@@ -71,7 +71,7 @@ class Character:
         ops.ed.undo_push(message="something else")
         self.traces, self.pose, self.now = traces_in_blender_traces(), pose(obj), 100.0
         method = MotionMatching(load_demo(), demo_settings())
-        self.live = host.start(
+        self.live = performing.start(
             obj,
             load_demo(),
             method,
@@ -299,7 +299,7 @@ def test_of_several_recordings_that_of_this_file_is_recovered(tmp_path: Path) ->
         obj = person(armature)
         ops.wm.save_as_mainfile(filepath=files[name])
         method, now = MotionMatching(load_demo(), demo_settings()), 100.0
-        live = host.start(
+        live = performing.start(
             obj, load_demo(), method, demo_settings(), Keyboard(), ReplayInput(wanted(), FPS), now
         )
         live.toggle_recording()
@@ -374,14 +374,14 @@ def test_a_file_is_saved_as_it_is_without_a_session(tmp_path: Path) -> None:
 def test_a_operators_is_baked_again_from_where_its_recording_began() -> None:
     obj = character()
     bpy.ops.motion_matching.add_actions()
-    work = host.prepare_steps(obj)  # it builds the database
+    work = performing.prepare_steps(obj)  # it builds the database
     try:
         while True:
             next(work)
     except StopIteration as done:
         ready = done.value
     keyboard = Keyboard()
-    live = host.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
+    live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
     keyboard.handle("W", "PRESS")
     rate, now = ready[0].fps, 0
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.app.live import host, steering
+from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.matching.method import MotionMatching
@@ -27,7 +27,7 @@ def test_a_push_has_a_button():
 
     def start(source):
         method = MotionMatching(load_demo(), demo_settings())
-        hero.live = host.start(
+        hero.live = performing.start(
             hero.obj, load_demo(), method, demo_settings(), keyboard, source, hero.now
         )
         hero.run(20)

@@ -14,7 +14,7 @@ import pytest
 from motion_matching.app import status
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
-from motion_matching.app.live import host, tag_requests
+from motion_matching.app.live import host, performing, tag_requests
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance, rollout
 from motion_matching.engine.database import database as databases
@@ -148,7 +148,7 @@ def test_tags_are_asked_for_live(demo_database: Database) -> None:
     host.end()
 
     # a key cycles through them, and back to none
-    hero.live = live = host.start(
+    hero.live = live = performing.start(
         obj,
         database,
         MotionMatching(database, live.session.performer.settings),

@@ -243,6 +243,19 @@ def test_every_ending_stops_what_the_recording_has_started(tmp_path: Path) -> No
     toggle_playback()
 
 
+def test_an_armature_deleted_while_recording_is_named() -> None:
+    hero = Hero(timeline=True)
+    live = hero.start()
+    live.toggle_recording()
+    hero.play(*range(2, 20))
+    bpy.data.objects.remove(hero.obj)
+    hero.now += 1.0  # the settings are due to be looked at as well
+    hero.run(3)
+    assert runtime.live is None
+    assert "'Hero'" in live.ending, live.ending
+    assert not is_playing()
+
+
 def test_a_frame_may_change_right_after_a_recording_begins() -> None:
     for plays in (True, False):
         hero = Hero(timeline=plays)

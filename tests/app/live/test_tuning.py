@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app import features as feature_list
 from motion_matching.app import insight, recordings
-from motion_matching.app.live import host, steering, tuning
+from motion_matching.app.live import host, performing, steering, tuning
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance, rollout, scripts
 from motion_matching.engine.control.ground import Box, Boxes
@@ -244,7 +244,7 @@ def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
     play.steer, play.take, play.mode = "take", first, "new"
 
     def led(settings):
-        hero.live = host.start(
+        hero.live = performing.start(
             obj,
             load_demo(),
             MotionMatching(load_demo(), settings),
@@ -453,7 +453,7 @@ def test_curves_and_targets_lead() -> None:
 
     def steered():
         keyboard = Keyboard()
-        hero.live = host.start(
+        hero.live = performing.start(
             obj,
             load_demo(),
             performing_method(),

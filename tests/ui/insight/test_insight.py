@@ -12,7 +12,7 @@ import pytest
 
 from motion_matching.app import insight, inspector, status
 from motion_matching.app.library import get_library
-from motion_matching.app.live import host
+from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.app.settings import get_performer_settings
 from motion_matching.engine.control import scripts
@@ -368,7 +368,7 @@ def test_the_map_follows_a_live_session(obj):
     uid = obj.session_uid
 
     settings.play.show_map = True
-    work = host.prepare_steps(obj)
+    work = performing.prepare_steps(obj)
     try:
         while True:
             next(work)
@@ -376,7 +376,9 @@ def test_the_map_follows_a_live_session(obj):
         data, method, tuned = done.value
     assert runtime.pose_maps[uid].key == settings.built_key, "there before the session starts"
     walk = scripts.build_script("square", 5.0, data.fps, tuned.walk, tuned.run)
-    live = host.start(obj, data, method, tuned, Keyboard(), ReplayInput(walk, data.fps), 100.0)
+    live = performing.start(
+        obj, data, method, tuned, Keyboard(), ReplayInput(walk, data.fps), 100.0
+    )
     frames = []
     for tick in range(90):
         live.tick(100.0 + (tick + 1) / data.fps, 0.0)

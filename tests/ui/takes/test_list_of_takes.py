@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.live import host, steering
+from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance
 from motion_matching.engine.control.ground import FLAT
@@ -88,7 +88,7 @@ def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
 
 def test_a_take_of_two_recordings_is_baked_again_whole(obj):
     settings = obj.motion_matching
-    work = host.prepare_steps(obj)  # it builds the database
+    work = performing.prepare_steps(obj)  # it builds the database
     try:
         while True:
             next(work)
@@ -97,7 +97,7 @@ def test_a_take_of_two_recordings_is_baked_again_whole(obj):
 
     def record(key, seconds):
         keyboard = Keyboard()
-        live = host.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
+        live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
         keyboard.handle(key, "PRESS")
         keyboard.handle("SPACE", "PRESS")
         for tick in range(round(seconds * ready[0].fps) + 1):

@@ -1,0 +1,83 @@
+"""Performing with a database: a session whose character is an armature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+from ...engine.control.ground import Ground
+from ...engine.control.method import Method
+from ...engine.control.performance import Performance
+from ...engine.control.performer import Performer
+from ...engine.control.settings import PerformerSettings
+from ...engine.database.database import Database
+from ...engine.field.field_controller import get_field_controller
+from ...live.inputs.base import Input
+from ...live.inputs.keyboard import Keyboard
+from ...live.session import Session
+from ...scene.writing.pose_writer import PoseWriter
+from ..build import load_or_build_steps
+from ..characters import get_armature, get_root_target
+from ..insight import map_database_steps
+from ..settings import add_obstacles, get_performer_settings
+from ..steps import Steps, run_in_background_steps
+from ..training import ChosenMethod
+from ..typed import settings_of
+from . import host
+from .host import LiveSession
+
+Source = Input | Callable[[Ground], Input]
+
+
+def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
+    """Return what a session plays: the database, built if need be, method and settings."""
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    shown = settings_of(get_armature(uid))
+    if shown.play.show_map:
+        yield from map_database_steps(uid, shown.built_key, database)
+    obj = get_armature(uid)
+    settings, chosen = get_performer_settings(obj, database), ChosenMethod.from_object(obj)
+    method = yield from run_in_background_steps(
+        lambda _: chosen.create_method(database, settings), "Preparing"
+    )
+    return database, method, settings
+
+
+def start(
+    obj: bpy.types.Object,
+    database: Database,
+    method: Method,
+    settings: PerformerSettings,
+    keyboard: Keyboard,
+    source: Source,
+    now: float,
+) -> LiveSession:
+    """Begin a session on an armature that an input steers, or an input that is made for its ground.
+
+    A session that runs is ended before. Errors leave all as it was.
+    """
+
+    def create() -> LiveSession:
+        root, root_bone = get_root_target(obj)
+        place = add_obstacles(obj, Performance("", method.fps, ()))
+        writer = PoseWriter(
+            obj,
+            database.skeleton,
+            root=root,
+            root_bone=root_bone,
+            hips=database.role_names["hips"],
+            collection=settings_of(obj).play.collection,
+        )
+        steering = source(place.ground) if callable(source) else source
+        performer = Performer(method, settings, place.ground)
+        session = Session(performer, steering, writer, walls=place.walls)
+        live = LiveSession(obj, session, keyboard, database, place.walls)
+        live.field = get_field_controller(method)
+        if live.field:
+            session.adapt_intent = live.field.adapt_intent
+            session.method_name = live.field.name
+        return live
+
+    return host.begin(obj, create, now)
