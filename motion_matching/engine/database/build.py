@@ -349,17 +349,16 @@ def _add_tracks(
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
     forward = rig.find_hips_forward(clips, roles)
     joined = join_clips(clips)
-    if bone.source == "root":
-        raw = simulation_bone.compute_root_track(joined, roles.hips, forward, roles.root)
-    else:
-        raw = simulation_bone.compute_raw_track(joined, roles.hips, roles.spine, forward)
+    raw = simulation_bone.compute_raw_track(
+        joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
+    )
     result, start = [], 0
     for part in parts:
         stop = start + part.clip.frame_count
         track = raw.crop(start, stop)
         if part.source.track is not None:
             track = _resample_track(part.source.track, part)
-        elif bone.source == "spine":
+        else:
             track = simulation_bone.smooth_track(track, part.clip.fps, bone, part.source.loop)
         result.append(replace(part, track=track))
         start = stop

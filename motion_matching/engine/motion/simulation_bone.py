@@ -91,19 +91,20 @@ def find_track(
     `hips`, `spine` and `root` are bones; `forward` (3,) is the hips' forward axis in their own
     frame. Raises RigError if the settings take the root bone and the rig has none.
     """
-    if settings.source == "root":
-        return compute_root_track(clip, hips, forward, root)
-    return smooth_track(compute_raw_track(clip, hips, spine, forward), clip.fps, settings, cyclic)
+    raw = compute_raw_track(clip, hips, spine, forward, source=settings.source, root=root)
+    return smooth_track(raw, clip.fps, settings, cyclic)
 
 
 def smooth_track(
     raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False
 ) -> GroundTrack:
-    """Smooth the raw track of one clip.
+    """Smooth the raw track of one clip, unless it is that of a root bone, which stays as it is.
 
     A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and
     turn, and the smoothed track continues across the seam.
     """
+    if settings.source == "root":
+        return raw
     cyclic = cyclic and raw.frame_count > 1
     windows = settings.position_window, settings.direction_window
     longest = None if cyclic else raw.frame_count
@@ -148,19 +149,31 @@ def _filter_track(
     return GroundTrack(positions, yaw)
 
 
-def compute_raw_track(clip: Clip, hips: int, spine: int, forward: np.ndarray) -> GroundTrack:
-    """Return the path before smoothing: the spine bone on the ground and the hips' heading."""
+def compute_raw_track(
+    clip: Clip,
+    hips: int,
+    spine: int,
+    forward: np.ndarray,
+    *,
+    source: str = "spine",
+    root: int | None = None,
+) -> GroundTrack:
+    """Return the path before smoothing: the spine bone on the ground and the hips' heading.
+
+    If the settings' `source` is "root", it is that of the root bone, as for `find_track`.
+    """
+    if source == "root":
+        return _compute_root_track(clip, hips, forward, root)
     _, spine_positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
     yaw = _compute_headings(hips_rotations, np.asarray(forward, dtype=np.float64))
     return GroundTrack(spine_positions[:, :2], yaw)
 
 
-def compute_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
-    """Return the path of a root bone, forward along the axis that the hips follow over the clip.
-
-    Raises RigError if `root` is None.
-    """
+def _compute_root_track(
+    clip: Clip, hips: int, forward: np.ndarray, root: int | None
+) -> GroundTrack:
+    """Return the path of a root bone, forward along the axis that the hips follow over the clip."""
     if root is None:
         raise RigError(
             f"The simulation bone of clip '{clip.name}' should be its root bone, but the rig has "

@@ -18,7 +18,6 @@ from ...engine.motion.simulation_bone import (
     GroundTrack,
     SimulationBoneSettings,
     compute_raw_track,
-    compute_root_track,
     smooth_track,
 )
 from ...engine.motion.skeleton import Skeleton
@@ -74,17 +73,14 @@ def compute_raw_path(inputs: PathInputs, source: str, now: np.ndarray) -> Ground
     clip = inputs.clip
     if inputs.placement is not None:
         clip = _transform_clip(clip, now @ np.linalg.inv(inputs.placement))
-    if source == "root":
-        return compute_root_track(clip, inputs.hips, inputs.forward, inputs.root)
-    return compute_raw_track(clip, inputs.hips, inputs.spine, inputs.forward)
+    bones = inputs.hips, inputs.spine, inputs.forward
+    return compute_raw_track(clip, *bones, source=source, root=inputs.root)
 
 
 def smooth_path(
     inputs: PathInputs, raw: GroundTrack, settings: SimulationBoneSettings
 ) -> GroundTrack:
-    """Smooth that path as these settings say; the path of a root bone stays as it is."""
-    if settings.source == "root":
-        return raw
+    """Smooth that path as these settings say."""
     return smooth_track(raw, inputs.fps, settings, inputs.cyclic)
 
 
