@@ -141,9 +141,13 @@ class FootLock:
         self._bone_count, self._rotation_indices = 0, np.empty(0, np.intp)
         self.reset()
 
-    def reset(self) -> None:
+    def release(self) -> None:
+        """Leave the toes where the data has them."""
         for lock in self._locks:
             lock.reset()
+
+    def reset(self) -> None:
+        self.release()
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
         self._height: float | None = None

@@ -77,6 +77,8 @@ class Performer:
         self.settings = settings
         self._simulation.apply(settings)
         self._inertializer.halflife = settings.inertialization_halflife
+        if not settings.foot_lock:
+            self._feet.release()
 
     def reset(self, position: tuple[float, float], facing: float) -> Frame:
         """Stand at a position in metres, or beside an obstacle there, facing a heading."""

@@ -21,6 +21,7 @@ from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import wrap
 from motion_matching.engine.takes import takes
+from motion_matching.engine.takes.baking import compute_toe_positions
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,23 @@ def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, se
     )
     assert np.array_equal(a.poses[:120], b.poses[:120])
     assert not np.array_equal(a.frames, b.frames)
+
+
+def test_feet_that_are_locked_again_start_from_where_they_are(demo_database, settings):
+    """Not from where they were planted when they were let go of."""
+    performer = Performer(MotionMatching(demo_database, settings), settings)
+    ahead, free = Intent(move=(0.0, -1.0)), settings.with_changes({"foot_lock": False})
+    while not any(performer.step(ahead).locked):
+        pass
+    performer.apply(free)
+    for _ in range(60):
+        performer.step(ahead)
+    performer.apply(settings)
+    for _ in range(10):
+        frame = performer.step(ahead)
+        poses = np.stack([frame.pose, frame.unlocked_pose]).astype(np.float64)
+        locked, unlocked = compute_toe_positions(poses, demo_database)
+        assert np.linalg.norm(locked - unlocked, axis=-1).max() < settings.unlock_radius
 
 
 def test_settings_that_the_method_refuses_leave_the_performer_as_it_was(demo_database, settings):
