@@ -304,6 +304,19 @@ def test_what_a_build_leaves_out_is_a_warning(clips):
             r"'facings' has the shape \(2,\)",
         ),
         (lambda d, f: api.make_performance(np.full((3, 2), np.nan)), "give finite numbers"),
+        (
+            lambda d, f: api.make_performance(np.zeros((2, 2)), facings=[0.0, np.inf]),
+            "'facings' .* give finite numbers",
+        ),
+        (lambda d, f: api.make_performance([[0, 1], [1]]), "'velocities' .* rows of one length"),
+        (
+            lambda d, f: api.make_performance(np.zeros((2, 2)), facings=["N", "E"]),
+            "'facings' holds something other than numbers",
+        ),
+        (
+            lambda d, f: api.make_performance(np.zeros((2, 2)), gaits=[0, [1]]),
+            "'gaits' holds something other than numbers",
+        ),
         (lambda d, f: api.make_performance(np.zeros((3, 2)), gaits=-1.0), "gaits from 0"),
         (lambda d, f: api.train(d, quality="best"), "There is no quality 'best'; use one of draft"),
         (

@@ -31,7 +31,7 @@ LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, the fewest from which accelerations can be measured
 # limits beyond which an entry of a file is a mistake
 _HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
-_FARTHEST, _LARGEST_BOX, _LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
+_FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
 
 
 def _expect_angle(value: Any, where: str) -> float:
-    return expect_number(value, where, -_LARGEST_ANGLE, _LARGEST_ANGLE)
+    return expect_number(value, where, -LARGEST_ANGLE, LARGEST_ANGLE)
 
 
 def _change_from_list(data: Any) -> tuple[int, dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import SettingsError
 from .intent import Intent
-from .performance import Performance
+from .performance import LARGEST_ANGLE, Performance
 from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
@@ -110,12 +110,13 @@ def build_from_arrays(
     `facings` (T,) are headings in radians; NaN, or none at all, faces the movement. `gaits` (T,),
     or one for all, are from 0 (walk) to 1 (run). Raises SettingsError for other shapes and values.
     """
-    velocities = _expect_array("velocities", velocities, (None, 2), LARGEST_SPEED)
+    velocities, gaits = _to_numbers("velocities", velocities), _to_numbers("gaits", gaits)
+    _check_array("velocities", velocities, (None, 2), LARGEST_SPEED)
     count = (len(velocities),)
-    gaits = np.broadcast_to(gaits, count) if np.ndim(gaits) == 0 else gaits
-    gaits = _expect_array("gaits", gaits, count, 1.0)
-    yaws = np.full(count, np.nan) if facings is None else np.asarray(facings, np.float64)
-    _expect_array("facings", np.nan_to_num(yaws), count, np.inf)
+    gaits = gaits if gaits.ndim else np.broadcast_to(gaits, count)
+    _check_array("gaits", gaits, count, 1.0)
+    yaws = _to_numbers("facings", np.full(count, np.nan) if facings is None else facings)
+    _check_array("facings", np.where(np.isnan(yaws), 0.0, yaws), count, LARGEST_ANGLE)
     if not 0 < fps < np.inf or gaits.min(initial=0.0) < 0:
         raise SettingsError(
             f"The arrays need a rate above zero, not {fps}, and gaits from 0 (walk) to 1 (run)."
@@ -129,9 +130,8 @@ def build_from_arrays(
     return Performance(name, fps, tuple(intents))
 
 
-def _expect_array(name: str, value: Any, shape: tuple[int | None, ...], limit: float) -> np.ndarray:
-    """Return an array of finite numbers within limits. Raises SettingsError for anything else."""
-    array = np.asarray(value, np.float64)
+def _check_array(name: str, array: np.ndarray, shape: tuple[int | None, ...], limit: float) -> None:
+    """Raise SettingsError unless an array has this shape, and finite numbers within limits."""
     fits = array.ndim == len(shape) and all(
         size in (None, n) for size, n in zip(shape, array.shape, strict=True)
     )
@@ -141,7 +141,16 @@ def _expect_array(name: str, value: Any, shape: tuple[int | None, ...], limit: f
             f"The array '{name}' has the shape {array.shape}; give finite numbers of the shape "
             f"({expected}), none beyond {limit:g}."
         )
-    return array
+
+
+def _to_numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError) as cause:
+        raise SettingsError(
+            f"The array '{name}' holds something other than numbers in rows of one length; "
+            "correct it."
+        ) from cause
 
 
 def _build_random_intents(
