@@ -499,3 +499,9 @@ def _animated(
         [0.02 * np.sin(5 * time), -speed * time, 0.01 * np.cos(11 * time)], 1
     )
     return Clip(name, skeleton, positions.astype(np.float32), rotations.astype(np.float32), fps)
+
+
+def measure_heading(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """Return the heading (...) in radians about Z of a bone-local forward axis: 0 faces -Y."""
+    direction = quat.mul_vec(rotations, np.broadcast_to(forward, (*rotations.shape[:-1], 3)))
+    return np.arctan2(direction[..., 0], -direction[..., 1])

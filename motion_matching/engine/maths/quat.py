@@ -163,12 +163,6 @@ def angle_between(a: Array, b: Array) -> Array:
     return np.linalg.norm(to_scaled_angle_axis(positive(mul_inv(a, b))), axis=-1)
 
 
-def yaw(q: Array, forward: Array) -> Array:
-    """Return the heading `(...)` in radians about Z of a bone-local `forward` axis: 0 faces -Y."""
-    direction = mul_vec(q, np.broadcast_to(forward, (*q.shape[:-1], 3)))
-    return np.arctan2(direction[..., 0], -direction[..., 1])
-
-
 def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
     """Return world rotations `(..., B, 4)` and positions of local ones; parents before children."""
     world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)

@@ -15,6 +15,7 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton, 
 from motion_matching.engine.locomotion.locomotion import Move, generate, perform, plan_path
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
+from tests.engine.rigs import measure_heading
 
 SKELETON = build_humanoid_skeleton()
 SIDES = ("Left", "Right")
@@ -42,7 +43,7 @@ def angular_velocity(clip: Clip) -> np.ndarray:
 def travel(clip: Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speed ahead and to the left of the hips, and their turn rate, over a fifth of a second."""
     rotations, positions = clip.compute_world()
-    yaw = np.unwrap(quat.yaw(rotations[:, 0].astype(float), FORWARD))
+    yaw = np.unwrap(measure_heading(rotations[:, 0].astype(float), FORWARD))
     span = round(0.2 * clip.fps)
     velocity = (positions[span:, 0, :2] - positions[:-span, 0, :2]).astype(float) * clip.fps / span
     turn = (yaw[span:] - yaw[:-span]) * clip.fps / span
@@ -90,7 +91,8 @@ class Steady:
         points = {name: places[part, bone] for bone, name in enumerate(SKELETON.names)}
         forward = np.array([0.0, -1.0, 0.0])
         yaw = [
-            quat.yaw(world[part, SKELETON.index(bone)], forward) for bone in ("Hips", "UpperChest")
+            measure_heading(world[part, SKELETON.index(bone)], forward)
+            for bone in ("Hips", "UpperChest")
         ]
         arms = [
             np.arctan2(-d[:, 1], -d[:, 2])
