@@ -63,7 +63,7 @@ def clean_up() -> None:
     """Remove evaluation copies and poses of a session that undo or a file has brought back."""
     scene.blender.evaluation.remove_evaluation_copies()
     if runtime.live is None:
-        scene.writing.pose_recovery.restore_abandoned_poses()
+        scene.writing.recording.restore_abandoned_poses()
 
 
 def prepare_saving() -> None:

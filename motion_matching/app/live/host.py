@@ -24,7 +24,7 @@ from ...engine.field.method import Decision
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
-from ...scene.writing import pose_recovery
+from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
@@ -320,7 +320,7 @@ class LiveSession:
         del self.messages[reported:]
         try:
             words += self.session.stop()
-            pose_recovery.restore_abandoned_poses()
+            recording.restore_abandoned_poses()
         except Exception:
             traceback.print_exc()
             words.append("The pose could not be restored; the console has the details.")

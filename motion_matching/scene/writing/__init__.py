@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from . import (
         bake,
         pose_guard,
-        pose_recovery,
         pose_writer,
         recording,
         rigid,

@@ -20,6 +20,7 @@ from ..blender.handle import Handle, find_posable
 from ..blender.transforms import ROTATIONS
 from . import splicing
 from .pose_writer import Track
+from .saved_pose import SAVED_POSE, SavedPose
 
 MODES = ("new", "append", "overwrite")
 PARTS = "motion_matching_takes"  # custom property of a take's action: what was recorded into it
@@ -258,6 +259,19 @@ def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> None:
     for text in texts:
         if text.users - text.use_fake_user == 0:
             bpy.data.texts.remove(text)
+
+
+def restore_abandoned_poses() -> None:
+    """Restore armatures that an undo step or a copy left in a session's pose; takes play on."""
+    for obj in bpy.data.objects:
+        # no `in`
+        if obj.type != "ARMATURE" or obj.library or SAVED_POSE not in obj.keys():  # noqa: SIM118
+            continue
+        action = obj.animation_data.action if obj.animation_data else None
+        if action is not None and GROWING in action.keys():  # noqa: SIM118
+            bpy.data.actions.remove(action)  # a recording was still growing
+            action = None
+        SavedPose.from_property(obj).restore(obj, action is not None and is_take(action))
 
 
 def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
