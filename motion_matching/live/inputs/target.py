@@ -88,6 +88,6 @@ class TargetInput(Input):
         distance = math.hypot(dx, dy)
         speed = min(self._speed, distance / _BRAKING)
         scale = speed / distance if distance else 0.0
-        facing = None if distance > 0.3 else (target.yaw if self._turns else point.desired_yaw)
+        facing = None if distance > _NEAR else (target.yaw if self._turns else point.desired_yaw)
         point.steer(Intent(velocity=(scale * dx, scale * dy), facing=facing), dt)
         point.step(dt)

@@ -52,7 +52,7 @@ def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
         if not (is_simulation_bone or rides or bone in low):
             break
         result.append(bone)
-        bone = max(children, key=lambda child: len(_find_descendants(skeleton, child)))
+        bone = max(children, key=lambda child: len(skeleton.get_descendants(child)))
     return result
 
 
@@ -162,8 +162,3 @@ def _to_transform(rotations: np.ndarray, positions: np.ndarray) -> Transform:
 def _is_still(clip: Clip, bone: int) -> bool:
     turned = np.ptp(clip.rotations[:, bone], axis=0).max() > _STILL
     return not turned and np.ptp(clip.positions[:, bone], axis=0).max() <= _STILL
-
-
-def _find_descendants(skeleton: Skeleton, bone: int) -> list[int]:
-    """Return the bone and all that hang on it."""
-    return [b for b in range(skeleton.bone_count) if b == bone or bone in skeleton.get_ancestors(b)]

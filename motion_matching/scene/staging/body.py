@@ -8,7 +8,13 @@ import bpy
 import numpy as np
 
 from ...engine.motion.skeleton import Skeleton
-from ..rig.armature import compute_tails, find_ground_bones, find_sides, to_blender_names
+from ..rig.armature import (
+    compute_tails,
+    find_ground_bones,
+    find_sides,
+    measure_extent,
+    to_blender_names,
+)
 from .stage import create_material
 
 SIDES = 16  # corners of a ring
@@ -64,7 +70,7 @@ def _compute_shapes(
     """Return head, tail, sideways direction, half width and half depth of each bone's piece."""
     _, heads = skeleton.compute_rest_world()
     ends, sideways = compute_tails(skeleton), _compute_sideways(skeleton, heads)
-    size = float(np.max(np.ptp(heads[bones], axis=0))) or 1.0
+    size = measure_extent(heads[bones])
     trunk, labels = _find_trunk_bones(skeleton), find_sides(skeleton)
     shapes = []
     for bone in bones:

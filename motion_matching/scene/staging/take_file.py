@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 import bpy
 
@@ -12,7 +13,6 @@ from ...engine.control.take import Take
 from ...engine.database.database import Database
 from ..blender.files import find_armature, open_blend, save_after
 from ..reading import contact_markers
-from ..rig.root_target import RootTarget
 from ..writing.bake import BakeOptions, bake
 from . import blend_file
 
@@ -26,28 +26,24 @@ def write_take(
     onto: Path | None = None,
     armature: str | None = None,
     frame_start: int | None = None,
-    root: RootTarget | None = None,
-    root_bone: str = "",
-    fewer_keys: float = 0.0,
-    track: str | None = None,
+    **options: Unpack[BakeOptions],
 ) -> None:
     """Write a take with its contacts as markers; in a copy of the file `onto` if one is given.
 
     The open file gives way to it. `armature` (by default the only one), `frame_start` (where its
-    scene starts), `root_bone` and `track` are about a copy. The options are those of `bake`. Raises
-    what opening, baking and saving raise.
+    scene starts), and of the options `root_bone` and `track` are about a copy. Raises what opening,
+    baking and saving raise.
     """
     clip, legs = take.to_clip(), database.roles.leg_names
     mark = contact_markers.make_marker_writer(ranges, legs, take.fps)
-    options: BakeOptions = {"root": root, "hips": database.role_names["hips"]}
-    options["fewer_keys"] = fewer_keys
+    options["hips"] = database.role_names["hips"]
     if onto is None:
+        options["root_bone"], options["track"] = "", None
         obstacles = take.performance.obstacles, take.performance.walls
         blend_file.save_take(clip, path, title=take.name, obstacles=obstacles, mark=mark, **options)
         return
     open_blend(onto)
     obj = find_armature(onto, armature)
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
-    options |= {"root_bone": root_bone, "track": track}
     with save_after(path):
         mark(bake(clip, obj, name=take.name, frame_start=start, **options), start)
