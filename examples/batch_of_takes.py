@@ -1,9 +1,9 @@
-"""Perform all scripts at two tempers, and write each take as BVH with a table of what was measured.
+"""Perform all scripts, lively and calm, and write each take as BVH with a table of measures.
 
     python examples/batch_of_takes.py clips takes --seconds 20
 
-CLIPS is a folder with BVH files; without any, the built-in clips are used. TAKES is the folder to
-write.
+CLIPS is a folder with BVH files; without it, the built-in clips are used. TAKES is the folder to
+write to.
 """
 
 import argparse

@@ -1,11 +1,10 @@
-"""Compare the shipped features with a set of your own: what they cost, and how the same take comes
-out.
+"""Compare the shipped features with a set of your own, by how the same take comes out.
 
     python examples/custom_features.py [clips] [--script flips] [--seconds 10]
 
 CLIPS is a folder with BVH files; without it, the built-in clips are used. The set here adds the
-hands and looks ahead less far. It also reads the features as an array, to say how much each of them
-varies.
+hands and looks less far ahead. The script also reads the features as an array, to show how much
+each of them varies.
 """
 
 import argparse

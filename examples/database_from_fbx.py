@@ -2,8 +2,8 @@
 
     blender --background --python examples/database_from_fbx.py -- walk.fbx run.fbx -o walk.npz
 
-It also runs on Blender's Python module: python examples/database_from_fbx.py -o walk.npz. Without
-FBX files, it exports one first, of the demo performer with some of its built-in clips.
+It also runs with Blender's Python module: python examples/database_from_fbx.py -o walk.npz. Without
+FBX files, it first exports one of the demo performer with some of the built-in clips.
 """
 
 import argparse
@@ -17,9 +17,7 @@ import bpy
 
 
 def find_api() -> ModuleType:
-    """Import the interface of the enabled extension; without Blender or the extension, that of the
-    checkout.
-    """
+    """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
     package = next(
         (name for name in addons if name.endswith(".motion_matching")), "motion_matching"

@@ -1,6 +1,6 @@
-"""Find the scripting interface: that of the extension in Blender, else that of this checkout.
+"""Find the Python interface: that of the extension in Blender, otherwise that of this checkout.
 
-In a script of your own, also in Blender's text editor, copy the function.
+Copy the function into a script of your own, or into Blender's text editor.
 """
 
 import sys
@@ -10,9 +10,7 @@ from types import ModuleType
 
 
 def find_api() -> ModuleType:
-    """Import the interface of the enabled extension; without Blender or the extension, that of the
-    checkout.
-    """
+    """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
     package = next(
         (name for name in addons if name.endswith(".motion_matching")), "motion_matching"

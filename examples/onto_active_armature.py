@@ -1,6 +1,6 @@
-"""Perform a circle and write it onto the active armature, from the actions that this armature has.
+"""Perform a circle with the actions of the active armature, and write it onto that armature.
 
-In Blender's text editor: choose the armature, press Run Script. From a shell, for a file and its
+In Blender's text editor: select the armature and press Run Script. From a shell, for a file and its
 active armature:
 
     blender --background hero.blend --python examples/onto_active_armature.py -- \\
@@ -22,9 +22,7 @@ import numpy as np
 
 
 def find_api() -> ModuleType:
-    """Import the interface of the enabled extension; without Blender or the extension, that of the
-    checkout.
-    """
+    """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
     package = next(
         (name for name in addons if name.endswith(".motion_matching")), "motion_matching"
@@ -38,7 +36,7 @@ api = find_api()
 
 
 def make_circle(seconds: float, speed: float, fps: float = 30.0):
-    """Return a performance: once round a circle at a speed in m/s."""
+    """Return a performance that goes once round a circle at a speed in m/s."""
     angle = np.linspace(0.0, 2.0 * np.pi, round(seconds * fps))
     return api.make_performance(
         speed * np.column_stack([np.sin(angle), -np.cos(angle)]), fps=fps, name="circle"
@@ -60,7 +58,7 @@ def main() -> None:
         bpy.ops.wm.open_mainfile(filepath=str(arguments.file.absolute()))
     armature = bpy.context.view_layer.objects.active
     if armature is None or armature.type != "ARMATURE":
-        sys.exit("Make an armature the active object; its actions are the motion that is played.")
+        sys.exit("Make an armature the active object; the take is made of its actions.")
     clips = api.read_actions(armature)
     database = api.build(clips, api.BuildSettings(mirror=True))
     take = api.perform(database, make_circle(arguments.seconds, arguments.speed))

@@ -2,7 +2,7 @@
 
     python examples/study_of_weights.py --database walk.npz --plot weights.svg --weights 0.5 1 2 4
 
-Without a database, one of the built-in clips is built. The plot is an SVG picture, which any
+Without a database, one is built from the built-in clips. The plot is an SVG picture, which any
 browser shows.
 """
 
