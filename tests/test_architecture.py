@@ -18,12 +18,14 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Each station, and the stations it may import from (itself included). Everything else is an arrow
 # the wrong way.
-BASE = {"engine.errors", "engine.files", "engine.json_files", "engine.presets", "engine.settings"}
+SHARED = ("errors", "files", "json_files", "presets", "progress", "settings")
+BASE = {f"engine.{module}" for module in SHARED}
 MOTION = {*BASE, "engine.maths", "engine.motion"}
 DATA = {*MOTION, "engine.control", "engine.database"}
 ENGINE: dict[str, set[str]] = {
     "engine.errors": set(),
     "engine.files": {"engine.errors"},
+    "engine.progress": set(),
     "engine.silence": set(),
     "engine.lazy": set(),
     "engine.settings": {"engine.errors"},

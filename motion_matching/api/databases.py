@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..engine.database import build as building
@@ -11,9 +11,8 @@ from ..engine.database import database as databases
 from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
 from ..engine.errors import DatabaseError
+from ..engine.progress import ReportProgress
 from .motion import Motion, list_sources
-
-Progress = Callable[[str, float], None]
 
 
 def build(
@@ -21,7 +20,7 @@ def build(
     settings: BuildSettings | None = None,
     *,
     skip_broken: bool = False,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Database:
     """Build a database.
 

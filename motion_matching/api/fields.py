@@ -14,9 +14,9 @@ from ..engine.field.field_controller import METRICS, FieldController
 from ..engine.field.quality import QUALITIES
 from ..engine.field.tasks import make_tasks
 from ..engine.field.training import Training
+from ..engine.progress import ReportProgress
 from ..engine.settings import check_names
 from ..engine.takes import takes
-from .databases import Progress
 from .takes import to_plain_values
 
 
@@ -29,7 +29,7 @@ def train(
     metric: str = "default",
     settings: Mapping[str, Any] | None = None,
     directions: int | None = None,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> FieldController:
     """Train a motion field.
 

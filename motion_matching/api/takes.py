@@ -18,8 +18,8 @@ from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import METRICS, FieldController
 from ..engine.matching.method import MotionMatching
+from ..engine.progress import ReportProgress
 from ..engine.takes import baking, takes
-from .databases import Progress
 
 
 def make_performance(
@@ -81,7 +81,7 @@ def perform(
     obstacles: Sequence[Box] | None = None,
     controller: str | FieldController = "matching",
     feet: str | None = None,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Take:
     """Perform a take: the same that ``motion_matching take`` makes, to the byte.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         maths,
         motion,
         presets,
+        progress,
         settings,
         silence,
         takes,

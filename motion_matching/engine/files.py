@@ -129,6 +129,12 @@ def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndar
     return np.memmap(path, dtype, "r", offset, shape)
 
 
+def fits_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
+    """Return whether an array has a shape; None is any size."""
+    sizes = zip(shape, array.shape, strict=False)
+    return array.ndim == len(shape) and all(size in (None, n) for size, n in sizes)
+
+
 def expect_array(
     arrays: Mapping[str, np.ndarray],
     name: str,
@@ -144,10 +150,7 @@ def expect_array(
             f"{path} has no array '{name}'; it is not a complete motion-matching file, make it "
             "again."
         )
-    fits = len(array.shape) == len(shape) and all(
-        size in (None, n) for size, n in zip(shape, array.shape, strict=True)
-    )
-    if array.dtype != np.dtype(dtype) or not fits:
+    if array.dtype != np.dtype(dtype) or not fits_shape(array, shape):
         has, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
         raise error(f"{path} has '{name}' as {has}, expected {expected}; make it again.")
     return array

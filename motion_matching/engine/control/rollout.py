@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from ..progress import ReportShare
 from .performance import Performance, group_changes_by_tick
 from .performer import Frame, Performer
 from .settings import PerformerSettings
@@ -17,10 +16,11 @@ _AS_IN_FRAMES = (  # arrays of a take that are named as in its frames
     *("locked", "jumped", "character", "apart"),
     *("desired_velocity", "desired_yaw", "blocked", "contacts"),
 )
-Progress = Callable[[float], None]
 
 
-def solve(performer: Performer, performance: Performance, progress: Progress | None = None) -> Take:
+def solve(
+    performer: Performer, performance: Performance, progress: ReportShare | None = None
+) -> Take:
     """Return the take of a performance, on one machine always the same to the byte.
 
     The performer takes its settings. `progress` is called about a hundred times with the share

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SettingsError
+from ..files import fits_shape
 from .intent import Intent
 from .performance import LARGEST_ANGLE, Performance
 from .settings import LARGEST_SPEED, Speeds
@@ -132,10 +133,8 @@ def build_from_arrays(
 
 def _check_array(name: str, array: np.ndarray, shape: tuple[int | None, ...], limit: float) -> None:
     """Raise SettingsError unless an array has this shape, and finite numbers within limits."""
-    fits = array.ndim == len(shape) and all(
-        size in (None, n) for size, n in zip(shape, array.shape, strict=True)
-    )
-    if not fits or not len(array) or not np.isfinite(array).all() or np.abs(array).max() > limit:
+    fits = fits_shape(array, shape) and len(array)
+    if not fits or not np.isfinite(array).all() or np.abs(array).max() > limit:
         expected = ", ".join("ticks" if size is None else str(size) for size in shape)
         raise SettingsError(
             f"The array '{name}' has the shape {array.shape}; give finite numbers of the shape "

@@ -33,7 +33,7 @@ def assemble(
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
-    track = np.concatenate([p.track_rows for p in parts])
+    track = np.concatenate([p.track.rows for p in parts])
     loops = np.array([p.source.loop for p in parts])
     names, tags = compute_tag_bits(parts)
     excluded: np.ndarray = np.zeros(len(tags), bool)

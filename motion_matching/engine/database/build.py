@@ -7,7 +7,7 @@ clip's track then runs over all frames at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..motion import attachment, mirror, resampling, rig, simulation_bone
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
 from .database import Database
 from .features import Schema, load_schema
@@ -27,7 +28,6 @@ from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
 
-Progress = Callable[[str, float], None]
 _MOVEMENT_TOLERANCE = 1e-3  # metres a bone may move in its parent and count as not animated
 _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
 _MIN_FRAMES = 5
@@ -107,7 +107,7 @@ class BuildReport:
 def build(
     sources: Sequence[Source],
     settings: BuildSettings,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
     *,
     skip_broken: bool = False,
 ) -> tuple[Database, BuildReport]:
@@ -120,7 +120,7 @@ def build(
     Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
     fit, and DatabaseError if no source can be used.
     """
-    notify = progress or _ignore_progress
+    notify = progress or ignore_progress
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     notify("Resampling", 0.0)
     parts, skipped = _make_parts(*add_cycles(sources, clips), settings)
@@ -155,15 +155,11 @@ def build(
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
 
 
-def _ignore_progress(stage: str, share: float) -> None:
-    pass
-
-
 def propose_tags(
     sources: Sequence[Source],
     settings: BuildSettings,
     thresholds: AutoTagSettings,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> list[tuple[TagRange, ...]]:
     """Return the tags proposed for each source, in its frames; none for too short ones."""
     parts, _ = _find_parts_of_sources(sources, settings, progress)
@@ -171,7 +167,7 @@ def propose_tags(
 
 
 def find_tracks(
-    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None = None
+    sources: Sequence[Source], settings: BuildSettings, progress: ReportProgress | None = None
 ) -> list[GroundTrack | None]:
     """Return the path of the simulation bone through each source, a row for each of its frames.
 
@@ -189,18 +185,17 @@ def find_tracks(
 
 def _resample_to_source(part: ReelPart, count: int) -> GroundTrack:
     """Return a part's track at the `count` frames of its source; it goes on straight at the end."""
-    rows = part.track_rows
-    times = np.arange(count) / part.step
+    rows, times = part.track.rows, np.arange(count) / part.step
     before = np.clip(times.astype(int), 0, len(rows) - 2)
-    values = rows[before] + (times - before)[:, None] * (rows[before + 1] - rows[before])
-    return GroundTrack(values[:, :2], values[:, 2])
+    steps = rows[before + 1] - rows[before]
+    return GroundTrack.from_rows(rows[before] + (times - before)[:, None] * steps)
 
 
 def _find_parts_of_sources(
-    sources: Sequence[Source], settings: BuildSettings, progress: Progress | None
+    sources: Sequence[Source], settings: BuildSettings, progress: ReportProgress | None
 ) -> tuple[list[ReelPart | None], list[Clip]]:
     """Return each source's part with its track, None if it is too short, and each source's clip."""
-    notify = progress or _ignore_progress
+    notify = progress or ignore_progress
     _, clips, _ = _read_sources(sources, settings, notify)
     parts, _ = _make_parts(sources, clips, settings)
     notify("Finding simulation bones", 0.5)
@@ -209,7 +204,10 @@ def _find_parts_of_sources(
 
 
 def _read_sources(
-    sources: Sequence[Source], settings: BuildSettings, notify: Progress, skip_broken: bool = False
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    notify: ReportProgress,
+    skip_broken: bool = False,
 ) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
     """Return the sources that can be read, their clips, and names and errors of the others."""
     if not sources:
@@ -368,8 +366,8 @@ def _add_tracks(
 def _resample_track(track: GroundTrack, part: ReelPart) -> GroundTrack:
     """Return a track in frames of the source, interpolated at the frames of the database."""
     times, frames = np.arange(part.clip.frame_count) * part.step, np.arange(track.frame_count)
-    x, y, yaw = (np.interp(times, frames, c) for c in (*track.positions.T, track.yaw))
-    return GroundTrack(np.column_stack([x, y]), yaw)
+    columns = [np.interp(times, frames, column) for column in track.rows.T]
+    return GroundTrack.from_rows(np.column_stack(columns))
 
 
 def _open_loop(part: ReelPart) -> ReelPart:
@@ -382,8 +380,7 @@ def _open_loop(part: ReelPart) -> ReelPart:
 
 def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
     """Join the tracks of parts end to end."""
-    rows = np.concatenate([part.track_rows for part in parts])
-    return GroundTrack(rows[:, :2], rows[:, 2])
+    return GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))
 
 
 # ---------------------------------------------------------------- warnings
@@ -417,7 +414,7 @@ def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
 
 def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[str]:
     """Warn if the root bone that should lead the character moves in no clip."""
-    moved = max(np.ptp(part.track_rows, axis=0).max() for part in parts)
+    moved = max(np.ptp(part.track.rows, axis=0).max() for part in parts)
     if moved > _ROOT_REST_TOLERANCE or roles.root is None:
         return []
     return [

@@ -28,11 +28,6 @@ class ReelPart:
     track: GroundTrack
     mirrored: bool = False
 
-    @property
-    def track_rows(self) -> np.ndarray:
-        """The track (F, 3) as x, y and yaw."""
-        return np.column_stack([self.track.positions, self.track.yaw])
-
 
 def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[Source], list[Clip]]:
     """Return sources and clips, with each range that is tagged as a loop as a source of its own."""

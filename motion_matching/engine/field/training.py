@@ -18,6 +18,7 @@ from scipy import sparse
 from .. import files
 from ..database.database import Database
 from ..errors import SettingsError
+from ..progress import ReportProgress, ReportShare, ignore_progress
 from . import value_function as value_functions
 from .integration import compute_action_weights, integrate
 from .method import build_neighbours, classify_gaits, compute_pace
@@ -30,7 +31,6 @@ from .value_iteration import Residual, Transitions, ValueIteration
 
 _BATCH = 16  # states whose actions are computed together
 _TABLES_SHARE = 0.8  # share of the time, for progress
-Progress = Callable[[str, float], None]
 
 
 class Training:
@@ -48,7 +48,7 @@ class Training:
         metric: Metric,
         tasks: Tasks,
         settings: TrainingSettings,
-        progress: Progress | None = None,
+        progress: ReportProgress | None = None,
     ) -> None:
         """Prepare the training; SettingsError if no trained state has a tag."""
 
@@ -131,9 +131,9 @@ class Training:
             self._residuals = [Residual(*row) for row in function.residuals.tolist()]
         return True
 
-    def run(self, progress: Progress | None = None) -> ValueFunction:
-        """Do what is left; `progress` gets a step and its share done, and may raise to stop."""
-        notify = progress or (lambda step, share: None)
+    def run(self, progress: ReportProgress | None = None) -> ValueFunction:
+        """Do what is left; `progress` gets a stage and its share done, and may raise to stop."""
+        notify = progress or ignore_progress
         if self._filled == len(self._trained) and self.is_finished:
             return self.build_value_function()
         count = len(self._trained)
@@ -141,7 +141,7 @@ class Training:
         self._run_sweeps(lambda share: notify("Training", share))
         return self.build_value_function()
 
-    def _run_sweeps(self, progress: Callable[[float], None]) -> None:
+    def _run_sweeps(self, progress: ReportShare) -> None:
         """Do the sweeps that are left."""
         iteration = ValueIteration(
             self.tables,

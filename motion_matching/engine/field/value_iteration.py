@@ -16,14 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..progress import ReportShare, ignore_progress
 from .tasks import Tasks
 
 _BLOCK = 1024  # states
-Progress = Callable[[float], None]
-
-
-def _ignore_progress(share: float) -> None:
-    pass
 
 
 class Transitions(NamedTuple):
@@ -80,7 +76,7 @@ class ValueIteration:
             part = Transitions(*(a[start : start + _BLOCK] for a in transitions))
             self._blocks.append(_Block(part, tagged, tasks, discount))
 
-    def sweep(self, progress: Progress = _ignore_progress) -> Residual:
+    def sweep(self, progress: ReportShare = ignore_progress) -> Residual:
         """Update every value once from those before; if `progress` raises, nothing has changed."""
         flat = self.values.reshape(len(self.values), -1)
         renewed = np.empty((sum(block.states for block in self._blocks), flat.shape[1]), np.float32)
@@ -96,7 +92,7 @@ class ValueIteration:
         return residual
 
     def run(
-        self, sweeps: int, residual: float = 0.0, progress: Progress = _ignore_progress
+        self, sweeps: int, residual: float = 0.0, progress: ReportShare = ignore_progress
     ) -> None:
         """Sweep until there are `sweeps` in all, or the largest change is at most `residual`.
 

@@ -11,11 +11,12 @@ from ..control.ground import Ground
 from ..control.method import Goal, Method, Motion
 from ..control.performance import Performance
 from ..control.performer import Performer
-from ..control.rollout import Progress, solve
+from ..control.rollout import solve
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..database.database import Database
 from ..matching.method import MotionMatching
+from ..progress import ReportShare
 
 
 class Choice(NamedTuple):
@@ -53,7 +54,7 @@ def watch(
     database: Database,
     settings: PerformerSettings,
     performance: Performance,
-    progress: Progress | None = None,
+    progress: ReportShare | None = None,
     ground: Ground | None = None,
     controller: Callable[[Database, PerformerSettings], Method] = MotionMatching,
 ) -> WatchedTake:

@@ -55,6 +55,16 @@ class GroundTrack:
             shapes = f"{self.positions.shape} and {self.yaw.shape}"
             raise ValueError(f"a ground track needs positions (F, 2) and yaw (F,), not {shapes}")
 
+    @classmethod
+    def from_rows(cls, rows: np.ndarray) -> GroundTrack:
+        """Return the track of rows (F, 3) of x, y and yaw."""
+        return cls(rows[:, :2], rows[:, 2])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The track as rows (F, 3) of x, y and yaw."""
+        return np.column_stack([self.positions, self.yaw])
+
     @property
     def frame_count(self) -> int:
         return len(self.yaw)

@@ -120,8 +120,7 @@ def measure_toe_corrections(take: Take, database: Database) -> np.ndarray:
 def measure_feet(take: Take, database: Database, floors: np.ndarray) -> dict[str, Any]:
     """Measure how far the feet of a take slide, the share of contacts held, and how legs bend."""
     toes = compute_toe_positions(take.poses, database)
-    track = GroundTrack(take.character[:, :2], take.character[:, 2])
-    body = BodyMotion(take.fps, toes, toes, track)
+    body = BodyMotion(take.fps, toes, toes, GroundTrack.from_rows(take.character))
     corrections = measure_toe_corrections(take, database)
     return {
         **metrics.measure_foot_slides([body], [take.contacts], floors),

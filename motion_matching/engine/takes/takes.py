@@ -31,6 +31,7 @@ from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.rig import Roles
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from ..progress import ReportShare
 from . import baking, metrics
 from .metrics import BodyMotion
 
@@ -84,7 +85,7 @@ def perform(
     database: Database,
     settings: PerformerSettings,
     performance: Performance,
-    progress: Callable[[float], None] | None = None,
+    progress: ReportShare | None = None,
     ground: Ground | None = None,
     controller: Controller = MotionMatching,
 ) -> Take:
@@ -239,7 +240,7 @@ def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.nd
             continue
         _, positions = quat.compute_world(database.poses[start:stop], database.skeleton.parents)
         toes = positions[:, [leg.toe for leg in database.roles.legs]]
-        track = GroundTrack(database.track[start:stop, :2], database.track[start:stop, 2])
+        track = GroundTrack.from_rows(database.track[start:stop])
         bodies.append(BodyMotion(database.fps, positions[:, 1:], toes, track))
         contacts.append(np.asarray(database.contacts[start:stop]))
     return bodies, contacts
