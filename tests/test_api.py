@@ -286,6 +286,11 @@ def test_what_a_build_leaves_out_is_a_warning(clips):
             lambda d, f: api.perform(d, settings={"speed": 1}),
             "There is no setting 'speed'; known ones are",
         ),
+        (
+            lambda d, f: api.perform(d, seconds=float("inf")),
+            "inf seconds cannot be made; give a length above zero, and up to 36000",
+        ),
+        (lambda d, f: api.train(d, settings={"states": -1}), "whole number from 0 to 10000000"),
         (lambda d, f: api.perform(d, tags=["limp"]), "No frame of the database is tagged 'limp'"),
         (
             lambda d, f: api.perform(d, seconds=1, feet="flat"),

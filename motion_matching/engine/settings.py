@@ -106,5 +106,5 @@ def _find_fault(value: Any, default: Any, description: Description) -> str:
     is_right = is_whole_number if whole else is_number
     if is_right(value) and least <= value <= most:
         return ""
-    limits = f" from {least:g} to {most:g}" if math.isfinite(most) else ""
+    limits = f" from {least:.12g} to {most:.12g}" if math.isfinite(most) else ""
     return f"a {'whole ' if whole else ''}number{limits}"

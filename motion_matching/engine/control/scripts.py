@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import SettingsError
 from ..files import fits_shape
 from .intent import Intent
-from .performance import LARGEST_ANGLE, Performance
+from .performance import LARGEST_ANGLE, LONGEST_TAKE, Performance
 from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
@@ -74,7 +74,7 @@ def build_script(
 ) -> Performance:
     """Return a scripted performance at the full speed of a gait; 'random' is drawn from `seed`.
 
-    Raises SettingsError for unknown names and for a length that is not above zero.
+    Raises SettingsError for unknown names and for a length out of its limits.
     """
     if name not in NAMES:
         known = ", ".join(NAMES)
@@ -83,9 +83,10 @@ def build_script(
         )
     if gait not in GAITS:
         raise SettingsError(f"There is no gait '{gait}'; use one of {', '.join(GAITS)}.")
-    if not seconds > 0:
+    if not 0 < seconds <= LONGEST_TAKE:
         raise SettingsError(
-            f"A take of {seconds} seconds cannot be made; give a length above zero."
+            f"A take of {seconds} seconds cannot be made; give a length above zero, and up to "
+            f"{LONGEST_TAKE:g}."
         )
     count, speeds = max(round(seconds * fps), 1), run if gait == "run" else walk
     if name == "random":
