@@ -22,28 +22,16 @@ import os
 import sys
 from pathlib import Path
 
-from building.environments import Environment, SetUpError
+from building.environments import BuildError, Environment
 from building.pins import BLENDERS, LINTED
 
 ROOT = Path(__file__).resolve().parent
 
 DEMO = (
-    ("demo-clips", "demo/clips"),
-    ("build", "demo/clips", "-o", "demo/walk.npz", "--mirror"),
-    (
-        "take",
-        "demo/walk.npz",
-        "--script",
-        "figure_eight",
-        "--seconds",
-        "30",
-        "--bvh",
-        "demo/take.bvh",
-        "--report",
-        "demo/take.json",
-        "-o",
-        "demo/take.blend",
-    ),
+    "demo-clips demo/clips",
+    "build demo/clips -o demo/walk.npz --mirror",
+    "take demo/walk.npz --script figure_eight --seconds 30 --bvh demo/take.bvh "
+    "--report demo/take.json -o demo/take.blend",
 )
 DEMO_RESULTS = (
     ("demo/clips/", "the generated motion capture"),
@@ -59,7 +47,7 @@ DEMO_RESULTS = (
 
 def demo(environment: Environment) -> int:
     for command in DEMO:
-        code = environment.run("motion_matching", *command)
+        code = environment.run("motion_matching", *command.split())
         if code != 0:
             return code
     print("\nThe demo's results:")
@@ -75,16 +63,13 @@ FAST = ("-m", "not blender and not slow")
 
 
 def test(environment: Environment, *arguments: str) -> int:
-    chosen = [
-        part for argument in arguments for part in (FAST if argument == "--fast" else (argument,))
-    ]
+    chosen = [part for word in arguments for part in (FAST if word == "--fast" else (word,))]
     return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)
 
 
 def lint(environment: Environment, *arguments: str) -> int:
     codes = [
-        environment.run("ruff", "check", "."),
-        environment.run("ruff", "format", "--check", "."),
+        environment.run("ruff", *words) for words in (("check", "."), ("format", "--check", "."))
     ]
     if "--fast" not in arguments:
         codes += [environment.run("mypy"), docs(environment, "--check")]
@@ -92,13 +77,10 @@ def lint(environment: Environment, *arguments: str) -> int:
 
 
 def docs(environment: Environment, *arguments: str) -> int:
-    os.environ["NO_MKDOCS_2_WARNING"] = (
-        "1"  # a notice about MkDocs 2, which is not the one that is pinned
-    )
-    return max(
-        environment.run("building.tables", *arguments),
-        environment.run("mkdocs", "build", "--strict", "--quiet"),
-    )
+    # a notice about MkDocs 2, which is not the one that is pinned
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    tables = environment.run("building.tables", *arguments)
+    return max(tables, environment.run("mkdocs", "build", "--strict", "--quiet"))
 
 
 def bench(environment: Environment, *names: str) -> int:
@@ -109,54 +91,34 @@ def package(environment: Environment, *arguments: str) -> int:
     return environment.run("building.package", *arguments)
 
 
-def blenders() -> str:
-    """Return the matrices of the workflows as JSON: the Blenders to `test` with, and those to
-    `lint` with.
-    """
+def list_blenders() -> str:
+    """Return the matrices of the workflows as JSON: the Blenders to `test` and to `lint` with."""
     entries = [{"blender": blender, "python": python} for blender, python in BLENDERS.items()]
-    return json.dumps(
-        {"test": entries, "lint": [entry for entry in entries if entry["blender"] in LINTED]}
-    )
+    linted = [entry for entry in entries if entry["blender"] in LINTED]
+    return json.dumps({"test": entries, "lint": linted})
 
 
 def main(arguments: list[str]) -> int:
-    commands = {
-        "demo": demo,
-        "test": test,
-        "lint": lint,
-        "docs": docs,
-        "bench": bench,
-        "package": package,
-    }
+    commands = {run.__name__: run for run in (demo, test, lint, docs, bench, package)}
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(__doc__)
         return 0
     if name == "blenders" and not rest:
-        print(blenders())
+        print(list_blenders())
         return 0
-    blender = ""
-    if (
-        rest[:1] == ["--blender"]
-        and len(rest) > 1
-        and rest[1] in (LINTED if name in ("lint", "docs") else BLENDERS)
-    ):
+    blender, supported = "", LINTED if name in ("lint", "docs") else BLENDERS
+    if rest[:1] == ["--blender"] and rest[1:] and rest[1] in supported:
         blender, rest = rest[1], rest[2:]
-    refused = (
-        rest
-        if name in ("demo", "docs")
-        else [a for a in rest if a != "--fast"]
-        if name == "lint"
-        else []
-    )
-    if name not in commands or refused or rest[:1] == ["--blender"]:
+    known = {"demo": [], "docs": [], "lint": ["--fast"]}.get(name, rest)
+    if name not in commands or rest[:1] == ["--blender"] or not set(rest) <= set(known):
         print(__doc__, file=sys.stderr)
         return 2
     environment = Environment(ROOT, blender)
     try:
         environment.set_up()
         return commands[name](environment, *rest)
-    except (SetUpError, OSError) as error:
+    except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

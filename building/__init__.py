@@ -1,3 +1,1 @@
-"""What `build.py` is made of: pins, virtual environments, and the packaged extension. Starts on old
-Pythons too.
-"""
+"""What `build.py` does: pins, virtual environments, packaging. Starts on old Pythons too."""

@@ -1,5 +1,4 @@
-"""The extension as users install it: for each platform a zip with the wheels of that platform
-alone.
+"""The extension as users install it: for each platform a zip with its wheels alone.
 
 Blender wants `__init__.py` beside the manifest, so the contents of `motion_matching/` are staged
 next to it, with `presets/`, the licence and the wheels, and the extension tool inside Blender's
@@ -14,24 +13,19 @@ import hashlib
 import importlib.util
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
+from .environments import PIP, ROOT, BuildError, run_quietly
 from .pins import PLATFORMS, SHIPPED_PYTHONS, WHEELS
 
-ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "wheels"
 
 
-class PackageError(Exception):
-    """No zip can be made; the message says what to do."""
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Make the zips that are asked for, and say what they hold."""
+    """Make the zips that the arguments choose, and print what they hold."""
     parser = argparse.ArgumentParser(prog="build.py package", description=__doc__.splitlines()[0])
     parser.add_argument(
         "--platform",
@@ -53,45 +47,40 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="FOLDER",
         help="where to put the zips",
     )
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        for platform in asked.platform.split(","):
-            made = package(platform, tuple(asked.python.split(",")), asked.output)
-            print(
-                f"{made}: {made.stat().st_size / 1e6:.1f} MB, {', '.join(wheels_in(made))}",
-                flush=True,
-            )
-    except (PackageError, OSError) as error:
+        for platform in options.platform.split(","):
+            made = package(platform, tuple(options.python.split(",")), options.output)
+            size, wheels = made.stat().st_size / 1e6, ", ".join(list_wheels(made))
+            print(f"{made}: {size:.1f} MB, {wheels}", flush=True)
+    except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
 def package(platform: str, pythons: tuple[str, ...], output: Path) -> Path:
-    """Return the path of the zip for a platform and Pythons, built and validated, in the folder
-    `output`.
-    """
-    wheels = [fetch(name) for name in wheels_for(platform, pythons)]
+    """Build and validate the zip for a platform and Pythons in the folder `output`; return it."""
+    wheels = [fetch(name) for name in choose_wheels(platform, pythons)]
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=output) as folder:
         staged = Path(folder) / "extension"
         version = stage(staged, platform, wheels)
         others = "" if pythons == SHIPPED_PYTHONS else "-python" + "-".join(pythons)
         unfinished = Path(folder) / f"motion_matching-{version}-{platform}{others}.zip"
-        extension_tool("build", "--source-dir", str(staged), "--output-filepath", str(unfinished))
-        extension_tool("validate", str(unfinished))
+        to_build = "--source-dir", str(staged), "--output-filepath", str(unfinished)
+        run_extension_tool("build", *to_build)
+        run_extension_tool("validate", str(unfinished))
         return unfinished.replace(output / unfinished.name)
 
 
-def wheels_for(platform: str, pythons: tuple[str, ...]) -> list[str]:
+def choose_wheels(platform: str, pythons: tuple[str, ...]) -> list[str]:
     """Return the names of the wheels for a platform and Pythons."""
     if platform not in PLATFORMS:
-        raise PackageError(
-            f"There is no platform {platform!r}; give one of {', '.join(PLATFORMS)}."
-        )
+        raise BuildError(f"There is no platform {platform!r}; give one of {', '.join(PLATFORMS)}.")
     for python in pythons:
-        if not any(name.split("-")[2] == tag(python) for name in WHEELS):
-            raise PackageError(
+        if not any(name.split("-")[2] == make_tag(python) for name in WHEELS):
+            raise BuildError(
                 f"There are no wheels for Python {python!r}; pin them in building/pins.py, or "
                 "leave it out."
             )
@@ -99,52 +88,37 @@ def wheels_for(platform: str, pythons: tuple[str, ...]) -> list[str]:
 
 
 def fits(wheel: str, platform: str, python: str) -> bool:
-    """Tell by its name whether a wheel is for this platform and this Python."""
+    """Return whether a wheel is for this platform and this Python, by its name."""
     its_python, _, its_platform = wheel[: -len(".whl")].split("-")[-3:]
-    return (its_python == tag(python) or "py3" in its_python.split(".")) and any(
-        fnmatch.fnmatch(its_platform, pattern) for pattern in ("any", *PLATFORMS[platform])
-    )
+    patterns = ("any", *PLATFORMS[platform])
+    runs = its_python == make_tag(python) or "py3" in its_python.split(".")
+    return runs and any(fnmatch.fnmatch(its_platform, pattern) for pattern in patterns)
 
 
-def tag(python: str) -> str:
+def make_tag(python: str) -> str:
+    """Return the tag of a Python in the names of wheels, such as 'cp311'."""
     return "cp" + python.replace(".", "")
 
 
 def fetch(wheel: str) -> Path:
     """Return the path of a wheel as it is pinned, from the cache or from the package index."""
     file = CACHE / wheel
-    if not (file.exists() and digest(file) == WHEELS[wheel]):
+    if not is_pinned(file):
         name, version, its_python, _, its_platform = wheel[: -len(".whl")].split("-")
-        python = its_python[2:] if its_python.startswith("cp") else tag(SHIPPED_PYTHONS[0])[2:]
+        tag = its_python if its_python.startswith("cp") else make_tag(SHIPPED_PYTHONS[0])
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=CACHE) as folder:
-            run(
-                [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "download",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--no-input",
-                    "--no-deps",
-                    "--only-binary=:all:",
-                    "--implementation",
-                    "cp",
-                    "--python-version",
-                    python,
-                    "--platform",
-                    its_platform.split(".")[0],
-                    "--dest",
-                    folder,
-                    f"{name}=={version}",
-                ],
+            command = [sys.executable, *PIP, "download", "--no-deps", "--only-binary=:all:"]
+            command += ["--implementation", "cp", "--python-version", tag[2:]]
+            command += ["--platform", its_platform.split(".")[0]]
+            run_quietly(
+                [*command, "--dest", folder, f"{name}=={version}"],
                 f"{wheel} could not be downloaded: see that the network is there, and run this "
                 "again.",
             )
             found = Path(folder) / wheel
-            if not (found.exists() and digest(found) == WHEELS[wheel]):
-                raise PackageError(
+            if not is_pinned(found):
+                raise BuildError(
                     f"The package index has another {wheel} than the one in building/pins.py: "
                     "check the pin."
                 )
@@ -154,69 +128,48 @@ def fetch(wheel: str) -> Path:
 
 def stage(folder: Path, platform: str, wheels: list[Path]) -> str:
     """Lay out in `folder` what the zip of a platform holds; return the extension's version."""
-    shutil.copytree(
-        ROOT / "motion_matching",
-        folder,
-        ignore=shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*"),
-    )
-    shutil.copytree(
-        ROOT / "presets", folder / "presets", ignore=shutil.ignore_patterns("__pycache__", ".*")
-    )
+    ignore = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*")
+    shutil.copytree(ROOT / "motion_matching", folder, ignore=ignore)
+    shutil.copytree(ROOT / "presets", folder / "presets", ignore=ignore)
     shutil.copy(ROOT / "LICENSE", folder)
     (folder / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy(wheel, folder / "wheels")
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    head, table, rest = text.partition(
-        "[permissions]"
-    )  # keys of the manifest itself have to come before its tables
+    # keys of the manifest itself have to come before its tables
+    head, table, rest = text.partition("[permissions]")
     listed = "".join(f"    {json.dumps('./wheels/' + wheel.name)},\n" for wheel in wheels)
     generated = f'platforms = ["{platform}"]\nwheels = [\n{listed}]\n\n'
     (folder / "blender_manifest.toml").write_text(head + generated + table + rest, encoding="utf-8")
     return next(line.split('"')[1] for line in head.splitlines() if line.startswith("version ="))
 
 
-def extension_tool(*arguments: str) -> None:
+def run_extension_tool(*arguments: str) -> None:
     """Run the command-line tool for extensions that Blender's module brings along."""
     module = importlib.util.find_spec("bpy")
     if module is None or not module.origin:
-        raise PackageError(
+        raise BuildError(
             "The extension tool comes with Blender's module bpy, which this Python lacks: "
             "run 'python3 build.py package' instead."
         )
     scripts = next(Path(module.origin).parent.glob("*/scripts"))
     tool = scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
     tags = scripts / "modules" / "_bpy_internal" / "extensions" / "tags.py"
-    command, *rest = arguments
-    run(
-        [sys.executable, str(tool), command, *rest, "--valid-tags", str(tags)],
+    run_quietly(
+        [sys.executable, str(tool), *arguments, "--valid-tags", str(tags)],
         "Blender's extension tool refuses it: see the lines above.",
     )
 
 
-def wheels_in(zipped: Path) -> list[str]:
+def list_wheels(zipped: Path) -> list[str]:
     """Return the names of the wheels that a zip of the extension holds, sorted."""
     with zipfile.ZipFile(zipped) as archive:
         return sorted(Path(name).name for name in archive.namelist() if name.endswith(".whl"))
 
 
-def digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def run(command: list[str], advice: str) -> None:
-    """Run a step; where it fails, raise PackageError with its last lines and the advice."""
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    if done.returncode != 0:
-        raise PackageError("\n".join([*done.stdout.splitlines()[-12:], advice]))
+def is_pinned(file: Path) -> bool:
+    """Return whether a wheel is there and is the one that is pinned."""
+    return file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == WHEELS[file.name]
 
 
 if __name__ == "__main__":

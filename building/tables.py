@@ -1,8 +1,8 @@
 """Write the tables of settings in the manual from the settings themselves.
 
 `python -m building.tables` replaces what stands between `<!-- table: ClassName -->` and
-`<!-- end of table -->` in the pages of `docs`; with `--check` it only says which pages are out of
-date. The table of a class whose settings are not described in the code is left as it was written.
+`<!-- end of table -->` in the pages of `docs`; with `--check` it only reports which pages are out
+of date. The table of a class without described settings is left as it was written.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+
+from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MODULES = {  # of the settings that have a table
@@ -29,18 +31,14 @@ _DEGREES = {"rad": "°", "rad/s": "°/s"}
 
 
 def make_table(settings: type) -> str:
-    """Return a Markdown table with a row for each described setting of a dataclass; nothing without
-    any.
-    """
-    described = [
-        (f, f.metadata["description"]) for f in fields(settings) if "description" in f.metadata
-    ]
-    if not described:
-        return ""
+    """Return a Markdown table with a row for each described setting; nothing without any."""
+    defaults = {f.name: f.default for f in fields(settings)}
     rows = [
-        f"| `{f.name}` | *{d.label}* | {format_default(f.default, d.unit)} | {_escape(d.help)} |"
-        for f, d in described
+        f"| `{name}` | *{d.label}* | {format_default(defaults[name], d.unit)} | {_escape(d.help)} |"
+        for name, d in get_descriptions(settings).items()
     ]
+    if not rows:
+        return ""
     return "\n".join(["| setting | panel | default | what it does |", "|---|---|---|---|", *rows])
 
 
@@ -71,9 +69,8 @@ def fill_tables(text: str) -> str:
 
 
 def _find_settings(name: str) -> type:
-    settings: type = getattr(
-        importlib.import_module(f"motion_matching.engine.{MODULES[name]}"), name
-    )
+    module = importlib.import_module(f"motion_matching.engine.{MODULES[name]}")
+    settings: type = getattr(module, name)
     return settings
 
 
@@ -83,17 +80,13 @@ def _escape(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write all pages anew, or with `--check` return 1 if one is out of date."""
-    stale = 0
+    stale, outcome = 0, "its tables are out of date" if arguments else "tables written"
     for page in sorted(DOCS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         filled = fill_tables(text)
         if filled != text:
             stale = 1
-            print(
-                f"docs/{page.name}: its tables are out of date"
-                if arguments
-                else f"docs/{page.name}: tables written"
-            )
+            print(f"docs/{page.name}: {outcome}")
             if not arguments:
                 page.write_text(filled, encoding="utf-8")
     return stale if arguments else 0

@@ -90,8 +90,8 @@ def test_a_python_that_pyenv_starts_only_when_asked_is_found(tmp_path, monkeypat
     found.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("PYENV_VERSION", raising=False)
-    assert environments.ask_for_path([found.name], version) == sys.executable
-    assert environments.ask_for_path([found.name], "3.7") is None
+    assert environments.find_python([found.name], version) == sys.executable
+    assert environments.find_python([found.name], "3.7") is None
 
 
 def test_each_blender_gets_the_python_of_its_module():
@@ -132,9 +132,9 @@ def test_the_matrices_of_the_workflows_are_the_pins_and_need_no_set_up(tmp_path)
 def test_every_pin_is_there_for_each_blender():
     needed = {"bpy", "numpy", "scipy", "pytest", "pytest-timeout", "pytest-xdist"}
     for blender in pins.BLENDERS:
-        assert needed <= {pin.partition("==")[0] for pin in environments.requirements(blender)}
-        assert f"bpy=={blender}." in " ".join(environments.requirements(blender))
-    assert len({environments.stamp_text(blender) for blender in pins.BLENDERS}) == len(
+        assert needed <= {pin.partition("==")[0] for pin in environments.list_requirements(blender)}
+        assert f"bpy=={blender}." in " ".join(environments.list_requirements(blender))
+    assert len({environments.make_stamp(blender) for blender in pins.BLENDERS}) == len(
         pins.BLENDERS
     )
     assert all(why for _, _, why in pins.PINS)
@@ -159,20 +159,20 @@ def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(
 ):
     blender, _ = environments.choose_python()
     leftover = elsewhere.folder / "half-unpacked"
-    run_quietly = Environment.run_quietly
+    run_quietly = environments.run_quietly
 
-    def interrupted(environment, command, advice):
+    def interrupted(command, advice):
         if "pip" in command:
             leftover.write_text("x")
             raise KeyboardInterrupt
-        run_quietly(environment, command, advice)
+        run_quietly(command, advice)
 
-    monkeypatch.setattr(Environment, "run_quietly", interrupted)
+    monkeypatch.setattr(environments, "run_quietly", interrupted)
     assert build.main(["lint"]) == 130
     assert leftover.exists()
     assert not elsewhere.is_complete(blender)
 
-    monkeypatch.setattr(Environment, "run_quietly", run_quietly)
+    monkeypatch.setattr(environments, "run_quietly", run_quietly)
     elsewhere.set_up()
     assert elsewhere.is_complete(blender)
     assert not leftover.exists()
@@ -197,7 +197,7 @@ def test_each_blender_asked_for_has_a_folder_of_its_own(tmp_path):
 def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
     elsewhere.python.parent.mkdir(parents=True)
     elsewhere.python.write_text("")
-    elsewhere.stamp.write_text(environments.stamp_text("5.0"))
+    elsewhere.stamp.write_text(environments.make_stamp("5.0"))
     assert elsewhere.is_complete("5.0")
     assert not elsewhere.is_complete("5.2")
     monkeypatch.setattr(
@@ -236,15 +236,15 @@ def test_a_python_without_venv_is_told_the_package(elsewhere):
     python = elsewhere.root / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
-    with pytest.raises(environments.SetUpError, match=r"install the package python3\.11-venv"):
+    with pytest.raises(environments.BuildError, match=r"install the package python3\.11-venv"):
         elsewhere.make("5.0", str(python))
     assert not elsewhere.is_complete("5.0")
 
 
-def test_a_failed_step_ends_in_its_last_lines_and_one_sentence(elsewhere):
+def test_a_failed_step_ends_in_its_last_lines_and_one_sentence():
     failing = "print('\\n'.join(map(str, range(100)))); raise SystemExit(1)"
-    with pytest.raises(environments.SetUpError) as failed:
-        elsewhere.run_quietly([sys.executable, "-c", failing], "Do this.")
+    with pytest.raises(environments.BuildError) as failed:
+        environments.run_quietly([sys.executable, "-c", failing], "Do this.")
     lines = str(failed.value).splitlines()
     assert lines[-2:] == ["99", "Do this."]
     assert len(lines) < 20

@@ -104,20 +104,20 @@ def test_the_manifest_of_a_zip_is_ours_with_platform_and_wheels(zips):
 def test_one_wheel_of_each_kind_is_chosen_for_any_platform_and_python():
     for platform in pins.PLATFORMS:
         for python in ("3.11", "3.13", "3.14"):
-            chosen = package.wheels_for(platform, (python,))
+            chosen = package.choose_wheels(platform, (python,))
             assert sorted(name.split("-")[0] for name in chosen) == [
                 "PySDL2",
                 "pysdl2_dll",
                 "scipy",
             ]
-        assert len(package.wheels_for(platform, ("3.13", "3.14"))) == 4
+        assert len(package.choose_wheels(platform, ("3.13", "3.14"))) == 4
 
 
 def test_a_zip_for_distributions_says_so_in_its_name(tmp_path):
     (zipped,) = build_zip(tmp_path, "--platform", this_platform(), "--python", "3.13,3.14")
     assert zipped.stem.endswith("-python3.13-3.14")
     pythons = {
-        wheel.split("-")[2] for wheel in package.wheels_in(zipped) if wheel.startswith("scipy")
+        wheel.split("-")[2] for wheel in package.list_wheels(zipped) if wheel.startswith("scipy")
     }
     assert pythons == {"cp313", "cp314"}
 
@@ -144,8 +144,8 @@ def test_a_wheel_that_was_tampered_with_is_not_shipped(tmp_path, monkeypatch):
     def download(command: list[str], advice: str) -> None:
         (Path(command[command.index("--dest") + 1]) / SDL).write_bytes(b"something else again")
 
-    monkeypatch.setattr(package, "run", download)
-    with pytest.raises(package.PackageError, match="another PySDL2"):
+    monkeypatch.setattr(package, "run_quietly", download)
+    with pytest.raises(package.BuildError, match="another PySDL2"):
         package.fetch(SDL)
 
 
@@ -158,7 +158,7 @@ def test_a_wheel_is_in_the_cache_whole_or_not_at_all(tmp_path, monkeypatch):
         (Path(command[command.index("--dest") + 1]) / SDL).write_bytes(b"a wheel")
         assert not (tmp_path / "wheels" / SDL).exists()
 
-    monkeypatch.setattr(package, "run", download)
+    monkeypatch.setattr(package, "run_quietly", download)
     assert package.fetch(SDL).read_bytes() == b"a wheel"
     assert [file.name for file in (tmp_path / "wheels").iterdir()] == [SDL]
 
