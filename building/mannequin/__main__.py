@@ -1,6 +1,4 @@
-"""Sculpt the mannequin and write it into the package: `python -m building.mannequin`, after a
-change of its shape.
-"""
+"""Sculpt the mannequin into the package: `python -m building.mannequin`, if its shape changed."""
 
 from __future__ import annotations
 
@@ -14,23 +12,19 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 
 from .shape import sculpt_mannequin
 
-FILE = (
-    Path(__file__).resolve().parents[2] / "motion_matching" / "scene" / "staging" / "mannequin.npz"
-)
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "motion_matching" / "scene" / "staging" / "mannequin.npz"
 
 
 def main() -> int:
-    """Write the arrays of the mannequin around the demo's skeleton, and say how large the
-    file is.
-    """
+    """Write the mannequin around the demo's skeleton, and print how large the file is."""
     np.savez_compressed(FILE, **build_arrays())
     print(f"{FILE}: {FILE.stat().st_size / 1e3:.0f} kB")
     return 0
 
 
 def build_arrays() -> dict[str, Any]:
-    """Return the file's arrays: points (V, 3) in metres, faces, and weights (V, B) of the demo's
-    bones.
+    """Return the file's arrays: points (V, 3) in metres, faces, and weights (V, B) of the bones.
 
     Column by column they compress to half the size that they have row by row.
     """

@@ -1,6 +1,4 @@
-"""Closed surfaces lofted through rings of points: what the mannequin's parts are made of. Arrays
-only.
-"""
+"""Closed surfaces lofted through rings of points: what the mannequin's parts are made of."""
 
 from __future__ import annotations
 
@@ -18,13 +16,12 @@ BACK = 0.045  # radians between the columns at the back of a part with a panel
 
 @dataclass(frozen=True)
 class Ring:
-    """A cross-section: how far along its axis (metres), its half width, and how deep it is before
-    and behind.
+    """A cross-section in metres: its position along the axis, half width, and depths.
 
-    `ahead` shifts it forward; `square` is the exponent of its superellipse (2: an ellipse); `slant`
-    is how much less far along it lies at its back than at its front. `accent` tells the material
-    between the ring before and this one, and `share` is the part of the next bone of the chain in
-    its weights.
+    `front` and `back` are the depths; `ahead` shifts it forward; `square` is the exponent of its
+    superellipse (2: an ellipse); `slant` is how much less far along it lies at its back than at its
+    front. `accent` is the material between the ring before and this one, and `share` the part of
+    the next bone of the chain in its weights.
     """
 
     along: float
@@ -40,9 +37,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class Surface:
-    """Parts of a mesh: points (V, 3), quads (Q, 4), triangles (T, 3), which faces (Q + T,) are
-    accented, weights (V, B).
-    """
+    """A mesh: points (V, 3), quads (Q, 4), triangles (T, 3), accents (Q + T,), weights (V, B)."""
 
     points: Array
     quads: Array
@@ -51,7 +46,7 @@ class Surface:
     weights: Array
 
     def mirrored(self, swapped: Array) -> Surface:
-        """The other side: X negated, and the weights of bone `swapped[b]` for bone b."""
+        """Return the other side: X negated, and the weights of bone `swapped[b]` for bone b."""
         return replace(
             self,
             points=self.points * [-1.0, 1.0, 1.0],
@@ -62,62 +57,55 @@ class Surface:
 
 
 def join(surfaces: Sequence[Surface]) -> Surface:
-    """All surfaces as one."""
+    """Return all surfaces as one."""
     starts = np.cumsum([0, *(len(surface.points) for surface in surfaces)])[:-1]
+    of_quads = [s.accent[: len(s.quads)] for s in surfaces]
+    of_triangles = [s.accent[len(s.quads) :] for s in surfaces]
     return Surface(
         np.concatenate([s.points for s in surfaces]),
         np.concatenate([s.quads + start for s, start in zip(surfaces, starts, strict=True)]),
         np.concatenate([s.triangles + start for s, start in zip(surfaces, starts, strict=True)]),
-        np.concatenate(
-            [s.accent[: len(s.quads)] for s in surfaces]
-            + [s.accent[len(s.quads) :] for s in surfaces]
-        ),
+        np.concatenate(of_quads + of_triangles),
         np.concatenate([s.weights for s in surfaces]),
     )
 
 
 def compute_angles(rings: int, columns: int) -> Array:
-    """Angles (R, C) of a ring's points from its front, all around."""
+    """Return the angles (R, C) of rings' points from the front, all around."""
     return np.tile(2.0 * np.pi * np.arange(columns) / columns, (rings, 1))
 
 
 def compute_panel_angles(
     along: Array, columns: int, edge: int, borders: Sequence[tuple[float, float]], gap: float
 ) -> Array:
-    """Angles (R, C) of rings at the places `along` (R,), moved so that a panel's border runs
-    between two columns.
+    """Return angles (R, C) of rings at positions `along` (R,), with a panel between two columns.
 
-    `borders` are half angles of the panel by place; column `edge` lies just inside, the next one a
-    `gap` (radians) farther, on both sides alike. The columns at the back lie close together, for a
-    groove.
+    `borders` are half angles of the panel by position; column `edge` lies just inside, the next one
+    a `gap` (radians) farther, on both sides alike. The columns at the back lie close together, for
+    a groove.
     """
     column = (np.arange(columns) + columns // 2) % columns - columns // 2
     natural = (edge + 0.5) * 2.0 * np.pi / columns
-    places, halves = np.array(borders).T
-    beyond = np.maximum(places[0] - along, along - places[-1]) / (0.6 * (places[-1] - places[0]))
+    at, halves = np.array(borders).T
+    beyond = np.maximum(at[0] - along, along - at[-1]) / (0.6 * (at[-1] - at[0]))
     eased = smoothstep(beyond)
-    within = PchipInterpolator(places, halves)(np.clip(along, places[0], places[-1]))
+    within = PchipInterpolator(at, halves)(np.clip(along, at[0], at[-1]))
     halves = (1.0 - eased) * within + eased * natural
     inside, outside = halves - 0.5 * gap, halves + 0.5 * gap
     half = columns // 2
     fixed = edge + 6  # columns from there on stay where they are, or creases would run all around
-    sizes = np.stack(
-        [
-            np.interp(
-                np.abs(column),
-                [0, edge, edge + 1, fixed, half - 1, half],
-                [0.0, low, high, fixed * np.pi / half, np.pi - BACK, np.pi],
-            )
-            for low, high in zip(inside, outside, strict=True)
-        ]
-    )
-    return np.sign(column) * sizes
+    knots, far = [0, edge, edge + 1, fixed, half - 1, half], fixed * np.pi / half
+    sizes = [
+        np.interp(np.abs(column), knots, [0.0, low, high, far, np.pi - BACK, np.pi])
+        for low, high in zip(inside, outside, strict=True)
+    ]
+    return np.sign(column) * np.stack(sizes)
 
 
 def build_cross_sections(
     rings: Sequence[Ring], path: Array, forward: Array, around: Array
 ) -> Array:
-    """Points (R, C, 3) of rings along a path of joints (J, 3), at angles (R, C).
+    """Return points (R, C, 3) of rings along a path of joints (J, 3), at angles (R, C).
 
     Rings lie across the whole path, whose ends go straight on.
     """
@@ -132,11 +120,8 @@ def build_cross_sections(
     across = np.cross(axis, forward)
     cosine, sine = np.cos(around), np.sin(around)
     power = 2.0 / table["square"]
-    depth = (
-        np.where(cosine >= 0.0, table["front"], table["back"])
-        * np.sign(cosine)
-        * np.abs(cosine) ** power
-    )
+    depth = np.where(cosine >= 0.0, table["front"], table["back"])
+    depth = depth * np.sign(cosine) * np.abs(cosine) ** power
     width = table["wide"] * np.sign(sine) * np.abs(sine) ** power
     along = table["along"] - table["slant"] * 0.5 * (1.0 - cosine)
     centres = _sample_path(path, along)
@@ -144,9 +129,7 @@ def build_cross_sections(
 
 
 def _sample_path(path: Array, distance: Array) -> Array:
-    """Points (..., 3) at distances (...) along a path of joints (J, 3), which goes straight on at
-    its ends.
-    """
+    """Return points (..., 3) at distances (...) along a path (J, 3), straight on at its ends."""
     lengths = np.linalg.norm(np.diff(path, axis=0), axis=-1)
     walked = np.concatenate([[0.0], np.cumsum(lengths)])
     segment = np.clip(np.searchsorted(walked, distance, side="right") - 1, 0, len(lengths) - 1)
@@ -155,9 +138,9 @@ def _sample_path(path: Array, distance: Array) -> Array:
 
 
 def build_skin(points: Array, accent: Array, weights: Array) -> Surface:
-    """A closed surface over rings (R, C, 3), its ends shut by fans, with outward faces.
+    """Return a closed surface over rings (R, C, 3), with fans at its ends and outward faces.
 
-    `accent` (R + 1, C) tells the material of the faces before, between and after the rings;
+    `accent` (R + 1, C) is the material of the faces before, between and after the rings;
     `weights` are (R, B) or (R, C, B).
     """
     count, columns = points.shape[:2]
@@ -185,7 +168,7 @@ def build_skin(points: Array, accent: Array, weights: Array) -> Surface:
 
 
 def measure_volume(surface: Surface) -> float:
-    """What a closed surface holds; negative where its faces point inward."""
+    """Return the volume of a closed surface; negative if its faces point inward."""
     quads = surface.quads
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]], surface.triangles])
     a, b, c = (surface.points[triangles[:, corner]] for corner in range(3))
@@ -201,44 +184,29 @@ def build_shell(
     share: float = 0.0,
     accent: bool = False,
 ) -> list[Ring]:
-    """A smooth hard piece: rings at the places `at`, between stations (along, wide, front, back[,
-    ahead[, square]]).
+    """Return rings of a smooth hard piece at positions `at`, between stations.
 
-    A `rim`, the radius of the edge at its start and end, is turned inward there; `slant` is that of
-    its two ends.
+    A station is (along, wide, front, back[, ahead[, square]]). A `rim`, the radius of the edge at
+    start and end, is turned inward there; `slant` is that of the two ends.
     """
     full = np.array([[*station, *(0.0, 2.0)[len(station) - 4 :]] for station in stations])
     curve = CubicSpline(full[:, 0], full[:, 1:], bc_type="natural")
     low, high = full[0, 0], full[-1, 0]
-    places = [(place, 0.0) for place in at if low + rim[0] < place < high - rim[1]]
+    positions = [(position, 0.0) for position in at if low + rim[0] < position < high - rim[1]]
     turn = np.radians([0.0, 45.0, 90.0])
+    rounding = list(zip(1.0 - np.sin(turn), 1.0 - np.cos(turn), strict=True))
     if rim[0]:
-        places = [
-            (low + rim[0] * (1.0 - np.sin(a)), rim[0] * (1.0 - np.cos(a))) for a in turn[::-1]
-        ] + places
+        start = [(low + rim[0] * inner, rim[0] * inset) for inner, inset in rounding[::-1]]
+        positions = start + positions
     if rim[1]:
-        places += [(high - rim[1] * (1.0 - np.sin(a)), rim[1] * (1.0 - np.cos(a))) for a in turn]
+        positions += [(high - rim[1] * inner, rim[1] * inset) for inner, inset in rounding]
     rings = []
-    for place, inset in places:
-        wide, front, back, ahead, square = curve(place)
-        lean = float(
-            np.interp(
-                (place - low) / (high - low), [0.0, 0.3, 0.7, 1.0], [slant[0], 0.0, 0.0, slant[1]]
-            )
-        )
-        rings.append(
-            Ring(
-                float(place),
-                wide - inset,
-                front - inset,
-                back - inset,
-                ahead,
-                square,
-                lean,
-                accent,
-                share,
-            )
-        )
+    for position, inset in positions:
+        *sizes, ahead, square = curve(position)
+        wide, front, back = (size - inset for size in sizes)
+        part, leans = (position - low) / (high - low), [slant[0], 0.0, 0.0, slant[1]]
+        lean = float(np.interp(part, [0.0, 0.3, 0.7, 1.0], leans))
+        rings.append(Ring(float(position), wide, front, back, ahead, square, lean, accent, share))
     return rings
 
 
@@ -253,23 +221,16 @@ def build_ball(
     slant: tuple[float, float] = (0.0, 0.0),
     share: tuple[float, float] = (0.0, 0.0),
 ) -> list[Ring]:
-    """Rings of a ball from `start` to `stop`, offsets from its centre; its weights go over from one
-    bone to the next.
+    """Return rings of a ball from `start` to `stop`, offsets from its centre.
+
+    Its weights go over from one bone to the next.
     """
     rings = []
     turns = np.linspace(np.arcsin(start / radius), np.arcsin(stop / radius), count)
     for part, turn in zip(np.linspace(0.0, 1.0, count), turns, strict=True):
         width = radius * max(np.cos(turn), 0.08)
         lean = slant[0] + part * (slant[1] - slant[0])
-        rings.append(
-            Ring(
-                centre + radius * np.sin(turn),
-                width,
-                width,
-                width,
-                slant=lean,
-                accent=accent,
-                share=share[0] + float(smoothstep(part)) * (share[1] - share[0]),
-            )
-        )
+        along = centre + radius * np.sin(turn)
+        mix = share[0] + float(smoothstep(part)) * (share[1] - share[0])
+        rings.append(Ring(along, width, width, width, slant=lean, accent=accent, share=mix))
     return rings

@@ -1,5 +1,4 @@
-"""The shape of the mannequin: hard shells over ball joints, sized by the demo skeleton, with the
-weights of its bones.
+"""The shape of the mannequin: hard shells over ball joints, sized and moved by the demo skeleton.
 
 Every joint is a ball whose weights go over from one bone to the next. Turned with preserved volume,
 a ball about its joint stays one, so shells neither collapse nor wring out; they only slide over it.
@@ -40,15 +39,12 @@ MOST_WEIGHTS = 4  # bones that move a point
 
 
 def sculpt_mannequin(skeleton: Skeleton) -> Surface:
-    """The mannequin around a skeleton that `is_demo_skeleton` accepts, with weights (V, B) for the
-    skeleton's bones.
-    """
+    """Return the mannequin, with weights (V, B), of a skeleton that `is_demo_skeleton` accepts."""
     return _Sculptor(skeleton).build_all()
 
 
 class _Sculptor:
-    """Joints of a skeleton, and the parts around them; those with a side are made for the left and
-    mirrored.
+    """Builds parts around a skeleton's joints; those with a side are mirrored from the left.
 
     Parts are made for a figure of the `STATURE` and scaled together in the end, so all measures are
     in its metres.
@@ -75,8 +71,9 @@ class _Sculptor:
         return replace(whole, points=self.size * whole.points)
 
     def compute_weights(self, rings: list[Ring], *bones: str) -> Array:
-        """Weights (R, B) of rings by their shares along a chain of bones: 1.25 is three parts the
-        second, one the third.
+        """Return weights (R, B) of rings by their shares along a chain of bones.
+
+        A share of 1.25 is three parts the second bone, one part the third.
         """
         share = np.array([ring.share for ring in rings])
         result = np.zeros((len(rings), self.skeleton.bone_count))
@@ -87,14 +84,12 @@ class _Sculptor:
     def build_loft(
         self, rings: list[Ring], path: list[Array], forward: Array, columns: int, *bones: str
     ) -> Surface:
-        """A part of rings along a path of joints, moved by a chain of bones."""
+        """Return a part of rings along a path of joints, moved by a chain of bones."""
         accent = np.repeat([[r.accent] for r in rings], columns, axis=1)
-        points = build_cross_sections(
-            rings, np.array(path), forward, compute_angles(len(rings), columns)
-        )
-        return build_skin(
-            points, np.concatenate([accent, accent[-1:]]), self.compute_weights(rings, *bones)
-        )
+        around = compute_angles(len(rings), columns)
+        points = build_cross_sections(rings, np.array(path), forward, around)
+        weights = self.compute_weights(rings, *bones)
+        return build_skin(points, np.concatenate([accent, accent[-1:]]), weights)
 
     # ------------------------------------------------------------ limbs
 
@@ -188,7 +183,7 @@ class _Sculptor:
         return parts
 
     def build_finger(self, origin: Array, joints: Array, radius: float) -> Surface:
-        """A tube with round ends about joints (J, 3) from an origin."""
+        """Return a tube with round ends about joints (J, 3) from an origin."""
         tangents = np.gradient(joints, axis=0)
         tangents /= np.linalg.norm(tangents, axis=-1, keepdims=True)
         radii = radius * np.linspace(1.0, 0.84, len(joints))
@@ -324,9 +319,7 @@ class _Sculptor:
         bone: str,
         relief: Relief,
     ) -> Surface:
-        """An upright part with a sunken, accented panel at its front, its border `edge` columns
-        from the middle.
-        """
+        """Return an upright part with a sunken, accented panel, `edge` columns to each side."""
         along = np.array([ring.along for ring in rings])
         around = compute_panel_angles(along, columns, edge, borders, 0.035)
         points = build_cross_sections(rings, np.array([base, base + UP]), FORWARD, around)
@@ -339,12 +332,11 @@ class _Sculptor:
         points -= SUNK * (inside[:, None] & (np.abs(column) <= edge))[..., None] * outward
         accent = np.repeat([[ring.accent] for ring in rings], columns, axis=1)
         accent[1:] |= (inside[1:] & inside[:-1])[:, None] & ((column >= -edge) & (column < edge))
-        return build_skin(
-            points, np.concatenate([accent, accent[-1:]]), self.compute_weights(rings, bone)
-        )
+        weights = self.compute_weights(rings, bone)
+        return build_skin(points, np.concatenate([accent, accent[-1:]]), weights)
 
     def build_bellows(self, low: float, high: float, folds: int) -> list[Ring]:
-        """The soft waist between two heights."""
+        """Return rings of the soft waist between two heights."""
         rings = []
         for part in np.linspace(0.0, 1.0, 4 * folds + 1):
             fold = -0.0022 * np.cos(2.0 * np.pi * folds * part)
@@ -364,8 +356,9 @@ class _Sculptor:
         return rings
 
     def compute_trunk_weights(self, points: Array) -> Array:
-        """By height along the spine, going over about each joint; below the neck the shoulders
-        share at the sides.
+        """Return weights (V, B) by height along the spine, which go over about each joint.
+
+        Below the neck the shoulders share at the sides.
         """
         result = np.zeros((len(points), self.skeleton.bone_count))
         before = np.ones(len(points))
@@ -380,14 +373,14 @@ class _Sculptor:
                 if following
                 else np.full(len(points), -np.inf)
             )
-            after = smoothstep(height / (0.09) + 0.5)
+            after = smoothstep(height / 0.09 + 0.5)
             result[:, self.skeleton.index(bone)] = before - after
             before = after
         top = self.skeleton.index("UpperChest")
         part = (
             0.7
             * smoothstep((np.abs(points[:, 0]) - 0.05) / 0.10)
-            * smoothstep((points[:, 2] - self.joints["LeftShoulder"][2]) / (0.08) + 0.9)
+            * smoothstep((points[:, 2] - self.joints["LeftShoulder"][2]) / 0.08 + 0.9)
         )
         for bone, side in (("LeftShoulder", points[:, 0] > 0), ("RightShoulder", points[:, 0] < 0)):
             result[:, self.skeleton.index(bone)] = result[:, top] * part * side
@@ -465,7 +458,7 @@ class _Sculptor:
 
 
 def _compute_muscle_relief(chest: float, height: Array, around: Array) -> Array:
-    """How far a trunk stands out about the height of its chest: breast, shoulder blades, spine."""
+    """Return how far a trunk stands out about its chest: breast, shoulder blades and spine."""
     side, above = np.abs(around), height - chest
     breast = 0.011 * np.exp(-(((side - 0.55) / 0.38) ** 2) - ((above - 0.010) / 0.045) ** 2)
     breastbone = -0.005 * np.exp(-((side / 0.16) ** 2) - ((above - 0.01) / 0.06) ** 2)
@@ -475,7 +468,7 @@ def _compute_muscle_relief(chest: float, height: Array, around: Array) -> Array:
 
 
 def _compute_face_relief(height: Array, around: Array) -> Array:
-    """How far a face stands out: a nose's ridge, and eyes' hollows beside it."""
+    """Return how far a face stands out: a nose's ridge, and eyes' hollows beside it."""
     nose = 0.013 * np.exp(-((around / 0.16) ** 2) - ((height - 0.045) / 0.024) ** 2)
     bridge = 0.005 * np.exp(-((around / 0.14) ** 2) - ((height - 0.085) / 0.03) ** 2)
     eyes = 0.009 * np.exp(
@@ -485,7 +478,7 @@ def _compute_face_relief(height: Array, around: Array) -> Array:
 
 
 def _find_tips(skeleton: Skeleton) -> dict[str, Array]:
-    """Ends (3,) of the bones that have end sites, in the rest pose."""
+    """Return ends (3,) of the bones that have end sites, in the rest pose."""
     turns, heads = skeleton.compute_rest_world()
     return {
         skeleton.names[bone]: heads[bone] + quat.mul_vec(turns[bone], np.array(offset))
