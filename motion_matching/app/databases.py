@@ -31,7 +31,7 @@ def remove(settings: Any) -> None:
     index = settings.database_index
     items.remove(settings.databases, index, f"The database '{settings.databases[index].label}'")
     settings.database_shown = -1  # its sources are not stored any more
-    settings.database_index = max(0, min(index, len(settings.databases) - 1))
+    settings.database_index = items.clamp_index(settings.databases, index)
 
 
 def switch_database(settings: Any, context: Any) -> None:

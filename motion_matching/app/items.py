@@ -47,6 +47,11 @@ def remove(items: Items[Any], index: int, what: str) -> None:
         raise SettingsError(text) from None
 
 
+def clamp_index(items: Items[Any], index: int) -> int:
+    """Return an index that a list has, the nearest; 0 if it is empty."""
+    return max(0, min(index, len(items) - 1))
+
+
 def get_active(items: Items[Item], index: int) -> Item | None:
     """Return the active item of a list, or None."""
     return items[index] if 0 <= index < len(items) else None

@@ -16,6 +16,7 @@ from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.matching.method import MotionMatching
+from ..engine.maths.planar import rotate_xy
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
 from ..scene.blender.actions import get_scene_fps
@@ -152,8 +153,7 @@ def join_takes(parts: Sequence[TakePart], takes: Sequence[Take]) -> Take:
 def bake_takes(
     obj: bpy.types.Object, request: BakeRequest, takes: Sequence[Take], database: Database
 ) -> tuple[bpy.types.Action, float]:
-    """Bake performed takes onto an armature as its settings say, with feet planted over known
-    contacts.
+    """Bake performed takes by an armature's settings, with feet planted over known contacts.
 
     Returns the action, which is listed and has markers for its contacts, and its seconds. Errors
     are those of `scene.bake`.
@@ -205,12 +205,10 @@ def _store_performances(
 def place_at_armature(obj: bpy.types.Object, performed: Performance) -> Performance:
     """Return a performance that starts where the armature stands, in the direction it faces."""
     x, y, yaw = get_placement(obj)
-    c, s = math.cos(yaw), math.sin(yaw)
     turned = []
     for intent in performed.intents:
-        right, up = intent.move
         facing = None if intent.facing is None else intent.facing + yaw
-        turned.append(intent._replace(move=(c * right - s * up, s * right + c * up), facing=facing))
+        turned.append(intent._replace(move=rotate_xy(*intent.move, yaw), facing=facing))
     return replace(performed, intents=tuple(turned), position=(x, y), facing=yaw)
 
 

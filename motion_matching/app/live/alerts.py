@@ -7,6 +7,7 @@ import math
 from ...engine.control.performer import Frame
 from ...engine.database import statistics
 from ...engine.database.database import Database
+from ...engine.maths.planar import rotate_xy
 
 
 class Alerts:
@@ -34,8 +35,8 @@ class Alerts:
     def _find_missing_speed(self, frame: Frame) -> str:
         """Say which desired speed the data lacks, if it does."""
         x, y = frame.desired_velocity
-        speed, c, s = math.hypot(x, y), math.cos(frame.desired_yaw), math.sin(frame.desired_yaw)
-        direction = statistics.classify_direction(c * x + s * y, c * y - s * x)
+        speed, seen = math.hypot(x, y), rotate_xy(x, y, -frame.desired_yaw)
+        direction = statistics.classify_direction(*seen)
         fastest = getattr(self._fastest, direction)
         if statistics.is_in_data(speed, fastest):
             return ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.control.ground import Wall
 from ...engine.control.performer import Frame, Placement
+from ...engine.maths.planar import rotate_xy
 from ...live.session import Session
 
 _REACH = 4.0  # metres of ground around the character
@@ -26,8 +27,8 @@ class DisplayTransform(NamedTuple):
 
     def transform_point(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point of the ground is seen."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return c * x - s * y + self.x, s * x + c * y + self.y
+        x, y = rotate_xy(x, y, self.yaw)
+        return x + self.x, y + self.y
 
     def transform_placement(self, placement: Placement) -> Placement:
         """Return where a character with a placement is seen."""
@@ -40,8 +41,8 @@ def compute_display_transform(session: Session, character: Placement) -> Display
     if not session.writer.travels:
         x, y, yaw = session.writer.start
         turn = yaw - character.yaw
-        c, s, cx, cy = math.cos(turn), math.sin(turn), character.x, character.y
-        return DisplayTransform(x - c * cx + s * cy, y - s * cx - c * cy, turn)
+        dx, dy = rotate_xy(character.x, character.y, turn)
+        return DisplayTransform(x - dx, y - dy, turn)
     if session.spot is None:
         return DisplayTransform()
     return DisplayTransform(session.spot[0] - character.x, session.spot[1] - character.y)

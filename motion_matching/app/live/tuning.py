@@ -27,9 +27,7 @@ from .host import LiveSession
 
 
 class TuningSession(LiveSession):
-    """A session whose simulation object is an empty; recorded, it stays as a path with its
-    performance.
-    """
+    """A session that moves an empty; a recording leaves it as a path with its performance."""
 
     take_name = "Steered Path"
     speeds_database: Database | None = None  # whose speeds are the full ones, if that is chosen

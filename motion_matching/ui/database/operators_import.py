@@ -27,7 +27,7 @@ from .operators_sources import (
     MirrorOption,
     add_action_sources,
     add_source,
-    report_added,
+    describe_added,
     select_only,
 )
 
@@ -108,7 +108,7 @@ class _FilesOperator(MirrorOption, Operator):
         new = [path for path in paths if path not in present]
         for path in new:
             add_source(obj, path.stem, kind="FILE", filepath=str(path), mirror=self.mirror)
-        return report_added(len(new), "file")
+        return describe_added(len(new), "file")
 
 
 # bpy's types of both differ
@@ -224,7 +224,7 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
             self.report({"WARNING"}, sentence)
         if failed and not added:
             raise SettingsError(failed[0])
-        return report_added(added, "action")
+        return describe_added(added, "action")
 
 
 def _import_character(
@@ -280,7 +280,7 @@ class _ActionsOperator(MirrorOption, Operator):
         load = scene.reading.imports.load_library_actions
         for path, names in files.items():
             actions += load(path, obj, link=self.link, names=names)
-        return report_added(add_action_sources(obj, actions, self.mirror), "action")
+        return describe_added(add_action_sources(obj, actions, self.mirror), "action")
 
 
 # bpy's types of both differ

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ... import app, engine, scene
+from ... import app, scene
 from ...app.characters import get_active_armature, get_active_settings
 from ...app.items import get_active
 from ...app.runtime import runtime
@@ -33,8 +33,7 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchin
     for group in ("roles", "simulation_bone", "features", "controller", "script"):
         getattr(settings, group)
     if not settings.features.items:
-        data = engine.presets.load("features", "default")
-        app.features.set_features(settings.features, data, "default")
+        app.features.set_default_features(settings.features)
     source = app.items.add(settings.sources, name)
     for key, value in values.items():
         setattr(source, key, value)
@@ -54,8 +53,8 @@ def add_action_sources(
     return len(new)
 
 
-def report_added(count: int, noun: str) -> str:
-    """Return what to report of added sources. NothingToDoError if there are none."""
+def describe_added(count: int, noun: str) -> str:
+    """Return what to report of new sources. NothingToDoError if there are none."""
     if not count:
         raise NothingToDoError(f"All of these {noun}s are sources already")
     return f"Added {format_count(count, noun)}"
@@ -120,7 +119,7 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
         if not chosen:
             problem = f"No action moves the bones of armature '{obj.name}'"
             raise SettingsError(f"{problem}; assign one to it, or add files.")
-        return report_added(add_action_sources(obj, chosen, self.mirror), "action")
+        return describe_added(add_action_sources(obj, chosen, self.mirror), "action")
 
 
 class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
@@ -137,7 +136,7 @@ class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
         if self.all:
             settings.sources.clear()  # in a library override, those of the linked file stay
         else:
-            _remove_source(settings, min(settings.source_index, len(settings.sources) - 1))
+            _remove_source(settings, app.items.clamp_index(settings.sources, settings.source_index))
         _finish_removal(settings)
 
 
@@ -146,7 +145,7 @@ def _remove_source(settings: MotionMatchingSettings, index: int) -> None:
 
 
 def _finish_removal(settings: MotionMatchingSettings) -> None:
-    settings.source_index = max(0, min(settings.source_index, len(settings.sources) - 1))
+    settings.source_index = app.items.clamp_index(settings.sources, settings.source_index)
     app.status.invalidate()
 
 
@@ -175,7 +174,7 @@ class _ShownSources:
 
 
 def get_shown_indices(settings: MotionMatchingSettings) -> Sequence[int]:
-    """Return the same for drawing, computed again only if something has changed."""
+    """Return what `find_shown_indices` does, computed again only if something has changed."""
     shown = runtime.get_cache(_ShownSources)
     state = (
         settings.id_data.session_uid,
@@ -201,12 +200,7 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
     "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
     "speed": ("Speed of the Active", "Play them as fast as the active source", "TIME", ("speed",)),
-    "gait": (
-        "Gait of the Active",
-        "Use the active source's gait",
-        "CON_FOLLOWPATH",
-        ("gait",),
-    ),
+    "gait": ("Gait of the Active", "Use the active source's gait", "CON_FOLLOWPATH", ("gait",)),
     "tags": ("Tags of the Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
     "range": ("Range of the Active", "Use the active source's frames", "FULLSCREEN_EXIT", _RANGE),
 }

@@ -85,7 +85,7 @@ to zero: that needs no build"""
         if len(features.items) == 1:
             raise SettingsError("Frames are compared by at least one feature; add another first.")
         app.items.remove(features.items, features.index, _describe_active(features))
-        _finish_edit(features, min(features.index, len(features.items) - 1))
+        _finish_edit(features, app.items.clamp_index(features.items, features.index))
 
 
 class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):

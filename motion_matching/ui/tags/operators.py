@@ -167,7 +167,7 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
             source.tag_ranges.clear()
         else:
             app.items.remove(source.tag_ranges, source.tag_index, f"The range of '{source.name}'")
-        source.tag_index = max(0, min(source.tag_index, len(source.tag_ranges) - 1))
+        source.tag_index = app.items.clamp_index(source.tag_ranges, source.tag_index)
         app.status.invalidate()
         app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
 
