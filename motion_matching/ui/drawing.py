@@ -5,6 +5,7 @@ Widths, sizes and edges are in pixels at the interface's scale.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 MARGIN = 20.0  # from the corner of the view
+TEXT, SMALL_TEXT = 12.0, 11.0  # sizes
+ABOVE_GROUND = 0.01  # metres, so that the grid does not cut lines
 PAPER = (0.05, 0.05, 0.05, 0.75)  # the colour below plots
 _BOX = np.array([[0, 1, 2], [0, 2, 3]], np.int32)  # two triangles
 
@@ -73,6 +76,21 @@ def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch |
     colours = np.broadcast_to(np.asarray(colours, np.float32), (len(points), 4))
     content: Any = {"pos": points, "color": colours}
     return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
+
+
+def build_path_batches(
+    paths: Iterable[tuple[Any, float, str]],
+) -> list[tuple[Batch, float]]:
+    """Return a batch of each width, with it, of paths: points (n, 3), width and theme colour."""
+    pairs: dict[float, list[np.ndarray]] = defaultdict(list)
+    colours: dict[float, list[Color]] = defaultdict(list)
+    for points, width, color in paths:
+        pairs[width].append(as_segments(points))
+        colours[width] += [get_theme_color(color)] * len(pairs[width][-1])
+    return [
+        (build_line_batch(np.concatenate(pairs[width]), np.array(colours[width])), width)
+        for width in pairs
+    ]
 
 
 def draw_lines(batches: Iterable[tuple[Batch | None, float]], stand_behind: bool = False) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ...engine.motion.simulation_bone import GroundTrack
     from ...scene.reading.path_preview import PathInputs
 
-_ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
 _ARROW = 0.22  # metres
 _ARROWS = 3.0  # a second
 _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
@@ -50,7 +49,6 @@ class PathSnapshot:
 
     lines: list[tuple[np.ndarray, float, str]]  # pairs of points (N, 3), width and colour
     tracks: dict[str, GroundTrack]
-    seconds: float  # that it took to compute
     batches: list[tuple[Any, float]] = field(default_factory=list)
 
 
@@ -160,7 +158,7 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
 
 def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     """Compute the shown paths; the raw one only if it has changed. Errors as in building."""
-    began, cache, previews = time.perf_counter(), get_cache(), scene.reading.path_preview
+    cache, previews = get_cache(), scene.reading.path_preview
     read, standing = cache.motion, scene.blender.curve_poses.compute_static_matrix(obj)
     settings = app.settings.get_simulation_bone_settings(obj)
     known = read, settings.source, standing.tobytes()
@@ -173,14 +171,14 @@ def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     if source.use_path and app.sources.has_path_object(source):
         by_hand = scene.reading.hand_path.read_path(source.path, obj, read.first, raw.frame_count)
         tracks = {"raw": raw, "computed": smoothed, "by hand": by_hand}
-    height = _ABOVE + (standing[2, 3] if source.kind == "ACTION" else 0.0)
+    height = drawing.ABOVE_GROUND + (standing[2, 3] if source.kind == "ACTION" else 0.0)
     every = max(1, round(read.ingredients.clip.fps / _ARROWS))
     lines = []
     for name, track in reversed(tracks.items()):  # the raw one, which is thin, on top of the others
         width, arrows, color = _STYLES[name]
         lines.append((_build_line(track, height), width, color))
         lines.append((_build_arrows(track, height, every), arrows, color))
-    return PathSnapshot(lines, tracks, time.perf_counter() - began)
+    return PathSnapshot(lines, tracks)
 
 
 def _build_line(track: GroundTrack, height: float) -> np.ndarray:

@@ -174,7 +174,7 @@ def _draw_chart(name: str, chart: Chart, above: float) -> None:
         batches[name] = drawing.build_box_batch(*map(np.array, zip(*chart.boxes, strict=True)))
     with drawing.draw_in_corner(WIDTH, above, left=True) as corner:
         drawing.draw_boxes(batches[name])
-    blf.size(0, 11.0 * corner.scale)
+    blf.size(0, drawing.SMALL_TEXT * corner.scale)
     for x, y, text, align in chart.texts:
         left = corner.x + x * corner.scale - align * blf.dimensions(0, text)[0]
         drawing.draw_text(text, left, corner.y + y * corner.scale, _WHITE)

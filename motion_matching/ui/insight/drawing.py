@@ -20,9 +20,7 @@ from ... import app, engine
 from ...app.runtime import runtime
 from ...app.typed import settings_of
 from .. import drawing
-from ..play.drawing import build_path_batches
 
-_ABOVE = 0.01  # metres over the ground
 _LABEL = 2.0  # metres from the start of strands to their name
 _STRAND = 1.5  # width
 _MAP = 220.0  # size of the map
@@ -87,13 +85,13 @@ def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix]]:
 
 def _compute_matrix(x: float, y: float, z: float, yaw: float) -> Matrix:
     """Return the matrix of a character on the ground, to draw a little above it."""
-    return Matrix.Translation((x, y, z + _ABOVE)) @ Matrix.Rotation(yaw, 4, "Z")
+    return Matrix.Translation((x, y, z + drawing.ABOVE_GROUND)) @ Matrix.Rotation(yaw, 4, "Z")
 
 
 def _draw_labels(obj: bpy.types.Object) -> None:
     """Name the strands, behind the point where they start."""
     context, color = bpy.context, drawing.get_text_color()
-    blf.size(0, 12.0 * context.preferences.system.ui_scale)
+    blf.size(0, drawing.TEXT * context.preferences.system.ui_scale)
     for name, _, matrix in _place_strands(obj):
         position = matrix @ Vector((0.0, _LABEL, 0.0))
         pixel = location_3d_to_region_2d(context.region, context.region_data, position)
@@ -123,11 +121,11 @@ def _draw_features(inspector: app.inspector.Inspector) -> None:
 
 
 def _build_goal_batches(strokes: Any) -> list[tuple[drawing.Batch, float]]:
-    return build_path_batches((stroke.points, *_GOAL_STYLE) for stroke in strokes)
+    return drawing.build_path_batches((stroke.points, *_GOAL_STYLE) for stroke in strokes)
 
 
 def _build_feature_batches(strokes: Any) -> list[tuple[drawing.Batch, float]]:
-    return build_path_batches((stroke.points, *_STYLES[stroke.kind]) for stroke in strokes)
+    return drawing.build_path_batches((stroke.points, *_STYLES[stroke.kind]) for stroke in strokes)
 
 
 # The map of poses

@@ -67,7 +67,7 @@ def _build_line(points: np.ndarray, color: drawing.Color) -> drawing.Batch | Non
 def _draw_labels(curves: Curves, corner: drawing.Corner, colors: dict[str, drawing.Color]) -> None:
     """Draw the names of the curves, and their scale."""
     (width, height), (x, y, scale) = _PLOT, corner
-    blf.size(0, 11.0 * scale)
+    blf.size(0, drawing.SMALL_TEXT * scale)
 
     def write(text: str, a: float, b: float, color: drawing.Color = _WHITE) -> None:
         drawing.draw_text(text, x + a * scale, y + b * scale, color)

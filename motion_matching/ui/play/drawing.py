@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import blf
 import bpy
-import numpy as np
 
 from ... import app, engine, scene
 from ...app.runtime import runtime
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
-_ABOVE = 0.01  # metres over the ground, so that the grid does not cut lines
 _RING, _TOE = 0.25, 0.07  # metres
 _CIRCLE = [(math.cos(a), math.sin(a)) for a in (2.0 * math.pi * k / 24 for k in range(25))]
 _LINE = 17  # from a line of text to the next
+_RECORDED_TEXT = 16.0  # size
 _RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
 
 
@@ -68,7 +67,7 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     """Return what the shown layers draw of a tick, whose positions are those that are seen."""
     session, play = live.session, settings_of(obj).play
     lines: list[Line] = []
-    height = float(frame.pose[2, 0]) + _ABOVE
+    height = float(frame.pose[2, 0]) + drawing.ABOVE_GROUND
 
     def add_line(points: Iterable[Sequence[float]], width: float, color: str) -> None:
         lines.append(Line(tuple((x, y, height) for x, y in points), width, color))
@@ -197,25 +196,10 @@ def _draw_lines() -> None:
     if cache.snapshot is None:
         return
     began = time.perf_counter()
-    drawing.draw_lines(build_path_batches(cache.snapshot.lines), stand_behind=True)
+    drawing.draw_lines(drawing.build_path_batches(cache.snapshot.lines), stand_behind=True)
     if cache.snapshot.neighbour_ghosts:
         ghosts.draw(cache.snapshot.neighbour_ghosts)
     cache.draw_seconds.append(time.perf_counter() - began)
-
-
-def build_path_batches(
-    paths: Iterable[tuple[Any, float, str]],
-) -> list[tuple[drawing.Batch, float]]:
-    """Return a batch of each width, with it, of paths: points (n, 3), width and theme colour."""
-    pairs: dict[float, list[np.ndarray]] = defaultdict(list)
-    colours: dict[float, list[drawing.Color]] = defaultdict(list)
-    for points, width, color in paths:
-        pairs[width].append(drawing.as_segments(points))
-        colours[width] += [drawing.get_theme_color(color)] * len(pairs[width][-1])
-    return [
-        (drawing.build_line_batch(np.concatenate(pairs[width]), np.array(colours[width])), width)
-        for width in pairs
-    ]
 
 
 def _draw_texts() -> None:
@@ -228,7 +212,7 @@ def _draw_texts() -> None:
     x, y = drawing.measure_overlap()[0] + drawing.MARGIN * scale, drawing.MARGIN * scale
     rows = [(text, color) for text in reversed(snapshot.texts)]
     rows += [(text, _AMBER) for text in snapshot.warnings]
-    blf.size(0, 12.0 * scale)
+    blf.size(0, drawing.TEXT * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
     try:
@@ -236,7 +220,7 @@ def _draw_texts() -> None:
             drawing.draw_text(text, x, y, shade)
             y += _LINE * scale
         if snapshot.recorded is not None:
-            blf.size(0, 16.0 * scale)
+            blf.size(0, _RECORDED_TEXT * scale)
             text = f"\N{BLACK CIRCLE} REC  {snapshot.recorded:.1f} s"
             drawing.draw_text(text, x, y + 4.0 * scale, _RED)
     finally:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _CHOSEN, _OTHER = 5.0, 1.5  # widths of lines
 _FAINTEST = 0.12
-_ABOVE, _NEAR, _FAR = 0.01, 0.3, 0.8  # metres: of the arrow, over the ground and from the character
+_NEAR, _FAR = 0.3, 0.8  # metres from the character to the ends of the arrow
 _BARB, _BARB_TURN = 0.12, 2.6  # metres, radians
 
 Rgb = tuple[float, float, float]
@@ -47,7 +47,7 @@ def build_ghosts(method: MotionField, frame: Frame) -> Ghosts | None:
     poses = method.states.next_poses.take(decision.states, axis=0)
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
     others = np.arange(len(bodies)) != decision.chosen
-    arrow = _build_arrow(x, y, height + _ABOVE, yaw + decision.goal.direction)
+    arrow = _build_arrow(x, y, height + drawing.ABOVE_GROUND, yaw + decision.goal.direction)
     shown = np.concatenate([bodies[others].reshape(-1, 3), arrow])
     colours = np.full((len(shown), 4), (*get_task_color(decision.goal), 1.0), np.float32)
     weights = np.sqrt(decision.weights / decision.weights.max())[others]

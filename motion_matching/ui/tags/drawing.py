@@ -18,11 +18,19 @@ if TYPE_CHECKING:
     from ..database.properties import MotionMatchingSource
 
 _MODES = ("DOPESHEET", "TIMELINE", "ACTION")
-# in pixels at the interface's scale: a lane and the least that holds a name, the margin below
-# without markers and with them, and the ruler above
-_LANE, _NAMED, _MARGIN, _MARKERS, _RULER = 16.0, 10.0, 12.0, 42.0, 26.0
-_LINE, _FOOT = 3.0, 9.0  # a lane where there is no room for more, and all of them
-_FILL, _CHOSEN = 0.5, 0.85  # opacities
+# heights in pixels at the interface's scale
+_LANE = 16.0
+_LOWEST_NAMED_LANE = 10.0  # a lower one holds no names
+_THIN_LANE = 3.0  # where there is no room for more
+_THIN_LANES = 9.0  # all of them together, at most
+_MARGIN = 12.0  # below the lanes
+_MARKERS = 42.0  # the same above markers
+_RULER = 26.0
+# widths, likewise
+_NARROWEST_NAMED_BAND = 8.0
+_INDENT = 4.0  # of names
+_BASELINE = 0.28  # of names, in shares of a lane
+_OPACITY, _ACTIVE_OPACITY = 0.5, 0.85
 
 
 class Band(NamedTuple):
@@ -110,17 +118,21 @@ def _draw() -> None:
         boxes.append((left, low, max(right, left + 2), low + height - 1))
     if boxes:
         tags = [source.tag_ranges[band.number] for band in bands]
-        alphas = [_CHOSEN if band.number == source.tag_index else _FILL for band in bands]
+        alphas = [
+            _ACTIVE_OPACITY if band.number == source.tag_index else _OPACITY for band in bands
+        ]
         colours = [(*tag.color, alpha) for tag, alpha in zip(tags, alphas, strict=True)]
         drawing.draw_boxes(drawing.build_box_batch(np.array(boxes), np.array(colours)))
-        if height >= _NAMED * scale:
+        if height >= _LOWEST_NAMED_LANE * scale:
             _draw_names(boxes, [get_tag_name(tag) for tag in tags])
 
 
 def _fit_lanes(height: float, lanes: int, margin: float) -> tuple[float, float]:
     """Return the bottom and the height of the lanes; in a low editor, they are thin lines."""
     lane = min(_LANE, (height - margin - _RULER) / max(lanes, 1))
-    return (margin, lane) if lane >= _LINE else (0.0, min(_LINE, _FOOT / max(lanes, 1)))
+    if lane >= _THIN_LANE:
+        return margin, lane
+    return 0.0, min(_THIN_LANE, _THIN_LANES / max(lanes, 1))
 
 
 def _has_markers(context: bpy.types.Context) -> bool:
@@ -136,14 +148,14 @@ def _draw_names(boxes: Sequence[tuple[float, ...]], names: Sequence[str]) -> Non
     preferences = bpy.context.preferences
     scale, editor = preferences.system.ui_scale, preferences.themes[0].dopesheet_editor
     color = (*editor.space.text_hi[:3], 1.0)
-    blf.size(0, 11.0 * scale)
+    blf.size(0, drawing.SMALL_TEXT * scale)
     blf.enable(0, blf.CLIPPING)
     try:
         for (x0, y0, x1, y1), name in zip(boxes, names, strict=True):
-            if x1 - x0 > 8.0 * scale:
-                x = max(x0, 0.0) + 4.0 * scale  # of a band that begins further left as well
+            if x1 - x0 > _NARROWEST_NAMED_BAND * scale:
+                x = max(x0, 0.0) + _INDENT * scale  # of a band that begins further left as well
                 blf.clipping(0, x0, y0, x1, y1)
-                drawing.draw_text(name, x, y0 + 0.28 * (y1 - y0), color)
+                drawing.draw_text(name, x, y0 + _BASELINE * (y1 - y0), color)
     finally:
         blf.disable(0, blf.CLIPPING)
 
