@@ -21,12 +21,7 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import (
-    ICONS,
-    MotionMatchingFeature,
-    get_title,
-    is_trajectory,
-)
+from .properties import ICONS, MotionMatchingFeature, get_title, is_trajectory
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):

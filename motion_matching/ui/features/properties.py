@@ -109,10 +109,14 @@ def is_trajectory(feature: MotionMatchingFeature) -> bool:
 
 def get_title(feature: MotionMatchingFeature) -> str:
     """Return the title of a feature in the list."""
-    kind = _NAMES[feature.kind]
     if is_trajectory(feature):
-        return f"{kind} {_shorten_times(feature.times)}"
-    return f"{feature.bone.replace('_', ' ').title()} {kind}"
+        return f"{_NAMES[feature.kind]} {_shorten_times(feature.times)}"
+    return format_kind(feature.kind, feature.bone)
+
+
+def format_kind(kind: str, bone: str) -> str:
+    """Return a kind of feature in words, after its bone if it has one: 'Left Foot Position'."""
+    return f"{bone.replace('_', ' ').title()} {_NAMES[kind]}".strip()
 
 
 def _shorten_times(times: str) -> str:

@@ -8,6 +8,7 @@ import bpy
 
 from ... import app
 from ...app.runtime import runtime
+from ..features.properties import format_kind
 from ..panel_base import (
     ArmaturePanel,
     State,
@@ -122,7 +123,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         inspection, inspected = inspector.inspection, inspector.inspected
         if inspection:
             _draw_frame(layout, inspector, inspection.frame)
-            _draw_costs(layout, inspection)
+            _draw_costs(layout, inspector, inspection)
             _draw_candidates(layout, inspector, inspection)
         elif inspected and inspected.choice:
             _draw_frame(layout, inspector, inspected.frame)
@@ -136,21 +137,15 @@ def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, 
     draw_small_lines(layout, (clip, place, *inspector.lines), "ACTION")
 
 
-def _draw_costs(layout: bpy.types.UILayout, inspection: FrameInspection) -> None:
+def _draw_costs(
+    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, inspection: FrameInspection
+) -> None:
     """Draw what playing on costs by feature, beside the best other frame."""
     shown = (inspection.continuing, *inspection.candidates[:1])
-    labels = (*(_format_label(feature.label) for feature in inspection.features), "Cost")
+    labels = (*(format_kind(f.kind, f.bone) for f in inspector.database.schema.features), "Cost")
     columns = ([f"{cost:.2f}" for cost in (*weighed.by_feature, weighed.cost)] for weighed in shown)
     rows = [(*row, "")[:3] for row in zip(labels, *columns, strict=True)]
     draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
-
-
-def _format_label(label: str) -> str:
-    """Return a feature's label in words: 'bone_position left_foot' is 'Left Foot Position'."""
-    kind, _, bone = label.partition(" ")
-    if kind.startswith("bone_"):
-        return f"{bone.replace('_', ' ').title()} {kind.removeprefix('bone_').title()}"
-    return kind.replace("_", " ").title()
 
 
 def _draw_candidates(
