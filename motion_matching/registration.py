@@ -106,9 +106,9 @@ def _add_handlers() -> Remove:
 
 def _add_drawing() -> Remove:
     """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
-    room = ui.insight
-    parts: Any = (room.drawing.overlay, room.charts.overlay, room.learning_drawing.overlay)
-    parts = (*parts, ui.database.ground_paths)
+    insight = ui.insight
+    overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
+    parts: tuple[Any, ...] = (*overlays, ui.database.ground_paths)
     for part in parts:
         part.start()
 

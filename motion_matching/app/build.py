@@ -152,10 +152,8 @@ def read_source(
         if sampled is None:
             bones = get_bone_choice(obj)
             sampled = sampling.sample(obj, [source.action], bones=bones, frames=limits)[0]
-        result, first = (
-            replace(result, clip=sampled.clip, loop=loop or sampled.cyclic),
-            sampled.first,
-        )
+        first = sampled.first
+        result = replace(result, clip=sampled.clip, loop=loop or sampled.cyclic)
     elif limits:
         result = replace(result, start=limits[0], stop=limits[1] + 1)
     if by_hand and source.use_path:

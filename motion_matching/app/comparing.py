@@ -55,8 +55,8 @@ def compare_steps(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Compar
         measured.append((yield from _measure_steps(uid, name, database)))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
-    of_names = zip(names, measured, strict=True)
-    notes = tuple(f"'{name}' {words}" for name, each in of_names for words in each.notes)
+    named = zip(names, measured, strict=True)
+    notes = tuple(f"'{name}' {note}" for name, each in named for note in each.notes)
     return Comparison(names, tuple(row for row in rows if row.first or row.second), notes)
 
 
@@ -78,18 +78,18 @@ def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasur
     count = min(take.frame_count, clip.frame_count)
     take, clip = take.crop(0, count), clip.crop(0, count)
     bones = database.skeleton.names[1:]
-    names = dict(zip(bones, to_blender_names(bones), strict=True))
-    if missing := set(names.values()) - set(clip.skeleton.names):
+    bone_names = dict(zip(bones, to_blender_names(bones), strict=True))
+    if missing := set(bone_names.values()) - set(clip.skeleton.names):
         text = f"The take '{name}' cannot be measured, as the armature has lost the bone"
         raise RigError(f"{text} '{min(missing)}' of its database; build that again.")
     methods = [part.performance.method for part in parts]
 
     def measure(_: ReportProgress) -> _TakeMeasures:
-        report = takes.report_clip(clip, names, take, database)
+        report = takes.report_clip(clip, bone_names, take, database)
         measures, notes = report["take"], []
         if [each.performance.method for each in made] != methods:
             notes.append("was planned ahead by values that are not stored any more")
-        if _has_diverged(take, clip, names[database.role_names["hips"]], database.roles.hips):
+        if _has_diverged(take, clip, bone_names[database.role_names["hips"]], database.roles.hips):
             notes.append(
                 "goes elsewhere when it is performed again, as its database was changed since"
             )

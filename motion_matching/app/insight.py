@@ -72,8 +72,8 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     tracks, settings = _get_reference_tracks(obj, database)
 
     def measure(report: ReportProgress) -> CoverageReport:
-        of = key, status.get_edition(key), reference
-        return _measure_coverage(database, settings, of, _collect_tracks(tracks, report))
+        subject = key, status.get_edition(key), reference
+        return _measure_coverage(database, settings, subject, _collect_tracks(tracks, report))
 
     result = yield from run_in_background_steps(measure, "Measuring")
     runtime.coverage_reports[uid] = result
@@ -108,9 +108,10 @@ def _collect_tracks(tracks: Iterator[np.ndarray], report: ReportProgress) -> lis
 def _measure_coverage(
     database: Database,
     settings: PerformerSettings,
-    of: tuple[str, int, tuple[Any, ...]],
+    subject: tuple[str, int, tuple[Any, ...]],
     tracks: list[np.ndarray],
 ) -> CoverageReport:
+    """Return the report on a subject: the data's key and edition, and what it is compared with."""
     result = inspection.inspect_tracks(database, settings, tracks)
     holes = int(result.covered.holes.sum())
     word = "No hole" if holes == 0 else "1 hole" if holes == 1 else f"{holes} holes"
@@ -124,7 +125,7 @@ def _measure_coverage(
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
     offset, to_capture = data.width + simulation.width + _GAP, tuple(result.data["to_capture"])
-    return CoverageReport(*of, tuple(summary), to_capture, data, simulation, result, offset)
+    return CoverageReport(*subject, tuple(summary), to_capture, data, simulation, result, offset)
 
 
 def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
@@ -187,5 +188,5 @@ def explain_staleness(
     if before[0] == now[0] == "controller":
         return "The controller has changed since"
     if before[:2] == now[:2]:
-        return "The recording was recorded into since"
-    return "The data lies beside something else"
+        return "The recording has changed since"
+    return "The data was measured against something else"

@@ -193,18 +193,18 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        whole = [
+        indices = [
             index
             for index, source in enumerate(settings.sources)
             if source.enabled and _get_clip_name(source) == clip and not find_source_problem(source)
         ]
-        seen.namesakes = state, tuple(whole)
-    of_clip = seen.namesakes[1]
+        seen.namesakes = state, tuple(indices)
+    namesakes = seen.namesakes[1]
     count = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
-    if count and count != len(of_clip):
-        text = f"The database has {count} clips '{clip}' and the list of sources {len(of_clip)}"
+    if count and count != len(namesakes):
+        text = f"The database has {count} clips '{clip}' and the list of sources {len(namesakes)}"
         raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
-    return of_clip.index(settings.source_index)
+    return namesakes.index(settings.source_index)
 
 
 def _get_clip_name(source: Any) -> str:

@@ -6,15 +6,14 @@ from ..scene.reading import library
 from . import preferences
 from .runtime import runtime
 
-_GIGABYTE = 1024**3
-
 
 def get_library() -> library.Library:
     """Return the library, limited by the preferences. DatabaseError if it has no folder."""
     folder, chosen = library.get_folder(), preferences.get_preferences()
     if runtime.library is None or runtime.library.folder != folder:
         runtime.library = library.Library(folder)
-    runtime.library.limit = round(chosen.limit * _GIGABYTE) if chosen else library.DEFAULT_LIMIT
+    limit = round(chosen.limit * library.GIGABYTE) if chosen else library.DEFAULT_LIMIT
+    runtime.library.limit = limit
     return runtime.library
 
 

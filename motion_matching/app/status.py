@@ -175,10 +175,15 @@ def describe_coverage(database: Database) -> str:
 
 def describe_database(database: Database) -> str:
     """Describe a database: frames, time, memory, and how fast it goes in each direction."""
-    minutes, seconds = divmod(round(database.seconds), 60)
-    length = f"{database.frame_count} frames, {minutes} min {seconds} s at {database.fps:g} fps"
+    length = format_length(database.frame_count, database.seconds, database.fps)
     size = f"{measure_megabytes(database):.0f} MB"
     return f"{length}, {size}, {describe_coverage(database).lower()}"
+
+
+def format_length(frames: int, seconds: float, fps: float) -> str:
+    """Return the length of a database as text."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{frames} frames, {minutes} min {rest} s at {fps:g} fps"
 
 
 def _refresh_stale() -> float | None:

@@ -48,7 +48,7 @@ def not_live(context: bpy.types.Context) -> str:
     return n_("Stop the live session first, with Esc") if runtime.live else ""
 
 
-def live(context: bpy.types.Context) -> str:
+def is_live(context: bpy.types.Context) -> str:
     return "" if runtime.live else n_("Start a live session first")
 
 
@@ -106,9 +106,13 @@ def has_performance(context: bpy.types.Context) -> str:
     return "" if known else n_("This take does not hold what was performed: bake or record another")
 
 
+def has_performed_take(context: bpy.types.Context) -> str:
+    """Require that the active take can be performed again."""
+    return has_take(context) or has_action(context) or has_performance(context)
+
+
 def get_active_source(context: bpy.types.Context) -> MotionMatchingSource | None:
-    settings = get_active_settings(context)
-    return get_active(settings.sources, settings.source_index)
+    return app.sources.get_active_source(get_active_armature(context))
 
 
 def get_active_take(context: bpy.types.Context) -> MotionMatchingTake | None:

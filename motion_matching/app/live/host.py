@@ -171,7 +171,7 @@ class LiveSession:
             self.warnings = (*self._tag_request.warnings, *untrained, *alerts)
         runtime.tick(self, frame)
         if report.is_finished:
-            self._end_reason = "The input has no more to give."
+            self._end_reason = "The input has ended, and with it the live session."
 
     @property
     def decision(self) -> Decision | None:

@@ -67,7 +67,8 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
         self.layout.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
         if problem := app.status.get_status(obj).problem:
             draw_wrapped_text(self.layout, problem, "ERROR")
-        for fault in rig.problems if (rig := app.rig_status.get_rig_state(obj)) else ():
+        rig = app.rig_status.get_rig_state(obj)
+        for fault in rig.problems if rig else ():
             box = self.layout.box()
             draw_wrapped_text(box, fault.sentence, "ERROR" if fault.serious else "INFO")
             if fault.fix:

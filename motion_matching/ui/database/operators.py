@@ -162,10 +162,7 @@ edit it by hand; the database is then built from it instead of the computed path
             lambda report: engine.database.build.find_tracks(sources, build_settings, report),
             "Finding the path",
         )
-        obj, track = get_armature(uid), tracks[number]
-        if index >= len(settings_of(obj).sources):
-            raise SettingsError("The sources changed meanwhile; edit the path again.")
-        source = settings_of(obj).sources[index]
+        (obj, source), track = app.sources.get_source(uid, index), tracks[number]
         if track is None:
             raise SettingsError(
                 f"The source '{source.name}' is too short to build from; use more of its frames."

@@ -8,6 +8,7 @@ import bpy
 
 from ... import app
 from ...app.items import get_active
+from ...app.runtime import runtime
 from ..character.panel import draw_roles
 from ..panel_base import (
     ArmaturePanel,
@@ -106,12 +107,11 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: str) -> None:
     hint = f"{status.stale_reason}. Build again" if status.stale_reason else _STATES[status.kind][2]
-    if hint and not app.runtime.runtime.progress:
+    if hint and not runtime.progress:
         draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
-    minutes, seconds = divmod(round(status.seconds), 60)
-    length = f"{status.frames} frames, {minutes} min {seconds} s at {status.fps:g} fps"
+    length = app.status.format_length(status.frames, status.seconds, status.fps)
     size = f"{status.clips} clips, {status.bones} bones, {status.megabytes:.0f} MB"
     draw_small_lines(layout, (length, size), "CHECKMARK")
     draw_wrapped_text(layout, status.coverage, "BLANK1")

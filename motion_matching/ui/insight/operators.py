@@ -17,10 +17,8 @@ from ..operator_base import (
     SOURCES,
     Operator,
     SteppedOperator,
-    has_action,
     has_active_source,
-    has_performance,
-    has_take,
+    has_performed_take,
     n_,
 )
 from ..panel_base import format_count
@@ -29,15 +27,11 @@ from ..typed_properties import switch, text
 # Requirements
 
 
-def _require_take(context: bpy.types.Context) -> str:
-    return has_take(context) or has_action(context) or has_performance(context)
-
-
 def has_reference(context: bpy.types.Context) -> str:
     """Require what the data is measured against."""
     settings = get_active_settings(context).insight
     if settings.beside == "take":
-        return _require_take(context)
+        return has_performed_take(context)
     if settings.beside == "recording" and settings.recording is None:
         return n_("Choose a recording to measure the data against")
     return ""
@@ -46,7 +40,7 @@ def has_reference(context: bpy.types.Context) -> str:
 def has_inspectable(context: bpy.types.Context) -> str:
     """Require the source or the take whose frame is inspected."""
     is_take = get_active_settings(context).insight.inspect == "take"
-    return _require_take(context) if is_take else has_active_source(context)
+    return has_performed_take(context) if is_take else has_active_source(context)
 
 
 def is_inspecting(context: bpy.types.Context) -> str:
@@ -64,7 +58,6 @@ the database is built first if necessary"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         report = yield from app.insight.measure_steps(get_active_armature(context))
-        app.status.refresh(get_active_armature(context))
         if not report.to_capture:
             return "Measured: nothing that is asked for is missing"
         return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
@@ -140,7 +133,6 @@ other"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         mapped = yield from app.insight.map_poses_steps(get_active_armature(context))
-        app.status.refresh(get_active_armature(context))
         return f"Mapped {len(mapped.colours)} poses"
 
 
@@ -155,7 +147,6 @@ why other frames win, lose or are excluded; follows the timeline from then on"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         inspector = yield from app.inspector.inspect_steps(get_active_armature(context))
-        app.status.refresh(get_active_armature(context))
         if inspector.problem:
             raise SettingsError(inspector.problem)
         return ""

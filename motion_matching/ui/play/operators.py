@@ -19,10 +19,10 @@ from ..operator_base import (
     ConfirmedOperator,
     Operator,
     SteppedOperator,
+    is_live,
     n_,
     not_live,
 )
-from ..operator_base import live as is_live
 from ..typed_properties import text
 from . import navigation
 

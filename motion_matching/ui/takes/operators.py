@@ -25,7 +25,7 @@ from ..operator_base import (
     can_assign_action,
     get_active_take,
     has_action,
-    has_performance,
+    has_performed_take,
     has_take,
     n_,
 )
@@ -71,7 +71,7 @@ Editor"""
 
     bl_idname = "motion_matching.bake_again"
     bl_label = "Bake Again"
-    requires = (*PERFORMABLE, has_take, has_action, has_performance)
+    requires = (*PERFORMABLE, has_performed_take)
 
     use_markers: bool = switch(
         True,
@@ -88,12 +88,11 @@ Editor"""
         ) -> app.takes.BakeRequest:
             action = bpy.data.actions[name]
             # the present settings replace those that it was performed with
-            parts = []
-            for part in app.takes.read_parts(action):
-                performance = app.settings.add_obstacles(obj, part.performance)
-                performance = replace(performance, settings={}, changes=())
-                parts.append(part._replace(performance=performance))
-            again = app.takes.BakeRequest(name, tuple(parts), beside=name)
+            parts = tuple(
+                part._replace(performance=replace(part.performance, settings={}, changes=()))
+                for part in app.takes.read_parts_on_ground(obj, action)
+            )
+            again = app.takes.BakeRequest(name, parts, beside=name)
             if not self.use_markers:
                 return again
             rate = scene.blender.actions.get_scene_fps(bpy.context.scene) / database.fps
@@ -185,7 +184,7 @@ they follow the steering, how fast they respond"""
     bl_idname = "motion_matching.compare_takes"
     bl_label = "Compare"
     bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_take, has_action, has_performance, has_take_to_compare_with)
+    requires = (*SOURCES, has_performed_take, has_take_to_compare_with)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
