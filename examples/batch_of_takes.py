@@ -45,12 +45,10 @@ def main() -> None:
             take = api.perform(database, script, seconds=arguments.seconds, settings=settings)
             api.write_bvh(take, arguments.takes / f"{script}_{temper}.bvh")
             measures = api.measure(take, database)["take"]
-            rows.append(
-                {"take": f"{script}_{temper}"} | {name: measures[name] for name in MEASURES}
-            )
-            print(
-                f"{script:14s} {temper:7s} {100 * measures['foot_slide_mann']:5.1f} cm/s foot slide"
-            )
+            row = {"take": f"{script}_{temper}"} | {name: measures[name] for name in MEASURES}
+            rows.append(row)
+            slide = 100 * measures["foot_slide_mann"]
+            print(f"{script:14s} {temper:7s} {slide:5.1f} cm/s foot slide")
     with open(arguments.takes / "takes.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ["take", *MEASURES])
         writer.writeheader()

@@ -9,7 +9,6 @@ each of them varies.
 
 import argparse
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from find_api import find_api
@@ -17,10 +16,8 @@ from find_api import find_api
 api = find_api()
 
 
-def make_schema(api: ModuleType):
-    """Return features: two feet, two hands, the hips' velocity, and the trajectory 0.2 s and 0.5 s
-    ahead.
-    """
+def make_schema():
+    """Return feet, hands, velocities, and the trajectory 0.2 s and 0.5 s ahead as features."""
     limbs = [
         api.Feature("bone_position", bone)
         for bone in ("left_foot", "right_foot", "LeftHand", "RightHand")
@@ -43,9 +40,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     arguments = parser.parse_args()
 
-    clips = api.load(arguments.clips) if arguments.clips else api.make_demo_clips()
-    for name, schema in (("default", api.load_features("default")), ("custom", make_schema(api))):
-        database = api.build(clips, api.BuildSettings(mirror=True, schema=schema))
+    built = api.build(arguments.clips or api.make_demo_clips(), api.BuildSettings(mirror=True))
+    # the same poses with other features: nothing is built again
+    databases = {"default": built, "custom": built.with_schema(make_schema())}
+    for name, database in databases.items():
+        schema = database.schema
         take = api.perform(database, arguments.script, seconds=arguments.seconds)
         measures = api.measure(take, database)["take"]
         print(
@@ -53,9 +52,7 @@ def main() -> None:
             f"achieved, {100 * measures['foot_slide_mann']:.1f} cm/s foot slide"
         )
         for feature, dimensions in zip(schema.features, schema.slices, strict=True):
-            deviation = np.std(
-                database.features[dimensions], axis=1
-            ).mean()  # features (D, N) are raw
+            deviation = np.std(database.features[dimensions], axis=1).mean()  # (D, N), raw
             print(f"  {feature.label:42s} weight {feature.weight:3.1f}  deviation {deviation:.3f}")
 
 

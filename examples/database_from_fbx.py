@@ -19,20 +19,15 @@ import bpy
 def find_api() -> ModuleType:
     """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
-    package = next(
-        (name for name in addons if name.endswith(".motion_matching")), "motion_matching"
-    )
-    if package == "motion_matching":
+    enabled = [name for name in addons if name.endswith(".motion_matching")]
+    if not enabled:
         sys.path.append(str(Path(__file__).resolve().parents[1]))
-    return import_module(f"{package}.api")
+    return import_module(f"{enabled[0] if enabled else 'motion_matching'}.api")
 
 
 api = find_api()
-CLIPS = (
-    "idle",
-    "walk_speeds",
-    "walk_starts_and_stops",
-)  # of the built-in ones, for the file that is exported
+# the built-in clips that are exported
+CLIPS = ("idle", "walk_speeds", "walk_starts_and_stops")
 
 
 def export_fbx(path: Path, folder: Path) -> None:
@@ -69,10 +64,8 @@ def main() -> None:
             export_fbx(arguments.files[0], Path(folder))
         clips = api.load(arguments.files)
     for clip in clips:
-        print(
-            f"{clip.name}: {clip.frame_count} frames at {clip.fps:g} fps, "
-            f"{clip.skeleton.bone_count} bones"
-        )
+        bones = clip.skeleton.bone_count
+        print(f"{clip.name}: {clip.frame_count} frames at {clip.fps:g} fps, {bones} bones")
     database = api.build(clips, api.BuildSettings(mirror=True))
     api.save(database, arguments.output)
     take = api.perform(database, "stop_and_go", seconds=5)

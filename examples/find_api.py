@@ -12,9 +12,7 @@ from types import ModuleType
 def find_api() -> ModuleType:
     """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
-    package = next(
-        (name for name in addons if name.endswith(".motion_matching")), "motion_matching"
-    )
-    if package == "motion_matching":
+    enabled = [name for name in addons if name.endswith(".motion_matching")]
+    if not enabled:
         sys.path.append(str(Path(__file__).resolve().parents[1]))
-    return import_module(f"{package}.api")
+    return import_module(f"{enabled[0] if enabled else 'motion_matching'}.api")

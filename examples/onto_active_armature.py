@@ -24,12 +24,10 @@ import numpy as np
 def find_api() -> ModuleType:
     """Import the API of the enabled extension; without Blender or the extension, the checkout's."""
     addons = sys.modules["bpy"].context.preferences.addons.keys() if "bpy" in sys.modules else []
-    package = next(
-        (name for name in addons if name.endswith(".motion_matching")), "motion_matching"
-    )
-    if package == "motion_matching":
+    enabled = [name for name in addons if name.endswith(".motion_matching")]
+    if not enabled:
         sys.path.append(str(Path(__file__).resolve().parents[1]))
-    return import_module(f"{package}.api")
+    return import_module(f"{enabled[0] if enabled else 'motion_matching'}.api")
 
 
 api = find_api()
@@ -38,9 +36,8 @@ api = find_api()
 def make_circle(seconds: float, speed: float, fps: float = 30.0):
     """Return a performance that goes once round a circle at a speed in m/s."""
     angle = np.linspace(0.0, 2.0 * np.pi, round(seconds * fps))
-    return api.make_performance(
-        speed * np.column_stack([np.sin(angle), -np.cos(angle)]), fps=fps, name="circle"
-    )
+    velocities = speed * np.column_stack([np.sin(angle), -np.cos(angle)])
+    return api.make_performance(velocities, fps=fps, name="circle")
 
 
 def main() -> None:

@@ -37,11 +37,10 @@ def study(database, weights, script, seconds):
 
 def draw(weights, rows) -> str:
     """Return an SVG picture of the curves, each as a share, over the weights at even distances."""
+    largest = max(row["foot_slide_mann"] for row in rows)
     shares = {
         "achieved_speed": [row["achieved_speed"] / row["desired_speed"] for row in rows],
-        "foot_slide_mann": [
-            row["foot_slide_mann"] / max(r["foot_slide_mann"] for r in rows) for row in rows
-        ],
+        "foot_slide_mann": [row["foot_slide_mann"] / largest for row in rows],
     }
     step = (WIDTH - 2 * MARGIN) / max(len(weights) - 1, 1)
     parts = [
@@ -55,10 +54,10 @@ def draw(weights, rows) -> str:
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts.append(f'<text x="{MARGIN}" y="{20 + 16 * line}" fill="{color}">{label}</text>')
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="sans-serif" '
-        f'font-size="12"><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}'
         f'<text x="{MARGIN}" y="{HEIGHT - 10}">weight of the trajectory</text></svg>\n'
     )
 
