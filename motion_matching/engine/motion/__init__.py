@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         attachment,
         bone_names,
+        bone_pairs,
         bvh,
         bvh_text,
         clip,

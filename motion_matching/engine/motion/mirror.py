@@ -17,10 +17,10 @@ import numpy as np
 
 from ..errors import RigError
 from ..maths import quat
-from .bone_names import find_counterpart
+from .bone_pairs import find_bone_pairs
 from .clip import Clip
 from .rig import Roles, find_roles
-from .rig_shape import find_pairs_by_shape, sample_frames
+from .rig_shape import sample_frames
 from .skeleton import Skeleton
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
@@ -99,40 +99,6 @@ def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
     axes = fit.solve_above_hips(axes)
     _check_offsets(skeleton, pairs, ~one_sided, offsets, axes)
     return Symmetry(pairs, _compute_turns(axes, pairs), offsets, one_sided)
-
-
-def find_bone_pairs(
-    skeleton: Skeleton, roles: Roles | None = None, clips: Sequence[Clip] = ()
-) -> np.ndarray:
-    """Return the index (B,) of each bone's counterpart on the other side, or its own without one.
-
-    Bones are paired by name, or by shape if names do not pair the legs. Raises RigError if the
-    parents of a pair are not a pair.
-    """
-    known = {name: bone for bone, name in enumerate(skeleton.names)}
-    pairs: np.ndarray = np.arange(skeleton.bone_count)
-    own = pairs.copy()
-    for bone, name in enumerate(skeleton.names):
-        pairs[bone] = known.get(find_counterpart(name, known) or name, bone)
-    pairs = np.where(pairs[pairs] == own, pairs, own)
-    sided = [] if roles is None else [leg.thigh for leg in roles.legs if leg.side]
-    if np.all(pairs == own) or np.any(pairs[sided] == own[sided]):
-        roles = roles or find_roles(skeleton, clips)
-        left, right = (roles.get_thighs(side) for side in "LR")
-        if not left or not right:
-            raise RigError(
-                "The rig cannot be mirrored: it has no left and right leg; "
-                "name both in the rig's roles, or do not mirror."
-            )
-        return find_pairs_by_shape(skeleton, (left, right), clips)
-    for bone, parent in enumerate(skeleton.parents):
-        other = skeleton.parents[pairs[bone]]
-        if pairs[bone] != bone and (pairs[parent] if parent >= 0 else -1) != other:
-            raise RigError(
-                f"Bones '{skeleton.names[bone]}' and '{skeleton.names[pairs[bone]]}' cannot be "
-                "mirrored: their parents are not a pair; rename them, or do not mirror."
-            )
-    return pairs
 
 
 def _compute_lateral_vectors(roles: Roles, pairs: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
@@ -108,7 +107,7 @@ class _Body:
     @cached_property
     def lengths(self) -> np.ndarray:
         """The lengths (B,) of bones from their parents."""
-        return _measure_bones(self.skeleton, self.positions)
+        return measure_bones(self.skeleton, self.positions)
 
 
 def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, int]:
@@ -281,7 +280,7 @@ def _count_long_branches(body: _Body, bone: int, chain: Sequence[int]) -> int:
     return count
 
 
-def _measure_bones(skeleton: Skeleton, positions: np.ndarray) -> np.ndarray:
+def measure_bones(skeleton: Skeleton, positions: np.ndarray) -> np.ndarray:
     """Return the distances (B,) of bones from their parents, the medians over the frames."""
     from_parent = positions - positions[:, np.maximum(skeleton.parents, 0)]
     return np.median(np.linalg.norm(from_parent, axis=-1), axis=0)
@@ -338,99 +337,3 @@ def compute_planted_direction(feet: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
         down = toe[:, 2] <= np.percentile(toe[:, 2], 40)
         ahead += (toe - heel) * down[:, None] * np.array([1.0, 1.0, 0.0])
     return ahead
-
-
-def find_pairs_by_shape(
-    skeleton: Skeleton, thighs: tuple[Sequence[int], Sequence[int]], clips: Sequence[Clip]
-) -> np.ndarray:
-    """Return counterparts (B,) by similar chains on either side; bones in the middle stay alone.
-
-    `thighs` are the left and the right ones; the line between them separates the sides.
-    """
-    _, positions, _, _ = sample_frames(skeleton, clips)
-    left, right = (positions[:, list(bones)].mean(axis=1) for bones in thighs)
-    lateral = quat.normalize_vectors(left - right)
-    shape = _Dissimilarity(skeleton, positions)
-    pairs = np.arange(skeleton.bone_count)
-    for bone in range(skeleton.bone_count):
-        other = int(pairs[bone])
-        if other == bone:
-            pairs_of_children = _pair_children(shape, bone, lateral)
-        elif bone < other:
-            pairs_of_children = shape.match_children(bone, other, siblings=True)[0]
-        else:
-            continue
-        for one, two in pairs_of_children:
-            pairs[one], pairs[two] = two, one
-    return pairs
-
-
-class _Dissimilarity:
-    """Measures in metres how the lengths of the chains below two bones differ, in any pose."""
-
-    def __init__(self, skeleton: Skeleton, positions: np.ndarray) -> None:
-        self.skeleton, self.positions = skeleton, positions
-        self.lengths = _measure_bones(skeleton, positions)
-        self.differences: dict[tuple[int, int], float] = {}
-
-    def measure_length(self, bone: int) -> float:
-        """Return the length from a bone to its parent plus that of all bones below."""
-        return float(self.lengths[[bone, *self.skeleton.get_descendants(bone)]].sum())
-
-    def match_children(
-        self, one: int, two: int, *, siblings: bool = False
-    ) -> tuple[list[tuple[int, int]], float]:
-        """Return the pairs of children of two bones that differ least, and by how much they do.
-
-        The distances to `siblings` distinguish fingers of the same length.
-        """
-        from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
-
-        ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)
-        costs = [self.compare(a, b) for a in ours for b in theirs]
-        cost = np.array(costs, dtype=np.float64).reshape(len(ours), len(theirs))
-        if siblings and ours and len(ours) == len(theirs):
-            profiles = self._measure_distances(ours)[:, None] - self._measure_distances(theirs)
-            cost += np.abs(profiles).sum(axis=-1)
-        rows, columns = linear_sum_assignment(cost)
-        pairs = [(ours[i], theirs[j]) for i, j in zip(rows, columns, strict=True)]
-        return pairs, float(cost[rows, columns].sum())
-
-    def compare(self, one: int, two: int) -> float:
-        """Return the difference in lengths of two bones and of all below, matched at best."""
-        if (one, two) not in self.differences:
-            pairs, difference = self.match_children(one, two)
-            children = self.skeleton.get_children(one) + self.skeleton.get_children(two)
-            matched = {bone for pair in pairs for bone in pair}
-            own = abs(float(self.lengths[one] - self.lengths[two]))
-            rest = sum(self.measure_length(b) + 0.01 for b in children if b not in matched)
-            self.differences[one, two] = own + difference + rest
-        return self.differences[one, two]
-
-    def _measure_distances(self, siblings: list[int]) -> np.ndarray:
-        """Return the distances (C, C) of C bones from each of them, in ascending order."""
-        points = self.positions[:, siblings]
-        distances = np.linalg.norm(points[:, :, None] - points[:, None], axis=-1)
-        return np.sort(np.median(distances, axis=0), axis=-1)
-
-
-def _pair_children(shape: _Dissimilarity, bone: int, lateral: np.ndarray) -> list[tuple[int, int]]:
-    """Pair similar children of a bone in the middle that are as far to the left as to the right."""
-    aside = {}
-    for child in shape.skeleton.get_children(bone):
-        below = [child, *shape.skeleton.get_descendants(child)]
-        offset = shape.positions[:, below].mean(axis=1) - shape.positions[:, bone]
-        aside[child] = float(np.mean(np.sum(offset * lateral, axis=-1)))
-    options = []
-    for one, two in combinations(aside, 2):
-        farther = max(abs(aside[one]), abs(aside[two]))
-        uneven = abs(aside[one] + aside[two])
-        difference = shape.compare(one, two)
-        allowed = 0.25 * (shape.measure_length(one) + shape.measure_length(two)) + 0.01
-        if aside[one] * aside[two] < 0 and uneven < farther and difference < allowed:
-            options.append((difference + uneven, one, two))
-    chosen: list[tuple[int, int]] = []
-    for _, one, two in sorted(options):
-        if not any({one, two} & set(pair) for pair in chosen):
-            chosen.append((one, two))
-    return chosen

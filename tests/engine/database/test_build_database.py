@@ -32,9 +32,9 @@ from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh, resampling
+from motion_matching.engine.motion.bone_pairs import find_bone_pairs
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
-from motion_matching.engine.motion.mirror import find_bone_pairs
 from motion_matching.engine.motion.rig import find_roles
 from motion_matching.engine.motion.simulation_bone import (
     PRESETS,

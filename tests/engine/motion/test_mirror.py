@@ -13,9 +13,9 @@ from motion_matching.engine.errors import RigError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.bone_names import swap_sides
+from motion_matching.engine.motion.bone_pairs import find_bone_pairs
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.mirror import (
-    find_bone_pairs,
     find_symmetry,
     mirror,
 )
