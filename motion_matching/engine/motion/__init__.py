@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         bone_names,
         bone_pairs,
         bvh,
+        bvh_table,
         bvh_text,
         clip,
         contacts,

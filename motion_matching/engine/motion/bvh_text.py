@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from ..errors import MotionDataError
+from .bvh_table import LARGEST_VALUE, BvhTable, fail
 
 AXES = "XYZ"
 _CHANNELS = {
@@ -26,8 +25,6 @@ _SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
 _RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
-_PLAIN = b"+-.0123456789"  # what most numbers consist of
-_LARGEST_VALUE = 1e9  # far above any degrees or millimetres; keeps float32 finite
 
 
 @dataclass
@@ -101,12 +98,6 @@ def _decode(text: bytes) -> str:
         return text.decode("latin-1")
 
 
-def _fail(path: Path, line: int, actual: str, expected: str) -> NoReturn:
-    raise MotionDataError(
-        f"Cannot read '{path}': line {line} has {actual} where {expected} was expected"
-    )
-
-
 # ------------------------------------------------------------------------------------ the hierarchy
 
 
@@ -166,7 +157,7 @@ class _Hierarchy:
             self._fail_at_end("ROOT")
 
     def _fail(self, line: int, expected: str, actual: str) -> NoReturn:
-        _fail(self.path, line, repr(actual[:40]), expected)
+        fail(self.path, line, repr(actual[:40]), expected)
 
     def _fail_at_end(self, expected: str) -> NoReturn:
         self._fail(self.words[-1][1] + 1, expected, "MOTION")
@@ -201,7 +192,7 @@ class _Hierarchy:
             value = float(word)
         except ValueError:
             value = np.nan
-        if not abs(value) < _LARGEST_VALUE:
+        if not abs(value) < LARGEST_VALUE:
             self._fail(line, "a number", word)
         return value
 
@@ -258,11 +249,16 @@ def _read_motion(
             float(value)
         except ValueError:
             line = data.count(b"\n", 0, match.start(2)) + 1
-            _fail(path, line, repr(value[:40]), "a number")
+            fail(path, line, repr(value[:40]), "a number")
         fields[name] = value
         start = match.end()
     first_line = data.count(b"\n", 0, start) + 1
-    values = _Table(path, data[start:], first_line, joints, notes).read_values()
+    channels = [
+        f"{AXES[axis]}{kind} of joint '{joint.name}'"
+        for joint in joints
+        for kind, axis in joint.channels
+    ]
+    values = BvhTable(path, data[start:], first_line, channels, notes).read_values()
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames but holds {len(values)}, which are used")
@@ -288,144 +284,3 @@ def _parse_frame_rate(text: str) -> float | None:
         if abs(1 / nearest - time) <= tolerance:
             return float(nearest)
     return 1 / time
-
-
-class _Table:
-    """Reads the numbers after the frame time: a line for each frame, a number for each channel."""
-
-    def __init__(
-        self, path: Path, body: bytes, first_line: int, joints: list[Joint], notes: list[str]
-    ) -> None:
-        self.path, self.body, self.first_line, self.notes = path, body, first_line, notes
-        self.channels = [
-            f"{AXES[axis]}{kind} of joint '{joint.name}'"
-            for joint in joints
-            for kind, axis in joint.channels
-        ]
-
-    def read_values(self) -> np.ndarray:
-        """Return the numbers (F, C); MotionDataError if one is not a plausible number."""
-        starts, ends, lines = self._find_whole_rows()
-        try:
-            values = _parse_numbers(self.body, starts, ends).reshape(-1, len(self.channels))
-        except ValueError:
-            self._fail_at_bad_word(starts, ends, lines)
-        usable = np.abs(values) < _LARGEST_VALUE
-        if not usable.all():
-            frame, column = np.argwhere(~usable)[0]
-            raise MotionDataError(
-                f"Cannot use '{self.path}': {self.channels[column]} is {values[frame, column]:g} "
-                f"in frame {frame + 1} (line {lines[frame]}) where a finite number was expected; "
-                "repair or delete that line"
-            )
-        return values
-
-    def _find_whole_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the bytes where words start and end, and the lines of the whole frames."""
-        buffer = np.frombuffer(self.body, dtype=np.uint8)
-        inside = np.zeros(len(buffer) + 2, dtype=bool)
-        np.greater(buffer, 32, out=inside[1:-1])
-        edges = np.flatnonzero(inside[1:] != inside[:-1])
-        starts, ends = edges[::2], edges[1::2]
-        breaks = np.append(np.flatnonzero(buffer == 10), len(buffer))
-        counts = np.diff(np.searchsorted(starts, breaks), prepend=0)
-        rows = np.flatnonzero(counts)
-        if not len(rows):
-            raise MotionDataError(
-                f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}"
-            )
-        expected, last = len(self.channels), counts[rows[-1]]
-        wrong = np.flatnonzero(counts[rows] != expected)
-        if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and last < expected:
-            line = rows[-1] + self.first_line
-            self.notes.append(f"breaks off in line {line}: that frame is left out")
-            rows, starts, ends = rows[:-1], starts[:-last], ends[:-last]
-            self.body = self.body[: ends[-1]]
-        elif len(wrong):
-            row = rows[wrong[0]]
-            actual, each = f"{counts[row]} values", f"one for each of the {expected} channels"
-            _fail(self.path, row + self.first_line, actual, each)
-        return starts, ends, rows + self.first_line
-
-    def _fail_at_bad_word(
-        self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray
-    ) -> NoReturn:
-        for i, word in enumerate(_split_words(self.body, starts, ends)):
-            try:
-                float(word)
-            except ValueError:
-                frame, column = divmod(i, len(self.channels))
-                actual = f"{word[:40].decode('latin-1')!r} for {self.channels[column]}"
-                _fail(self.path, lines[frame], actual, "a number")
-        # control characters or underscores, which are part of numbers for Python but not for numpy
-        stray = re.search(rb"[^-+.0-9eE\s]", self.body)
-        line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
-        raise MotionDataError(
-            f"Cannot read '{self.path}': line {line} holds more than numbers; export the file again"
-        )
-
-
-def _split_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
-    return (body[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
-
-
-def _parse_numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the values of all words, float64; ValueError if one is not a number.
-
-    Words like -12.345 are read at once; the few others, such as those with exponents, one by one.
-    """
-    odd = _find_odd_words(body, starts, ends)
-    if len(odd) > 0.4 * len(starts):
-        return _parse_plain_numbers(body, np.float64, len(starts))
-    plain = bytearray(body)
-    for start, end in zip(starts[odd].tolist(), ends[odd].tolist(), strict=True):
-        plain[start:end] = b"0" * (end - start)
-    values = _parse_fixed_point(plain, starts, ends)
-    values[odd] = [float(word) for word in _split_words(body, starts[odd], ends[odd])]
-    return values
-
-
-def _find_odd_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of words that are no plain number or too long for a 64-bit integer."""
-    odd = np.flatnonzero(ends - starts > 18)
-    if body.translate(None, _PLAIN + b" \t\r\n\v\f"):
-        plain = np.zeros(256, dtype=bool)
-        plain[list(_PLAIN)] = True
-        plain[:33] = True
-        positions = np.flatnonzero(~plain[np.frombuffer(body, dtype=np.uint8)])
-        odd = np.union1d(odd, np.searchsorted(ends, positions, side="right"))
-    return odd
-
-
-def _parse_fixed_point(body: bytearray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return numbers like -12.345, read as integers and divided by powers of ten.
-
-    As exact as reading floats while a number has at most 15 digits, and five times as fast.
-    """
-    points = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord("."))
-    if len(points) == len(ends):
-        decimals = ends - points - 1
-        single = (points >= starts).all() and (points < ends).all()
-    else:
-        words = np.searchsorted(ends, points, side="right")
-        decimals = np.zeros(len(ends), dtype=np.int64)
-        decimals[words] = ends[words] - points - 1
-        single = (words[1:] > words[:-1]).all()
-    if not single:
-        raise ValueError("two points in one word")
-    whole = _parse_plain_numbers(bytes(body.translate(None, b".")), np.int64, len(ends))
-    return whole / (10.0 ** np.arange(19))[decimals]
-
-
-def _parse_plain_numbers(text: bytes, dtype: type, count: int) -> np.ndarray:
-    """Return the numbers of a text; ValueError unless it holds just `count` of them."""
-    with warnings.catch_warnings():
-        # numpy's answer to text that is not a number
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            numbers: np.ndarray = np.fromstring(text, dtype=dtype, sep=" ")
-        except DeprecationWarning as warning:
-            raise ValueError(str(warning)) from warning
-    if len(numbers) != count:
-        raise ValueError(f"{len(numbers)} numbers in {count} words")
-    return numbers
