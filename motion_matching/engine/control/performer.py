@@ -113,12 +113,14 @@ class Performer:
         pose, offset = self._inertializer.update(motion.pose)
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
-        x, y, yaw = moved = self._advance_root(motion.root, offset, swing)
+        moved = self._advance_root(motion.root, offset, swing)
+        dx, dy, turn = (new - old for new, old in zip(moved, self._placement, strict=True))
+        x, y, yaw = simulation.x, simulation.y, simulation.yaw
         simulation.step(self.dt)
-        self._apart = Placement(simulation.x - x, simulation.y - y, wrap(simulation.yaw - yaw))
-        old_x, old_y, old_yaw = self._placement
-        turn = displacement.add_swing((yaw - old_yaw) / self.dt, swing)
-        velocity = (x - old_x) / self.dt, (y - old_y) / self.dt, turn
+        led = simulation.x - x, simulation.y - y, simulation.yaw - yaw
+        self._apart = Placement(led[0] - dx, led[1] - dy, wrap(led[2] - turn))
+        turn_rate = displacement.add_swing(turn / self.dt, swing)
+        velocity = dx / self.dt, dy / self.dt, turn_rate
         goal_pose = displacement.place_character(
             moved, velocity, simulation, self.settings, self.dt
         )
@@ -131,7 +133,7 @@ class Performer:
         return self._simulation.predict(times)
 
     def _check_sharp_change(self) -> bool:
-        """Return whether the goal changed too much within a search interval for a search to wait.
+        """Return whether the goal changed so much in a search interval that a search cannot wait.
 
         Afterwards, and after each interval, changes are measured against the goal of now.
         """

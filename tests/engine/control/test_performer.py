@@ -68,6 +68,16 @@ def test_without_synchronization_the_character_moves_as_the_data_does(demo_datab
         assert moved == pytest.approx(np.hypot(*step[:2]), abs=1e-4), dy
 
 
+def test_how_fast_both_drift_apart_adds_up_to_how_far_they_are(demo_database, settings):
+    settings = settings.with_changes({"displacement": "independent", "clamp": False})
+    take = perform(demo_database, settings, "strafe_circle")
+    distance = take.simulation - take.character
+    assert np.linalg.norm(distance[-1, :2]) > 0.1
+    np.testing.assert_allclose(np.cumsum(take.apart[:, :2], axis=0), distance[:, :2], atol=1e-9)
+    turned = np.cumsum(take.apart[:, 2]) - distance[:, 2]
+    np.testing.assert_allclose([wrap(turn) for turn in turned], 0.0, atol=1e-9)
+
+
 def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, settings):
     settings = settings.with_changes({"displacement": "synchronize", "synchronization": 1.0})
     take = perform(demo_database, settings, "flips")
