@@ -14,10 +14,10 @@ import numpy as np
 
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.blender import actions
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
+from tests.scene.keys import read_channels
 
 from . import bench_path
 from .bench_search import Row
@@ -88,7 +88,7 @@ def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
             start = time.perf_counter()
             action = bake(clip, armature, name="Bench", **options)
             seconds.append(time.perf_counter() - start)
-            keys = sum(map(len, actions.read_channels(action).values()))
+            keys = sum(map(len, read_channels(action).values()))
             armature.animation_data_clear()
             bpy.data.actions.remove(action)
         return seconds, keys

@@ -20,6 +20,7 @@ from motion_matching.scene.writing.recording import RecordedTicks, write_take
 from tests.demo import demo_settings, load_demo
 from tests.live.stage import FPS, Stage, new_performer, shown, wanted
 from tests.scene.bodies import person
+from tests.scene.keys import read_channels
 
 STEP = 24.0 / FPS
 
@@ -38,7 +39,7 @@ def recorded(stage, ticks, **plan):
 
 
 def curve(action, path, index):
-    return actions.read_channels(action)[path, index]
+    return read_channels(action)[path, index]
 
 
 def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
@@ -59,7 +60,7 @@ def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
         for pose in poses:
             before = stage.writer.compute_channels(pose, before)
             rows.append(before.astype(np.float32))
-        keyed, rows = actions.read_channels(action), np.stack(rows)
+        keyed, rows = read_channels(action), np.stack(rows)
         for track in stage.writer.tracks:
             for component in track.free:
                 values = rows[:, track.start + component]
@@ -237,7 +238,7 @@ def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was() -> None:
     still = np.tile([0, 0, 0, 0.5, 0.2, 0.1], (50, 1))
     action = write_take(obj, ticks(1.0, still, location, euler))
     base = recording.Handle.from_block(action, "actions")
-    assert {p for p, _ in actions.read_channels(action)} == {other}
+    assert {p for p, _ in read_channels(action)} == {other}
     moving = still[:10] + np.linspace(0.1, 1.0, 10)[:, None]
     actions.write_channel(
         action, "location", np.array([1.0, 60.0]), np.zeros((3, 2)), "Object"

@@ -19,11 +19,11 @@ from motion_matching.engine.control import performance, rollout
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.live import recovery
 from motion_matching.live.recorder import RecordingPlan
-from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from tests.conftest import CHECKOUT, IN_BLENDER
 from tests.demo import demo_settings
 from tests.live.stage import FPS, Stage, new_performer
+from tests.scene.keys import read_channels
 
 HEAD = """
 import sys
@@ -77,7 +77,7 @@ def recovered(demo_file, folder, count):
     stage.session.stop()
     stage.obj.animation_data_clear()
     lost = recording.write_take(stage.obj, ticks)
-    ours, theirs = actions.read_channels(lost), actions.read_channels(kept)
+    ours, theirs = read_channels(lost), read_channels(kept)
     assert ours.keys() == theirs.keys()
     assert all(np.array_equal(ours[key], theirs[key]) for key in ours)
     [part] = recording.read_recorded_parts(lost)

@@ -17,6 +17,7 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import create_armature
+from tests.scene.keys import read_channels
 
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY", "YXZ", "XZY", "YZX", "ZYX")
 COUNTS = {
@@ -277,7 +278,7 @@ def state(obj: bpy.types.Object) -> dict[str, object]:
                 a.users,
                 a.use_fake_user,
                 tuple(a.frame_range),
-                {path: keys.tobytes() for path, keys in actions.read_channels(a).items()},
+                {path: keys.tobytes() for path, keys in read_channels(a).items()},
                 [(s.identifier, s.target_id_type) for s in getattr(a, "slots", ())],
                 getattr(a, "id_root", None),
             )

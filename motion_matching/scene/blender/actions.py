@@ -245,12 +245,6 @@ def fill_steps(
     action.update_tag()
 
 
-def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
-    """Return the keys (F, 2), frame and value, of the first slot's curves by path and component."""
-    bag = get_channelbag(action)
-    return {_get_channel(curve): _read_keys(curve) for curve in (bag.fcurves if bag else ())}
-
-
 def _read_keys(curve: bpy.types.FCurve) -> np.ndarray:
     """Return a curve's keys (F, 2), frame and value."""
     keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)

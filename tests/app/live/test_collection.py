@@ -17,6 +17,7 @@ from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero, bones_in
 from tests.live.stage import shown
+from tests.scene.keys import read_channels
 
 LEGS = [f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe")]
 head, spine, leg = (
@@ -49,9 +50,7 @@ def nod(obj):
 
 
 def of(action):
-    return {
-        path: keys for (path, index), keys in actions.read_channels(action).items() if index == 0
-    }
+    return {path: keys for (path, index), keys in read_channels(action).items() if index == 0}
 
 
 def by_name(obj, *names):

@@ -9,11 +9,11 @@ import numpy as np
 
 from motion_matching.app.live import display_transform, host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.blender import actions
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import navigation
 from tests.live.hero import Hero, bones_in
 from tests.live.stage import FPS
+from tests.scene.keys import read_channels
 
 
 def recorded(**play):
@@ -37,10 +37,7 @@ def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth() -> None:
     assert np.linalg.norm(ticks[-1, :2]) > 1.0
     assert len(layers[-1].lines) == 4, "no ground has to move by"
     host.end()
-    true = {
-        key: keys.copy()
-        for key, keys in actions.read_channels(hero.obj.animation_data.action).items()
-    }
+    true = {key: keys.copy() for key, keys in read_channels(hero.obj.animation_data.action).items()}
 
     hero, live, seen, again, layers = recorded(view="spot")
     assert np.array_equal(again, ticks)
@@ -65,7 +62,7 @@ def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth() -> None:
             moved = marks(at, axis) + ticks[at][axis]
             assert abs(moved - round(moved)) < 1e-4, (at, axis)
     host.end()
-    kept = actions.read_channels(hero.obj.animation_data.action)
+    kept = read_channels(hero.obj.animation_data.action)
     assert kept.keys() == true.keys()
     assert all(np.array_equal(kept[key], true[key]) for key in kept)
 

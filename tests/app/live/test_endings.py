@@ -24,6 +24,7 @@ from tests.blender import reset_blender
 from tests.demo import demo_settings, load_demo
 from tests.live.stage import FPS, shown, wanted
 from tests.scene.bodies import person
+from tests.scene.keys import read_channels
 from tests.traces_in_blender import differences, give_back, watch
 from tests.traces_in_blender import traces as traces_in_blender_traces
 from tests.ui.characters import character, refused
@@ -199,7 +200,7 @@ def test_it_ends_and_what_was_there_comes_back(what: str, tmp_path: Path) -> Non
     assert [listed.action.name for listed in hero().motion_matching.takes] == ["Live Take"]
     assert playing(hero()) == "Live Take"
     if what == "bone renamed":
-        paths = {path for path, _ in actions.read_channels(take)}
+        paths = {path for path, _ in read_channels(take)}
         assert 'pose.bones["Kopf"].rotation_quaternion' in paths
         assert 'pose.bones["Head"].rotation_quaternion' not in paths
     assert not runtime.interrupted

@@ -16,6 +16,7 @@ from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from tests.live.hero import Hero, bones_in
 from tests.live.stage import person
+from tests.scene.keys import read_channels
 
 ed = bpy.ops.ed
 head = 'pose.bones["Head"].rotation_quaternion'
@@ -233,7 +234,7 @@ def test_keys_set_beside_a_recording_stay(tmp_path: Path) -> None:
     def keys_of(action, path):
         return {
             tuple(key.tolist())
-            for (name, index), keys in actions.read_channels(action).items()
+            for (name, index), keys in read_channels(action).items()
             for key in keys
             if name == path and index == 0
         }

@@ -16,9 +16,9 @@ import numpy as np
 from motion_matching.app import recordings
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.blender import actions
 from tests.conftest import CHECKOUT
 from tests.live.hero import Hero
+from tests.scene.keys import read_channels
 
 # enabled as Blender does it, so that Blender disables it again when it ends
 QUITS = """
@@ -111,8 +111,7 @@ def test_redo_ends_a_session_and_brings_a_take_again() -> None:
     host.end()
     ed.undo_push(message="Start")  # as Blender does after an operator that has finished
     keys = {
-        key: values.copy()
-        for key, values in actions.read_channels(hero.obj.animation_data.action).items()
+        key: values.copy() for key, values in read_channels(hero.obj.animation_data.action).items()
     }
     for _ in range(2):
         ed.undo()
@@ -123,7 +122,7 @@ def test_redo_ends_a_session_and_brings_a_take_again() -> None:
         hero.obj = bpy.data.objects["Hero"]
         [take] = hero.obj.motion_matching.takes
         assert hero.obj.animation_data.action == take.action
-        again = actions.read_channels(take.action)
+        again = read_channels(take.action)
         assert again.keys() == keys.keys()
         assert all(np.array_equal(again[key], keys[key]) for key in keys)
     live = hero.start()

@@ -14,6 +14,7 @@ from motion_matching.app.runtime import runtime
 from motion_matching.scene.blender import actions
 from tests.live.hero import Hero, toggle_playback
 from tests.live.stage import FPS, shown
+from tests.scene.keys import read_channels
 
 
 def is_playing():
@@ -90,7 +91,7 @@ def test_keys_lie_at_their_times_where_frames_are_dropped() -> None:
             hero.play(frame)
         live.toggle_recording()
         action = hero.obj.motion_matching.takes[0].action
-        keys = actions.read_channels(action)['pose.bones["Spine"].rotation_quaternion', 1][:, 0]
+        keys = read_channels(action)['pose.bones["Spine"].rotation_quaternion', 1][:, 0]
         ticks = int((frame - 10) / step + 1e-6)
         np.testing.assert_allclose(keys, 10 + step * np.arange(1, ticks + 1), atol=1e-3)
         host.end()
@@ -165,7 +166,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
         assert live.session.is_recording, live.messages
         hero.play(*frames)
         live.toggle_recording()
-        return actions.read_channels(hero.obj.animation_data.action)[spine]
+        return read_channels(hero.obj.animation_data.action)[spine]
 
     scene.frame_set(10)
     first = record(*range(11, 61))
@@ -187,7 +188,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
     assert scene.frame_current == 60, "the timeline goes to where the take ends"
     hero.play(*range(61, 71))
     live.toggle_recording()
-    third = actions.read_channels(take)[spine]
+    third = read_channels(take)[spine]
     assert np.array_equal(third[:, 0], np.arange(11, 71))
     assert np.array_equal(third[:50], second)
     assert len(hero.obj.motion_matching.takes) == 1

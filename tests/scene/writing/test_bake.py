@@ -13,6 +13,7 @@ from motion_matching.engine.motion.resampling import resample
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
+from tests.scene.keys import read_channels
 from tests.scene.motions import assert_moves_like, random_clip
 
 
@@ -46,14 +47,14 @@ def test_the_evaluated_action_is_the_clip_another_frame_rate_than_the_clip(scene
     action = bake(clip, obj, name="Any", frame_start=10)
     wanted = resample(clip, 24 / 1.001)
     assert 18 < wanted.frame_count < 20
-    for keys in actions.read_channels(action).values():
+    for keys in read_channels(action).values():
         assert list(keys[:, 0]) == list(range(10, 10 + wanted.frame_count))
     assert_moves_like(obj, wanted, clip.skeleton, 10 + np.arange(wanted.frame_count))
 
     # a rate that only differs by the rounding of fps_base has its keys on whole frames
     scene.render.fps, scene.render.fps_base = 30, 30 / 29.97
     action = bake(replace(clip, fps=29.97), obj, name="Film")
-    for keys in actions.read_channels(action).values():
+    for keys in read_channels(action).values():
         np.testing.assert_array_equal(keys[:, 0], 1 + np.arange(clip.frame_count))
 
 
@@ -66,7 +67,7 @@ def test_keys_lie_where_they_are_needed() -> None:
     names = clip.skeleton.names
     obj.pose.bones[names[9]].location = (1, 2, 3)  # would stay so without a key
     action = bake(clip, obj, name="Any")
-    channels = actions.read_channels(action)
+    channels = read_channels(action)
     path = {name: f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in names}
     for bone, name in enumerate(names):
         turn = np.stack(
@@ -100,7 +101,7 @@ def test_actions_frame_mode_and_selection_are_left_alone(tmp_path, scene) -> Non
     first, second = random_clip(7), random_clip(8)
     obj = create_armature(first.skeleton, "Any")
     mine = bake(first, obj, name="Mine")
-    before = actions.read_channels(mine)
+    before = read_channels(mine)
     obj.select_set(True)
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="POSE")
@@ -111,7 +112,7 @@ def test_actions_frame_mode_and_selection_are_left_alone(tmp_path, scene) -> Non
     assert new != mine
     assert new.name != mine.name
     assert obj.animation_data.action == new
-    after = actions.read_channels(mine)
+    after = read_channels(mine)
     assert before.keys() == after.keys()
     assert all(np.array_equal(before[key], after[key]) for key in before)
     assert (scene.frame_current, bpy.context.mode, obj.select_get()) == (17, "POSE", True)

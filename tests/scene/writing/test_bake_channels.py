@@ -21,6 +21,7 @@ from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from tests.scene.bodies import evaluated, expected, person, rests_of, stand, walking
+from tests.scene.keys import read_channels
 from tests.scene.motions import assert_moves_like, random_clip
 
 MODES = ("QUATERNION", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE")
@@ -28,13 +29,13 @@ SLOTS = bpy.app.version >= (4, 4, 0)
 
 
 def rotation_keys(action, bone, mode):
-    channels = actions.read_channels(action)
+    channels = read_channels(action)
     path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{get_rotation_property(mode)}'
     return np.stack([channels[path, i][:, 1] for i in range(4 if mode in MODES[::7] else 3)])
 
 
 def keys_of(action):
-    return {key: value.tobytes() for key, value in actions.read_channels(action).items()}
+    return {key: value.tobytes() for key, value in read_channels(action).items()}
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +113,7 @@ def test_locked_channels_get_no_keys(scene) -> None:
     action = bake(take, obj, name="Take")
     paths = {
         (path.split('"')[1] if '"' in path else "", path.split(".")[-1], i)
-        for path, i in actions.read_channels(action)
+        for path, i in read_channels(action)
     }
     assert {bone for bone, prop, _ in paths if prop == "location"} == {"", "Hips"}
     assert not any(bone == "Head" for bone, _, _ in paths)
@@ -145,8 +146,8 @@ def test_fewer_keys_keep_every_bone_within_the_distance(scene) -> None:
         few = bake(clip, obj, name="Few", fewer_keys=distance, **options)
         off = np.linalg.norm(heads_and_tails(obj, frames) - want, axis=-1).max()
         assert off <= distance * 1.001 + 1e-5, (off, distance)
-        count = [sum(map(len, actions.read_channels(action).values())) for action in (full, few)]
-        few_keys = actions.read_channels(few)
+        count = [sum(map(len, read_channels(action).values())) for action in (full, few)]
+        few_keys = read_channels(few)
         assert all(np.all(keys[:, 0] == np.round(keys[:, 0])) for keys in few_keys.values())
         assert all(keys[0, 0] == 1 and keys[-1, 0] in (1, frames[-1]) for keys in few_keys.values())
         return off / distance, count[1] / count[0]
@@ -176,7 +177,7 @@ def test_fewer_keys_keep_every_bone_within_the_distance(scene) -> None:
         rotations=np.repeat(take.rotations[:1], 9, axis=0),
     )
     action = bake(still, person(), name="Still", fewer_keys=0.001)
-    assert all(len(keys) == 1 for keys in actions.read_channels(action).values())
+    assert all(len(keys) == 1 for keys in read_channels(action).values())
     for count in (1, 2):
         bake(take.crop(0, count), person(), name="Short", fewer_keys=0.001)
 

@@ -10,7 +10,6 @@ import pytest
 from mathutils import Euler, Matrix
 
 from motion_matching.engine.errors import RigError
-from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
@@ -24,6 +23,7 @@ from tests.scene.bodies import (
     stand,
     walking,
 )
+from tests.scene.keys import read_channels
 from tests.scene.motions import transforms
 
 take = walking()
@@ -33,7 +33,7 @@ path = transforms(take.rotations[:, 0], take.positions[:, 0])
 
 
 def keyed(action):
-    return {name for name, _ in actions.read_channels(action)}
+    return {name for name, _ in read_channels(action)}
 
 
 def refused(word, obj, **options):

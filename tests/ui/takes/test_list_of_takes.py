@@ -18,6 +18,7 @@ from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
+from tests.scene.keys import read_channels
 from tests.ui.characters import character, refused, traces
 
 ops = bpy.ops.motion_matching
@@ -132,7 +133,7 @@ def test_a_take_of_two_recordings_is_baked_again_whole(obj):
     settings.controller.velocity_halflife = 1.5
     actions.assign(obj, take.action)  # whatever is played meanwhile
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
-    redone, kept = actions.read_channels(settings.takes[-1].action), actions.read_channels(part)
+    redone, kept = read_channels(settings.takes[-1].action), read_channels(part)
     assert settings.takes[-1].action != part
     assert legs
     assert redone.keys() == kept.keys()
