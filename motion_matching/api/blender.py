@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import scene
 from ..engine.control.take import Take
@@ -15,6 +15,8 @@ from .motion import check_blender
 
 if TYPE_CHECKING:
     import bpy
+
+    from ..scene.rig.root_target import RootTarget
 
 
 def write_action(
@@ -124,7 +126,7 @@ def write_blend(
 
     Notes
     -----
-    The file that is open gives way, so this works in the background only.
+    This replaces the file that is open, so it works in the background only.
 
     Examples
     --------
@@ -146,7 +148,7 @@ def write_blend(
     )
 
 
-def _find_root(word: str | None) -> Any:
+def _find_root(word: str | None) -> RootTarget | None:
     """Return what carries the character over the ground."""
     targets = {target.value: target for target in scene.rig.root_target.RootTarget}
     if word is not None and word not in targets:

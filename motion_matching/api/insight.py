@@ -22,7 +22,7 @@ def inspect(
     settings: Mapping[str, Any] | None = None,
     performance: str | Path | Performance | None = None,
 ) -> Inspection:
-    """Inspect what a database holds, and what it covers of what its controller asks for.
+    """Inspect what a database holds, and how it covers what its controller asks for.
 
     Parameters
     ----------

@@ -65,8 +65,8 @@ def load(
 
     Notes
     -----
-    A .blend file takes the place of the file that is open, so it can be read in the background
-    only. Its loops and tags are not part of a clip: give the path itself to `build` to use them.
+    Reading a .blend file replaces the file that is open, so it works in the background only. Its
+    loops and tags are not part of a clip: give the path itself to `build` to use them.
 
     Examples
     --------

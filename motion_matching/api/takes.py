@@ -1,4 +1,4 @@
-"""Takes: make performances, perform them, measure what comes of it."""
+"""Takes: make performances, perform them, and measure the results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def make_performance(
     velocities : array_like (T, 2)
         Desired velocity on the ground in the world at each tick, m/s.
     facings : array_like (T,), optional
-        Desired headings in radians; NaN faces the movement, as does leaving them out.
+        Desired headings in radians; NaN, or no array, faces the movement.
     gaits : array_like (T,) or float
         From 0 (walk) to 1 (run).
     fps : float
@@ -83,7 +83,7 @@ def perform(
     feet: str | None = None,
     progress: ReportProgress | None = None,
 ) -> Take:
-    """Perform a take: the same that ``motion_matching take`` makes, to the byte.
+    """Perform a take, byte for byte the one that ``motion_matching take`` makes.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def bend_leg(
     # the hinge straightens: a smaller angle between the bones is a turn against it
     at_knee = quat.from_angle_axis(bent - (np.pi - np.arccos(np.clip(cosine, -1.0, 1.0))), axis)
     at_hip = quat.between(upper + quat.mul_vec(at_knee, lower), goal - hip)
-    of_shin, pitch = quat.mul(at_hip, at_knee), quat.between(arm, pitched)
-    of_foot = quat.mul(pitch, rotations[:, foot])
+    shin_turn, pitch = quat.mul(at_hip, at_knee), quat.between(arm, pitched)
+    foot_rotation = quat.mul(pitch, rotations[:, foot])
     distance = np.linalg.norm(targets - positions[:, toe], axis=-1)
     moved = (distance > CLOSE) | (now < leg.folded_length)
 
@@ -61,8 +61,8 @@ def bend_leg(
 
     above_hip, above_knee, above_ankle = (rotations[:, parents[b]] for b in (thigh, shin, foot))
     set_rotation(thigh, above_hip, quat.mul(at_hip, rotations[:, thigh]))
-    set_rotation(shin, quat.mul(at_hip, above_knee), quat.mul(of_shin, rotations[:, shin]))
-    set_rotation(foot, quat.mul(of_shin, above_ankle), of_foot)
+    set_rotation(shin, quat.mul(at_hip, above_knee), quat.mul(shin_turn, rotations[:, shin]))
+    set_rotation(foot, quat.mul(shin_turn, above_ankle), foot_rotation)
     if toe != foot:
         below = leg.chain[leg.foot + 1]
         raised = quat.mul(pitch, rotations[:, below])
@@ -71,7 +71,7 @@ def bend_leg(
             tip = quat.mul_vec(raised, np.array(leg.tip))
             floor = lowest - leg.foot_height + leg.tip_height
             raised = quat.mul(quat.between(tip, _raise_heel(tip, floor - targets[:, 2])), raised)
-        set_rotation(below, of_foot, raised)
+        set_rotation(below, foot_rotation, raised)
 
 
 def _move_aside(leg_vector: np.ndarray, further: np.ndarray) -> np.ndarray:

@@ -317,8 +317,8 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     on beyond a range as `beyond` says.
     """
     lengths = table.stops - table.starts
-    of_frame = np.repeat(np.arange(len(lengths)), lengths)
-    start, last = table.starts[of_frame], table.stops[of_frame] - 1
+    range_of_frame = np.repeat(np.arange(len(lengths)), lengths)
+    start, last = table.starts[range_of_frame], table.stops[range_of_frame] - 1
     frames = np.arange(len(table.track)) + time * table.fps
     inside = np.clip(frames, start, last)
     below = np.minimum(np.floor(inside + 1e-6).astype(np.int64), last)
@@ -327,7 +327,7 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     there = table.track[below] * (1 - mix) + table.track[above] * mix
     if beyond == "extrapolate":
         over = (frames - inside) / table.fps
-        at_start, at_end = (_measure_end_rates(table, side)[of_frame] for side in (1, -1))
+        at_start, at_end = (_measure_end_rates(table, side)[range_of_frame] for side in (1, -1))
         rate = np.where(over[:, None] > 0, at_end, at_start)
         outside = np.abs(over) > 1e-6
         there[outside] = _extrapolate_arc(there[outside], rate[outside], over[outside])

@@ -187,7 +187,7 @@ class MotionField:
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._current_neighbours = None
         if plans:
-            indices, lengths = (of_all[chosen] for of_all in self._action_neighbours)
+            indices, lengths = (rows[chosen] for rows in self._action_neighbours)
             self._current_neighbours = field, indices, lengths
         weights = actions[chosen]
         if step is None:

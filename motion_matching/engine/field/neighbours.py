@@ -282,8 +282,8 @@ class Neighbours:
     ) -> None:
         """Fill the results of queries (Q, 3, terms), together if they are similar."""
         if len(queries) == 1 or apart or not self._fill_together(queries, indices, distances):
-            for query, states, of_states in zip(queries, indices, distances, strict=True):
-                states[:], of_states[:] = self._find_for_one(query, len(states), apart)
+            for query, states, own_distances in zip(queries, indices, distances, strict=True):
+                states[:], own_distances[:] = self._find_for_one(query, len(states), apart)
 
     def _find_for_one(
         self, query: np.ndarray, k: int, apart: bool

@@ -77,9 +77,9 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
             f"'{text}' is not a frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
             f"CLIP:FRAME:{_MIRRORED}."
         )
-    shown = clip, mirrored
-    of_clip = [k for k, r in enumerate(database.ranges) if (r.clip, r.mirrored) == shown]
-    if not of_clip:
+    named = clip, mirrored
+    indices = [k for k, r in enumerate(database.ranges) if (r.clip, r.mirrored) == named]
+    if not indices:
         clips = sorted({r.clip for r in database.ranges})
         near = difflib.get_close_matches(clip, clips, 3, 0.5) or clips[:3]
         raise SettingsError(
@@ -87,9 +87,9 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
             f"{', '.join(near)}{' and others' if len(clips) > len(near) else ''}."
         )
     if which is not None:
-        of_clip = of_clip[which : which + 1]
+        indices = indices[which : which + 1]
     spans = []
-    for k in of_clip:
+    for k in indices:
         origin, start, stop = database.ranges[k], int(database.starts[k]), int(database.stops[k])
         offset = round((int(number) - origin.first_source_frame) / origin.source_frames_per_frame)
         if 0 <= offset < stop - start:
@@ -213,16 +213,23 @@ class _FrameSearch:
     def chosen(self) -> int:
         """The frame that a search enters, or the frame itself if playing on is best."""
         database, frame = self.database, self.frame
-        successor, tagged = database.successors[frame], database.make_tag_mask(self.tags)
-        leave = bool(successor < 0 or not tagged[successor])
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
-        if leave and excluded.all():
+        if self._reason_to_leave and excluded.all():
             # as the search does: stay in a short range, else better any motion than none
             allowed = database.find_candidates(self.settings.end_guard)
-            excluded = ~(allowed & tagged) if (allowed & tagged).any() else ~allowed
+            tagged = allowed & database.make_tag_mask(self.tags)
+            excluded = ~tagged if tagged.any() else ~allowed
         best = int(np.where(excluded, np.inf, self.costs).argmin())
         better = self.costs[best] < self.costs[frame] - self.settings.continuing_bias
-        return best if (leave or better) and not excluded[best] else frame
+        return best if (self._reason_to_leave or better) and not excluded[best] else frame
+
+    @cached_property
+    def _reason_to_leave(self) -> str:
+        """Why the search does not play on, whatever it costs; an empty string if it may."""
+        successor = self.database.successors[self.frame]
+        if successor < 0:
+            return "it ends here"
+        return "" if self.database.make_tag_mask(self.tags)[successor] else "the tags end here"
 
     def select_cheapest(self, count: int) -> list[int]:
         """Return the cheapest other frames, spread out, and the chosen one, sorted by cost."""
@@ -246,7 +253,7 @@ class _FrameSearch:
         if k == chosen:
             return "played on" if k == self.frame else "entered"
         if k == self.frame:
-            return f"left: {more:.3g} more" if more > 0 else "left: it ends here"
+            return f"left: {more:.3g} more" if more > 0 else f"left: {self._reason_to_leave}"
         if reason := _find_reason(self.exclusions, k):
             return f"excluded: {reason}"
         if more < 0:

@@ -51,11 +51,11 @@ def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
     scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(data.reach, simulation.reach, 1.0))
-    of_data = f"Where {len(data.paths)} frames lead within a second, facing up"
-    of_object = "Where the simulation object goes within a second"
+    data_title = f"Where {len(data.paths)} frames lead within a second, facing up"
+    object_title = "Where the simulation object goes within a second"
     return (
-        _draw_strands("strands", of_data, data, scale),
-        _draw_strands("strands of the simulation object", of_object, simulation, scale),
+        _draw_strands("strands", data_title, data, scale),
+        _draw_strands("strands of the simulation object", object_title, simulation, scale),
     )
 
 

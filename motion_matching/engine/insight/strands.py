@@ -18,8 +18,6 @@ Array = np.ndarray
 SECONDS = 1.0  # length of a strand
 MAX_SPEED = 5.0  # m/s, the lightest colour
 _POINTS = 11
-
-
 _COLOURS = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)]  # viridis
 
 

@@ -177,9 +177,9 @@ class MotionMatching:
 
     def compute_costs(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         """Return every frame's costs by feature (N, features) in a search at a frame, slowly."""
-        of_feature = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
+        belongs = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
         differences = (self._rows - self._make_query(trajectory, frame)).astype(np.float64)
-        return differences**2 @ of_feature.astype(np.float64)
+        return differences**2 @ belongs.astype(np.float64)
 
     def _get_tag_mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:

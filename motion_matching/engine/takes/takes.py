@@ -138,8 +138,8 @@ def report_clip(
     sources, contacts = make_source_bodies(database)
     floors = metrics.measure_toe_floors(sources)
     peaks = _measure_peak_accelerations(sources, database)
-    of_clip = {names[bone]: peak for bone, peak in peaks.items()}
-    hardest = np.array([of_clip.get(name, np.inf) for name in clip.skeleton.names])
+    peak_by_name = {names[bone]: peak for bone, peak in peaks.items()}
+    hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
     in_data = find_ticks_in_data(take, database)
     before = {} if live is None else {"live": baking.measure_feet(live, database, floors)}

@@ -167,6 +167,8 @@ def test_requested_tags_choose_the_frame_that_the_search_chooses(tag: str, lengt
         found = inspect_frame(database, SETTINGS, frame, goal, tags=wanted)
         method._frame, method._ticks_to_search = frame, 0
         assert method.advance(Goal(goal, wanted)).frame == found.chosen + 1
+        if frame == start + length - 1:
+            assert found.continuing.verdict == "left: the tags end here"
 
 
 def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(database: Database):
