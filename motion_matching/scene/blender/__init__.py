@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         actions,
         channels,
         curve_poses,
+        curves,
         evaluation,
         files,
         handle,

@@ -7,7 +7,6 @@ and `groups` alike.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -17,13 +16,10 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError, RigError
+from .curves import ON_KEY, create_curve, parse_bone_name, read_keys, write_linear_keys
 from .handle import Handle, find_read_armature
 
-LINEAR = 1  # the number of this interpolation, for foreach_set
-ON_KEY = 1e-3  # frames by which a key may miss its frame
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
-_STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|scale)$")
-_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 _MAX_KEYS = 40_000  # read between two pauses: some milliseconds
 _MAX_CURVES = 300  # written between two pauses: some milliseconds
 
@@ -205,26 +201,6 @@ def write_channel(
         write_linear_keys(create_curve(bag, data_path, component, group), frames, values[component])
 
 
-def create_curve(bag: Any, data_path: str, component: int, group: str = "") -> Any:
-    """Create a curve without keys in a channelbag, and in a group if one is named."""
-    curve = bag.fcurves.new(data_path, index=component)
-    if group:
-        curve.group = bag.groups.get(group) or bag.groups.new(group)
-    return curve
-
-
-def write_linear_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Replace a curve's keys by linear ones: `values` (F,) at rising `frames` (F,)."""
-    points = curve.keyframe_points
-    if len(points) > len(frames):
-        points.clear()
-    points.add(len(frames) - len(points))
-    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
-    # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are,
-    # other types one by one
-    points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.uint8))
-
-
 def fill_steps(
     action: bpy.types.Action, curves: Sequence[tuple[str, int, np.ndarray]], frames: np.ndarray
 ) -> Iterator[None]:
@@ -243,13 +219,6 @@ def fill_steps(
             curve = create_curve(bag, path, component) if is_new else existing[index]
             write_linear_keys(curve, frames, values)
     action.update_tag()
-
-
-def _read_keys(curve: bpy.types.FCurve) -> np.ndarray:
-    """Return a curve's keys (F, 2), frame and value."""
-    keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-    curve.keyframe_points.foreach_get("co", keys)
-    return keys.reshape(-1, 2)
 
 
 def _get_channel(curve: bpy.types.FCurve) -> tuple[str, int]:
@@ -345,17 +314,6 @@ def find_moved_bones(curves: Iterable[bpy.types.FCurve]) -> set[str]:
     return {bone for curve in curves if (bone := parse_bone_name(curve.data_path)) is not None}
 
 
-def parse_bone_name(data_path: str) -> str | None:
-    """Return the bone that a path such as 'pose.bones["Hips"].location' leads to, or None."""
-    match = _BONE.match(data_path)
-    return bpy.utils.unescape_identifier(match[1]) if match else None
-
-
-def build_bone_path(bone: str) -> str:
-    """Return the data path of a pose bone."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
-
-
 def compute_frame_range(
     action: bpy.types.Action, curves: Iterable[bpy.types.FCurve]
 ) -> tuple[int, int]:
@@ -377,7 +335,7 @@ def find_selected_frame_range(curves: Iterable[bpy.types.FCurve]) -> tuple[int, 
     for curve in curves:
         selected = np.empty(len(curve.keyframe_points), bool)
         curve.keyframe_points.foreach_get("select_control_point", selected)
-        frames.append(_read_keys(curve)[selected, 0])
+        frames.append(read_keys(curve)[selected, 0])
     joined = np.concatenate(frames)
     return (round(joined.min()), round(joined.max())) if len(joined) else None
 
@@ -390,23 +348,3 @@ def get_scene_fps(scene: bpy.types.Scene) -> float:
 def is_cyclic(action: bpy.types.Action) -> bool:
     """Return whether the action is marked as a cycle whose last frame repeats its first."""
     return action.use_frame_range and action.use_cyclic
-
-
-def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
-    """Return a curve's values (F,) at rising whole frames (F,), as Blender evaluates it."""
-    times, heights = _read_keys(curve).T
-    ends_hold = len(times) > 0 and (
-        curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1])
-    )
-    # integers and enums change in steps, whatever their keys say
-    stepless = _STEPLESS.search(curve.data_path) and all(part.mute for part in curve.modifiers)
-    if stepless and ends_hold and np.all(np.diff(times) > 0):
-        inner = np.clip(frames, times[0], times[-1])
-        near = np.searchsorted(times, inner)
-        if np.array_equal(times[near], inner):  # interpolation does not matter with a key on each
-            return heights[near]
-        interpolations = np.empty(len(times), dtype=np.int32)
-        curve.keyframe_points.foreach_get("interpolation", interpolations)
-        if np.all(interpolations == LINEAR):
-            return np.interp(frames, times, heights).astype(np.float32)
-    return np.fromiter(map(curve.evaluate, frames.tolist()), np.float32, len(frames))

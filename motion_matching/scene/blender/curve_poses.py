@@ -16,6 +16,7 @@ import numpy as np
 
 from ...engine.maths import quat
 from . import actions
+from .curves import build_bone_path, evaluate_curve, parse_bone_name
 from .rotation_modes import from_mode, get_rotation_property
 from .transforms import REST, compose_matrices, compute_local_poses
 
@@ -37,7 +38,7 @@ class Channels:
 
     def load(self, curve: bpy.types.FCurve) -> None:
         """Read one of the curves now, so that Blender is not asked for its values again."""
-        self._parts[curve.data_path][curve.array_index] = actions.evaluate_curve(curve, self.frames)
+        self._parts[curve.data_path][curve.array_index] = evaluate_curve(curve, self.frames)
 
     def iterate_loaded(self, frames: slice) -> Iterator[tuple[str, int, np.ndarray]]:
         """Yield path, component and values (F,), at some frames, of each curve that was loaded."""
@@ -54,14 +55,14 @@ class Channels:
         for component, part in parts.items():
             if component < len(rest):
                 if not isinstance(part, np.ndarray):
-                    part = actions.evaluate_curve(part, self.frames)
+                    part = evaluate_curve(part, self.frames)
                 result[component] = part
         return result
 
     @cached_property
     def has_scale(self) -> bool:
         """Whether a bone is ever scaled; many exports key a scale of one on every frame."""
-        paths = [path for path in self.paths if actions.parse_bone_name(path) is not None]
+        paths = [path for path in self.paths if parse_bone_name(path) is not None]
         scales = (self.read(path, REST["scale"]) for path in paths if path.endswith(".scale"))
         return any(np.any(np.abs(values - 1.0) > _ONE) for values in scales)
 
@@ -99,7 +100,7 @@ class StaticArmature:
             bone, mode = obj.data.bones[name], obj.pose.bones[name].rotation_mode
             parent = indices[bone.parent.name] if bone.parent else -1
             connected = bone.use_connect and parent >= 0
-            path, rest = actions.build_bone_path(name), np.array(bone.matrix_local, np.float64)
+            path, rest = build_bone_path(name), np.array(bone.matrix_local, np.float64)
             if bone.parent:
                 rest = np.linalg.inv(np.array(bone.parent.matrix_local, np.float64)) @ rest
             bones.append(StaticBone(name, path, parent, rest, mode, connected))

@@ -21,6 +21,7 @@ import numpy as np
 from ...engine import database
 from ...engine.errors import DatabaseError, MotionDataError
 from ..blender import actions
+from ..blender.curves import LINEAR
 from ..rig.armature import read_rest_bytes
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
     interpolations = np.empty(len(points), dtype=np.uint8)
     points.foreach_get("interpolation", interpolations)
     yield interpolations.tobytes()
-    linear = bool(np.all(interpolations == actions.LINEAR))
+    linear = bool(np.all(interpolations == LINEAR))
     for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
         numbers = np.empty(2 * len(points), dtype=np.float32)
         points.foreach_get(name, numbers)

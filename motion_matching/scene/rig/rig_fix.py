@@ -15,6 +15,7 @@ from mathutils import Matrix
 from ...engine.errors import RigError
 from ...engine.maths import quat
 from ..blender import actions
+from ..blender.curves import parse_bone_name
 from .armature import compute_rest_frame
 
 # constraints that hold no length, or only ones that Blender measures anew
@@ -138,7 +139,7 @@ def _find_location_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     """Return the curves in all slots of an action that move bones off their rest, muted too."""
     curves = [curve for bag in actions.get_channelbags(action) for curve in bag.fcurves]
     at_end = [curve for curve in curves if curve.data_path.endswith(".location")]
-    return [curve for curve in at_end if actions.parse_bone_name(curve.data_path) is not None]
+    return [curve for curve in at_end if parse_bone_name(curve.data_path) is not None]
 
 
 def _scale_curve(curve: bpy.types.FCurve, factor: float) -> None:

@@ -22,6 +22,7 @@ from ..blender.channels import (
     find_unlocked_components,
     has_motion,
 )
+from ..blender.curves import build_bone_path
 from ..blender.keys import KeyTrack
 from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
 from ..blender.transforms import REST, ROTATIONS, Transform
@@ -100,7 +101,7 @@ def bake(
             at, values = frames[mask], channel.values[:, mask]
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
-            paths = [actions.build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
+            paths = [build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
             replaced = {f"{path}.{name}" for path in paths for name in REST}
             if moving:
                 replaced |= {"location", *ROTATIONS}
@@ -135,7 +136,7 @@ def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> 
     rotations = np.ascontiguousarray(clip.rotations.transpose(1, 2, 0), dtype=np.float32)
     result = []
     for i, name in enumerate(fitted.bones):
-        pose, path = obj.pose.bones[name], actions.build_bone_path(name)
+        pose, path = obj.pose.bones[name], build_bone_path(name)
         mode = pose.rotation_mode
         count = clip.frame_count if has_motion(rotations[i]) else 1
         values = to_mode(turns[i] @ rotations[i, :, :count], mode)
@@ -157,7 +158,7 @@ def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> 
 
 def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
     """Build single keys that put a bone at rest."""
-    pose, path = obj.pose.bones[name], actions.build_bone_path(name)
+    pose, path = obj.pose.bones[name], build_bone_path(name)
     turn = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
     parts = (
         ("rotation", get_rotation_property(pose.rotation_mode), turn),
@@ -172,7 +173,7 @@ def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
 
 def _build_scale_channel(name: str) -> _Channel:
     """Build a single key that takes the scale off a bone."""
-    path = f"{actions.build_bone_path(name)}.scale"
+    path = f"{build_bone_path(name)}.scale"
     return _Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
-from ..blender.actions import build_bone_path, has_nla_tracks
+from ..blender.actions import has_nla_tracks
 from ..blender.channels import (
     OBJECT_GROUP,
     STILL,
@@ -24,6 +24,7 @@ from ..blender.channels import (
     check_connected,
     find_unlocked_components,
 )
+from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable
 from ..blender.rotation_modes import get_rotation_property, to_mode_near
 from ..blender.transforms import REST, invert

@@ -16,6 +16,7 @@ import numpy as np
 from ...engine.errors import MotionMatchingError, RigError
 from ..blender import actions, playback
 from ..blender.channels import has_motion
+from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable
 from ..blender.transforms import ROTATIONS
 from . import splicing
@@ -224,7 +225,7 @@ def _write_all(action: bpy.types.Action, ticks: RecordedTicks) -> None:
             count = len(ticks.frames) if has_motion(values) else 1
             _write_track(action, track, ticks.frames[:count], values[:, :count])
     for bone in ticks.scaled:
-        path = f"{actions.build_bone_path(bone)}.scale"
+        path = f"{build_bone_path(bone)}.scale"
         actions.write_channel(action, path, ticks.frames[:1], np.ones((3, 1)), bone)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..blender.actions import LINEAR, ON_KEY, create_curve, get_channelbag, write_linear_keys
+from ..blender.actions import get_channelbag
 from ..blender.channels import OBJECT_GROUP
+from ..blender.curves import LINEAR, ON_KEY, create_curve, write_linear_keys
 from .pose_writer import Track
 
 _VECTOR = 2  # the number of a type of handles, for foreach_set

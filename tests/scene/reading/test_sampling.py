@@ -18,7 +18,7 @@ from motion_matching.engine.errors import MotionDataError, RigError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender import actions, curve_poses
 from motion_matching.scene.reading import sampling
 from motion_matching.scene.reading.sampling import sample, sample_steps
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature, read_skeleton
@@ -598,9 +598,9 @@ def obj():
 
 def test_an_action_is_evaluated_in_pieces_as_in_one(monkeypatch, obj):
     walk = bpy.data.actions["walk_curves"]
-    asked, values = [], actions.evaluate_curve
+    asked, values = [], curve_poses.evaluate_curve
     monkeypatch.setattr(
-        actions,
+        curve_poses,
         "evaluate_curve",
         lambda curve, frames: asked.append(curve.data_path) or values(curve, frames),
     )

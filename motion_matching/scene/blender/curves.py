@@ -1,0 +1,72 @@
+"""Single curves of animation: their paths, their keys, and their values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import bpy
+import numpy as np
+
+LINEAR = 1  # the number of this interpolation, for foreach_set
+ON_KEY = 1e-3  # frames by which a key may miss its frame
+_STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|scale)$")
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+
+
+def parse_bone_name(data_path: str) -> str | None:
+    """Return the bone that a path such as 'pose.bones["Hips"].location' leads to, or None."""
+    match = _BONE.match(data_path)
+    return bpy.utils.unescape_identifier(match[1]) if match else None
+
+
+def build_bone_path(bone: str) -> str:
+    """Return the data path of a pose bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+
+
+def create_curve(bag: Any, data_path: str, component: int, group: str = "") -> Any:
+    """Create a curve without keys in a channelbag, and in a group if one is named."""
+    curve = bag.fcurves.new(data_path, index=component)
+    if group:
+        curve.group = bag.groups.get(group) or bag.groups.new(group)
+    return curve
+
+
+def write_linear_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
+    """Replace a curve's keys by linear ones: `values` (F,) at rising `frames` (F,)."""
+    points = curve.keyframe_points
+    if len(points) > len(frames):
+        points.clear()
+    points.add(len(frames) - len(points))
+    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+    # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are,
+    # other types one by one
+    points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.uint8))
+
+
+def read_keys(curve: bpy.types.FCurve) -> np.ndarray:
+    """Return a curve's keys (F, 2), frame and value."""
+    keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", keys)
+    return keys.reshape(-1, 2)
+
+
+def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
+    """Return a curve's values (F,) at rising whole frames (F,), as Blender evaluates it."""
+    times, heights = read_keys(curve).T
+    ends_hold = len(times) > 0 and (
+        curve.extrapolation == "CONSTANT" or (times[0] <= frames[0] and frames[-1] <= times[-1])
+    )
+    # integers and enums change in steps, whatever their keys say
+    stepless = _STEPLESS.search(curve.data_path) and all(part.mute for part in curve.modifiers)
+    if stepless and ends_hold and np.all(np.diff(times) > 0):
+        inner = np.clip(frames, times[0], times[-1])
+        near = np.searchsorted(times, inner)
+        if np.array_equal(times[near], inner):  # interpolation does not matter with a key on each
+            return heights[near]
+        interpolations = np.empty(len(times), dtype=np.int32)
+        curve.keyframe_points.foreach_get("interpolation", interpolations)
+        if np.all(interpolations == LINEAR):
+            return np.interp(frames, times, heights).astype(np.float32)
+    return np.fromiter(map(curve.evaluate, frames.tolist()), np.float32, len(frames))
