@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ..engine.control.ground import Ground, Wall
 from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings, Speeds
 from ..engine.database.build import BuildSettings
@@ -161,3 +162,9 @@ def add_obstacles(obj: bpy.types.Object, performance: Performance) -> Performanc
         return performance
     floor, walls = build_ground(collect_visible_triangles(collection))
     return replace(performance, floor=floor, walls=walls)
+
+
+def read_ground(obj: bpy.types.Object) -> tuple[Ground, tuple[Wall, ...]]:
+    """Return the ground of a character with the walls on it, and these walls."""
+    performance = add_obstacles(obj, Performance("", 1.0, ()))
+    return performance.ground, performance.walls

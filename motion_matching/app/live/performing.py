@@ -8,7 +8,6 @@ import bpy
 
 from ...engine.control.ground import Ground
 from ...engine.control.method import Method
-from ...engine.control.performance import Performance
 from ...engine.control.performer import Performer
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
@@ -20,7 +19,7 @@ from ...scene.writing.pose_writer import PoseWriter
 from ..build import load_or_build_steps
 from ..characters import get_armature, get_root_target
 from ..insight import map_database_steps
-from ..settings import add_obstacles, get_performer_settings
+from ..settings import get_performer_settings, read_ground
 from ..steps import Steps, run_in_background_steps
 from ..training import ChosenMethod
 from ..typed import settings_of
@@ -61,7 +60,7 @@ def start(
 
     def create() -> LiveSession:
         root, root_bone = get_root_target(obj)
-        place = add_obstacles(obj, Performance("", method.fps, ()))
+        ground, walls = read_ground(obj)
         writer = PoseWriter(
             obj,
             database.skeleton,
@@ -70,10 +69,10 @@ def start(
             hips=database.role_names["hips"],
             collection=settings_of(obj).play.collection,
         )
-        steering = source(place.ground) if callable(source) else source
-        performer = Performer(method, settings, place.ground)
-        session = Session(performer, steering, writer, walls=place.walls)
-        live = LiveSession(obj, session, keyboard, database, place.walls)
+        steering = source(ground) if callable(source) else source
+        performer = Performer(method, settings, ground)
+        session = Session(performer, steering, writer, walls=walls)
+        live = LiveSession(obj, session, keyboard, database, walls)
         live.field = get_field_controller(method)
         if live.field:
             session.adapt_intent = live.field.adapt_intent

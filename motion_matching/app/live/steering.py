@@ -72,9 +72,8 @@ def _create_leader(play: Any, settings: PerformerSettings, fps: float, ground: G
         speed = (settings.run if gait else settings.walk).forward
         return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=gait)
     if play.steer == "target":
-        read_target = partial(
-            placements.read_object_placement, Handle.from_block(play.target, "objects")
-        )
+        target = Handle.from_block(play.target, "objects")
+        read_target = partial(placements.read_object_placement, target)
         return TargetInput(read_target, settings, gait=gait, turns=True, ground=ground)
     return ReplayInput(*_read_recording(play.take, settings.weights, fps))
 

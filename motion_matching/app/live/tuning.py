@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import bpy
 
 from ...engine.control.ideal import Ideal
-from ...engine.control.performance import Performance
 from ...engine.control.performer import Performer
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
@@ -20,7 +19,7 @@ from ...scene.staging.marker_writer import MarkerWriter
 from ..characters import get_placement
 from ..content import compute_key
 from ..library import get_library
-from ..settings import add_obstacles, get_performer_settings
+from ..settings import get_performer_settings, read_ground
 from ..typed import settings_of
 from . import host, steering
 from .host import LiveSession
@@ -56,13 +55,13 @@ def _create_tuning(
 ) -> TuningSession:
     fps, database = get_scene_fps(bpy.context.scene), _load_database(obj)
     settings = get_performer_settings(obj, database)
-    place = add_obstacles(obj, Performance("", fps, ()))
-    play, ground = settings_of(obj).play, place.ground
+    ground, walls = read_ground(obj)
+    play = settings_of(obj).play
     source = steering.create_input(play, keyboard, others, settings, fps, ground)
     writer = MarkerWriter(TuningSession.take_name, get_placement(obj))
     performer = Performer(Ideal(fps), settings, ground)
-    session = Session(performer, source, writer, walls=place.walls)
-    live = TuningSession(obj, session, keyboard, None, place.walls)
+    session = Session(performer, source, writer, walls=walls)
+    live = TuningSession(obj, session, keyboard, None, walls)
     live.speeds_database = database
     return live
 
