@@ -13,6 +13,7 @@ from ..engine.database.database import Database
 from ..engine.database.sources import Source
 from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ..engine.motion import bvh
+from ..engine.progress import ReportProgress
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
 from ..scene.reading.sampling import SampledClip
@@ -23,7 +24,7 @@ from .library import get_file_digests, get_library
 from .settings import get_build_settings
 from .source_files import find_file
 from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
-from .steps import ReportProgress, Steps, map_steps, run_in_background_steps, scale_progress_steps
+from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of
 
 _MAX_NOTES = 4

@@ -16,13 +16,14 @@ from ..engine.database.database import Database
 from ..engine.errors import RigError
 from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
+from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..scene.reading.sampling import sample
 from ..scene.rig.armature import to_blender_names
 from .build import load_or_build_steps
 from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
-from .steps import ReportProgress, Steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .takes import join_takes, perform_steps, read_parts_on_ground
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.control.rollout import simulate
 from ..engine.insight import coverage, inspection, pose_map, strands
+from ..engine.progress import ReportProgress
 from ..scene.writing import recording
 from . import callbacks, status
 from .build import load_or_build_steps
@@ -21,7 +22,7 @@ from .characters import get_armature
 from .items import get_active
 from .runtime import runtime
 from .settings import get_controller_state, get_performer_settings
-from .steps import ReportProgress, Steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .takes import read_parts_on_ground
 from .typed import settings_of
 

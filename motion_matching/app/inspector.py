@@ -23,6 +23,7 @@ from ..engine.insight.feature_strokes import Stroke
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
+from ..engine.progress import ReportProgress
 from ..scene.blender import actions
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
@@ -34,7 +35,7 @@ from .runtime import runtime
 from .settings import get_performer_settings
 from .source_files import find_file
 from .sources import check_source, find_source_problem, get_active_source
-from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
+from .steps import Steps, run_in_background_steps, scale_report
 from .takes import TakePart, read_parts_on_ground
 from .training import ChosenMethod
 from .typed import settings_of

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import bpy
 
+from ..engine.progress import ReportProgress, ReportShare
 from . import callbacks
 from .runtime import runtime
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[str, float], None, Result]
-ReportProgress = Callable[[str, float], None]
 
 _MIN_ESTIMATE_TIME = 0.5  # seconds that a stage lasts before its end is estimated
 _JOIN_TIMEOUT = 0.005  # seconds that a step waits for the thread
@@ -65,9 +65,7 @@ def scale_progress_steps(steps: Steps[Result], index: int, count: int) -> Steps[
     return map_steps(steps, lambda progress: (progress[0], (index + progress[1]) / count))
 
 
-def scale_report(
-    report: ReportProgress, stage: str, index: int, count: int
-) -> Callable[[float], None]:
+def scale_report(report: ReportProgress, stage: str, index: int, count: int) -> ReportShare:
     """Return what reports the part done (0..1) of one of `count` equal tasks."""
     return lambda done: report(stage, (index + done) / count)
 

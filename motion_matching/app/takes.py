@@ -17,6 +17,7 @@ from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.matching.method import MotionMatching
 from ..engine.maths.planar import rotate_xy
+from ..engine.progress import ReportProgress
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
 from ..scene.blender.actions import get_scene_fps
@@ -28,7 +29,7 @@ from . import callbacks, items
 from .build import load_or_build_steps
 from .characters import get_armature, get_placement, get_root_target
 from .settings import add_obstacles, get_performer_settings
-from .steps import ReportProgress, Steps, run_in_background_steps, scale_report
+from .steps import Steps, run_in_background_steps, scale_report
 from .training import ChosenMethod
 from .typed import settings_of
 

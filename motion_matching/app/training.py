@@ -23,13 +23,14 @@ from ..engine.errors import MotionMatchingError, SettingsError
 from ..engine.field import quality
 from ..engine.field.quality import QUALITIES
 from ..engine.field.tasks import Tasks, space_speeds
+from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from . import learning_curves, status
 from .build import load_or_build_steps
 from .characters import get_armature
 from .library import get_library
 from .runtime import runtime
-from .steps import ReportProgress, Steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .typed import settings_of
 
 if TYPE_CHECKING:
