@@ -33,7 +33,7 @@ def unschedule_all() -> None:
 
 
 def start_timer(window: bpy.types.Window, seconds: float) -> Callable[[], None]:
-    """Send timer events to a window's operators; return what ends that, also without the window."""
+    """Send timer events to a window's operators; return what ends that, even without the window."""
     timer = bpy.context.window_manager.event_timer_add(seconds, window=window)
     timers = runtime.window_timers
     timers.append(timer)

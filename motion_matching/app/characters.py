@@ -48,7 +48,7 @@ def get_bone_choice(obj: bpy.types.Object) -> str | None:
 
 
 def get_placement(obj: bpy.types.Object) -> engine.control.performer.Placement:
-    """Return where an armature stands and what it faces: its turn about Z, however it is tilted."""
+    """Return where an armature stands and faces: its turn about Z, however it is tilted."""
     matrix = obj.matrix_world
     turn = matrix.to_quaternion()
     yaw = 2.0 * math.atan2(turn.z, turn.w)

@@ -13,7 +13,7 @@ from .typed import to_plain_value
 
 
 def build_schema(features: Any) -> Schema:
-    """Return the features, or the shipped default if none are listed. SettingsError for times."""
+    """Return the features, the shipped default if none are listed. SettingsError for wrong ones."""
     if not features.items:
         return load_schema("default")
     return schema_from_dict(get_features_data(features), "The list of features")

@@ -74,7 +74,7 @@ class Runtime:
     file_digests: FileDigests | None = None  # of files that sources read
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None
-    # by session_uid, to comparisons
+    # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)
     coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)

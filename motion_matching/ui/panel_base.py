@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     _Base = bpy.types.Panel
     _Lists = bpy.types.UIList
 else:
-    _Base = _Lists = object  # as of operators
+    _Base = _Lists = object  # as in `operator_base`
 
 State = tuple[Any, str]  # icon and words
 
@@ -53,7 +53,7 @@ class ArmaturePanel(Panel):
 
 
 class StateHeader(Panel):
-    """A mixin of panels about the active armature that show a state in the header, also closed."""
+    """A mixin of panels of the active armature that show a state in the header, even closed."""
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)

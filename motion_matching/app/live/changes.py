@@ -41,7 +41,7 @@ class ChangeDetector:
     def describe_armature_change(self, obj: bpy.types.Object, session: Session) -> str:
         """Return why the session must end (the armature changed), or an empty string."""
         if obj.data.session_uid != self._data:
-            return f"The live session has ended, because armature '{obj.name}' has got other bones."
+            return f"The live session has ended, because armature '{obj.name}' has other bones now."
         names = obj.pose.bones.keys()
         if names != self._bones and len(names) == len(self._bones):
             renamed = dict(zip(self._bones, names, strict=True))

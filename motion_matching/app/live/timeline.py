@@ -24,8 +24,7 @@ def get_seconds(scene: bpy.types.Scene) -> float:
 class TimelineFollower:
     """Whether a session follows the timeline, where that was last, and if a recording plays it.
 
-    The timeline `has_leapt` if it went back, or further on than playback does, until it is followed
-    anew.
+    `has_leapt` says, until `begin`, that it went back, or further ahead than playback does.
     """
 
     def __init__(self) -> None:

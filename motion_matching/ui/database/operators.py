@@ -24,6 +24,7 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
+from ..panel_base import format_count
 from ..typed_properties import TOLERANCE, choice, number, text
 from .operators_sources import select_only
 
@@ -69,7 +70,8 @@ any time"""
         freed, in_use = app.library.get_library().clear()
         app.status.invalidate()
         if in_use:
-            message = f"{in_use} files are in use and stay; clear the cache again after a restart"
+            files = format_count(in_use, "file")
+            message = f"Kept {files} still in use; clear the cache again after a restart"
             self.report({"WARNING"}, message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 

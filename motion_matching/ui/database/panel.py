@@ -22,6 +22,7 @@ from ..panel_base import (
     draw_progress,
     draw_small_lines,
     draw_wrapped_text,
+    format_count,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
@@ -112,7 +113,8 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: 
     if status.kind != "fresh":
         return
     length = app.status.format_length(status.frames, status.seconds, status.fps)
-    size = f"{status.clips} clips, {status.bones} bones, {status.megabytes:.0f} MB"
+    counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
+    size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     draw_small_lines(layout, (length, size), "CHECKMARK")
     draw_wrapped_text(layout, status.coverage, "BLANK1")
     for note in notes.splitlines():

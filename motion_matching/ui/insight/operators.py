@@ -44,7 +44,7 @@ def has_inspectable(context: bpy.types.Context) -> str:
 
 
 def is_inspecting(context: bpy.types.Context) -> str:
-    return "" if runtime.inspector else n_("No frame is inspected")
+    return "" if runtime.inspector else n_("Inspect a frame first")
 
 
 class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):

@@ -132,9 +132,8 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
 
 def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
     source = inspector.database.get_frame_source(frame)
-    clip = source.clip_label
-    place = f"Frame {source.frame}, {frame} of the database"
-    draw_small_lines(layout, (clip, place, *inspector.lines), "ACTION")
+    position = f"Frame {source.frame}, {frame} of the database"
+    draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
 
 def _draw_costs(

@@ -107,11 +107,11 @@ def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]
     return [(x + dx, y + dy) for dx, dy in offsets]
 
 
-def _build_object_paths(place: Placement) -> list[list[tuple[float, float]]]:
+def _build_object_paths(seen: Placement) -> list[list[tuple[float, float]]]:
     """Return a ring around a position, and a stroke from it to where it faces."""
-    ring = [(place.x + _RING * x, place.y + _RING * y) for x, y in _CIRCLE]
-    ahead = math.sin(place.yaw), -math.cos(place.yaw)
-    stroke = [(place.x + r * ahead[0], place.y + r * ahead[1]) for r in (_RING, 1.8 * _RING)]
+    x, y, yaw = seen
+    ring = [(x + _RING * a, y + _RING * b) for a, b in _CIRCLE]
+    stroke = [(x + r * math.sin(yaw), y - r * math.cos(yaw)) for r in (_RING, 1.8 * _RING)]
     return [ring, stroke]
 
 

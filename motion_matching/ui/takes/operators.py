@@ -142,8 +142,9 @@ class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
 def has_loose_takes(context: bpy.types.Context) -> str:
     takes = get_active_settings(context).takes
     if not takes:
-        return n_("There is no take")
-    return n_("All takes are kept") if all(take.is_kept for take in takes) else ""
+        return n_("Bake or record a take first")
+    message = n_("All takes are kept: release one first, with the shield in the list")
+    return message if all(take.is_kept for take in takes) else ""
 
 
 class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):

@@ -161,7 +161,7 @@ def test_it_ends_and_what_was_there_comes_back(what: str, tmp_path: Path) -> Non
         ),
         "unregister": (motion_matching.unregister, ("disabled",)),
         "error in a tick": (break_step, ("An error",)),
-        "input has ended": (lambda: c.run(400), ("no more",)),
+        "input has ended": (lambda: c.run(400), ("The input has ended",)),
     }[what]
 
     c = Character()

@@ -193,7 +193,7 @@ def test_a_steered_path_stays_and_steers_again(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.array(again), places, atol=1e-9)
     hero.run(3)
     assert runtime.live is None
-    assert "no more" in live.ending
+    assert "The input has ended" in live.ending
 
     character = Hero.start(
         hero,
@@ -271,7 +271,7 @@ def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
     assert tuple(live.session._history.intents[-30:]) == later
     hero.run(1)
     assert runtime.live is None
-    assert "no more" in live.ending
+    assert "The input has ended" in live.ending
 
     # what is recorded of it is solved again as any other recording
     live = led(chosen)

@@ -139,7 +139,7 @@ def test_coverage_is_measured_told_and_told_to_be_stale(obj):
     [part] = recording.read_recorded_parts(take)
     rest = part["ticks"], part["fps"], part["lead_in"]
     recording.store_performance(take, part["performance"], 10.0, *rest)
-    assert "recorded into" in insight.explain_staleness(obj, beside)
+    assert "recording has changed" in insight.explain_staleness(obj, beside)
 
     # another file has nothing of it
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
