@@ -68,12 +68,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A search: the cost of playing on, the best candidates in order, and its duration."""
+    """A search: the features' labels, the cost of playing on, and the best candidates in order."""
 
     labels: tuple[str, ...]
     continuing: Candidate
     candidates: tuple[Candidate, ...]
-    seconds: float
 
 
 class Method(Protocol):

@@ -156,6 +156,6 @@ def make_tasks(
     return Tasks(directions, space_speeds(fastest) if "speed" in names else (), tuple(tags))
 
 
-def space_speeds(fastest: float, count: int = 5) -> tuple[float, ...]:
-    """Return evenly spaced speeds from standing to the fastest, in m/s."""
-    return tuple(np.linspace(0.0, fastest, count).round(3).tolist())
+def space_speeds(fastest: float) -> tuple[float, ...]:
+    """Return five evenly spaced speeds from standing to the fastest, in m/s."""
+    return tuple(np.linspace(0.0, fastest, 5).round(3).tolist())

@@ -19,7 +19,7 @@ from ..database.database import Database
 from .strands import sample_evenly
 
 Array = np.ndarray
-LANDMARKS = 300
+_LANDMARKS = 300
 _CHUNK = 4096  # frames whose distances are computed at a time
 _SAMPLE = 1000  # frames that stress is measured on
 
@@ -125,7 +125,7 @@ class PoseMap:
         }
 
 
-def build_pose_map(database: Database, landmarks: int = LANDMARKS) -> PoseMap:
+def build_pose_map(database: Database) -> PoseMap:
     """Map a database's frames by its features, normalized and weighted as in the search."""
     schema, mean, count = database.schema, database.normalization.mean, database.frame_count
     scale = database.normalization.compute_scale(schema.weights)
@@ -135,7 +135,7 @@ def build_pose_map(database: Database, landmarks: int = LANDMARKS) -> PoseMap:
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)
         for start in range(dimensions.start, dimensions.stop, len(feature.axes))
     )
-    chosen = features[:, _select_evenly(count, landmarks)]
+    chosen = features[:, _select_evenly(count, _LANDMARKS)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
     chunks = (features[:, start : start + _CHUNK] for start in range(0, count, _CHUNK))
     located = [scaled.locate(compute_dissimilarities(c, chosen, vectors)) for c in chunks]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..control.ground import Ground
 from ..control.method import Goal, Method, Motion
 from ..control.performance import Performance
 from ..control.performer import Performer
@@ -55,12 +54,11 @@ def watch(
     settings: PerformerSettings,
     performance: Performance,
     progress: ReportShare | None = None,
-    ground: Ground | None = None,
     controller: Callable[[Database, PerformerSettings], Method] = MotionMatching,
 ) -> WatchedTake:
-    """Perform with a method and record its goals, on the performance's ground by default."""
+    """Perform with a method on the performance's ground, and record its goals."""
     method = _GoalRecorder(controller(database, settings), settings)
-    performer = Performer(cast(Method, method), settings, ground or performance.ground)
+    performer = Performer(cast(Method, method), settings, performance.ground)
     take = solve(performer, performance, progress)
     return WatchedTake(take, tuple(method.goals), tuple(method.choices))
 

@@ -193,7 +193,7 @@ class MotionMatching:
         """How long the last search took."""
         return self._last.seconds if self._last else 0.0
 
-    def explain(self, count: int = 8) -> Explanation | None:
+    def explain(self, count: int) -> Explanation | None:
         """Return the last search in full, or None before the first. Too slow for every tick."""
         if self._last is None:
             return None
@@ -205,7 +205,7 @@ class MotionMatching:
         labels = tuple(f.label for f in self.database.schema.features)
         continuing = self._make_candidate(last.query, last.frame)
         candidates = tuple(self._make_candidate(last.query, int(f)) for f in frames)
-        return Explanation(labels, continuing, candidates, last.seconds)
+        return Explanation(labels, continuing, candidates)
 
     def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
         squares = (query - self._rows[frame]).astype(np.float64) ** 2

@@ -15,7 +15,6 @@ import numpy as np
 from .. import files
 from ..control import performance as performances
 from ..control import rollout, scripts
-from ..control.ground import Ground
 from ..control.method import Candidate, Method
 from ..control.performance import Performance
 from ..control.performer import Performer
@@ -86,11 +85,10 @@ def perform(
     settings: PerformerSettings,
     performance: Performance,
     progress: ReportShare | None = None,
-    ground: Ground | None = None,
     controller: Controller = MotionMatching,
 ) -> Take:
-    """Perform with a controller and return the take, on the performance's ground by default."""
-    performer = Performer(controller(database, settings), settings, ground or performance.ground)
+    """Perform with a controller on the performance's ground, and return the take."""
+    performer = Performer(controller(database, settings), settings, performance.ground)
     return rollout.solve(performer, performance, progress)
 
 

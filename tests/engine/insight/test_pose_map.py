@@ -112,7 +112,7 @@ def test_stress_is_nothing_on_a_plane_and_grows_with_what_is_lost(points: np.nda
 def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(
     demo_database: Database,
 ):
-    found = build_pose_map(demo_database, landmarks=200)
+    found = build_pose_map(demo_database)
     places = found.mds
     assert places.shape == found.pca.shape == (demo_database.frame_count, 2)
     assert np.isfinite(places).all()

@@ -225,7 +225,7 @@ def test_every_shipped_schema_plays(demo_database, name):
 def test_an_explanation_lists_candidates_from_the_best_with_cost_by_feature(demo_database):
     method = MotionMatching(demo_database, EACH_TICK)
     method.reset()
-    assert method.explain() is None
+    assert method.explain(3) is None
     method.advance(Goal(going(2.0, 0.0, method.trajectory_times)))
     explanation = method.explain(5)
     costs = [c.cost for c in explanation.candidates]
@@ -260,6 +260,6 @@ def test_an_explanation_survives_a_change_of_settings(demo_database):
     goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
     method.advance(goal)
     method.apply(replace(EACH_TICK, end_guard=0.5))
-    assert method.explain() is None
+    assert method.explain(3) is None
     method.advance(goal)
-    assert all(inside[c.frame] for c in method.explain().candidates)
+    assert all(inside[c.frame] for c in method.explain(8).candidates)

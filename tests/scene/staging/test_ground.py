@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -107,9 +108,8 @@ def test_meshes_hold_a_character_as_boxes_do(demo_database: Database, tmp_path: 
     for yaw, gait in ((0.0, 0.0), (0.5, 0.0), (0.8, 1.0), (-0.9, 1.0)):
         go = Intent(move=(math.sin(yaw), -math.cos(yaw)), gait=gait)
         wanted = Performance("go", database.fps, tuple([Intent()] * 15 + [go] * 150))
-        a, b = (
-            takes.perform(database, settings, wanted, ground=where) for where in (meshes, solid)
-        )
+        on = (replace(wanted, floor=where) for where in (meshes, solid))
+        a, b = (takes.perform(database, settings, performance) for performance in on)
         assert a.blocked.any()
         assert np.array_equal(a.frames, b.frames), (yaw, gait)
         np.testing.assert_allclose(a.poses, b.poses, atol=1e-3)
