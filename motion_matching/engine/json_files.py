@@ -27,7 +27,7 @@ def read(path: Path | str, kind: str) -> Any:
     Raises SettingsError if the file does not exist, cannot be read or is not JSON.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors of Windows write a mark
     except FileNotFoundError:
         raise SettingsError(f"The {kind} {path} does not exist; check its name.") from None
     except (OSError, ValueError) as cause:

@@ -27,6 +27,12 @@ def test_what_is_no_json_is_refused_with_its_name(tmp_path, text, said):
     assert f"source list {path}" in str(refused.value)
 
 
+def test_a_byte_order_mark_of_a_windows_editor_is_no_fault(tmp_path):
+    path = tmp_path / "list.json"
+    path.write_bytes(b'\xef\xbb\xbf["caf\xc3\xa9"]')
+    assert json_files.read(path, "source list") == ["caf\u00e9"]
+
+
 @pytest.mark.parametrize(
     ("expect", "said"),
     [
