@@ -34,7 +34,7 @@ def load_field(arguments: argparse.Namespace, database: Database) -> FieldContro
 def adapt_performance(
     performance: Performance, field: FieldController, arguments: argparse.Namespace
 ) -> Performance:
-    """Adapt a performance to what a field can be asked. SettingsError if it cannot perform it."""
+    """Adapt a performance to a field. Raises SettingsError if the field cannot perform it."""
     try:
         field.check(performance)
     except SettingsError as cause:

@@ -48,7 +48,7 @@ class Clock:
             return 0.0
         return min(max((self._last - self._start) * self.rate - self._ticks_done, 0.0), 1.0)
 
-    def rebase(self, now: float, longest: float = LONGEST_STALL) -> None:
-        """Continue with an unrelated time, at which the last tick is due."""
+    def rebase(self, now: float, longest: float) -> None:
+        """Continue with an unrelated time, at which the last tick is due; see the class."""
         self._start = now - self._ticks_done / self.rate
         self._last, self._longest = now, longest

@@ -67,7 +67,7 @@ class PadSettings:
         if unknown := sorted(set(self.buttons) - set(BUTTONS)):
             known = ", ".join(BUTTONS)
             raise SettingsError(
-                f"There is no action '{unknown[0]}' to bind buttons to; known are {known}."
+                f"There is no action '{unknown[0]}' to bind buttons to; known ones are {known}."
             )
 
 

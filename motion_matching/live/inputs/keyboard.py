@@ -38,9 +38,9 @@ class Keyboard(Device):
         self._actions: dict[str, str] = {}
         for action, names in keys.items():
             if action not in KEYS:
+                known = ", ".join(KEYS)
                 raise SettingsError(
-                    f"There is no action '{action}' to bind keys to; known ones are "
-                    f"{', '.join(KEYS)}."
+                    f"There is no action '{action}' to bind keys to; known ones are {known}."
                 )
             for name in names:
                 if other := self._actions.get(name):

@@ -15,6 +15,7 @@ from ...engine.files import replacing
 from ...engine.silence import silence_output
 
 SEEK_TABLE = 0x8F92EAB1  # the magic number at the end of a zstd seek table
+_MOST_NAMES = 8  # in one sentence
 
 
 def check_background(file: Path | str) -> None:
@@ -56,10 +57,11 @@ def find_armature(file: Path, name: str | None) -> bpy.types.Object:
     return named[0]
 
 
-def format_names(blocks: Iterable[bpy.types.ID], most: int = 8) -> str:
-    """List the names of blocks in a sentence, the first `most` of them."""
+def format_names(blocks: Iterable[bpy.types.ID]) -> str:
+    """List the names of blocks in a sentence, the first ones if there are many."""
     names = [f"'{block.name}'" for block in blocks]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def save_copy(path: Path) -> None:

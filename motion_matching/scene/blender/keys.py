@@ -30,13 +30,13 @@ class KeyTrack:
 
 
 Masks = list[np.ndarray]  # which frames keep their key, (F,) for each track
-# poses tracks: heads and tails of bones (F, 2, B, 3), metres
-Points = Callable[[Sequence[KeyTrack]], np.ndarray]
+# returns heads and tails of bones (F, 2, B, 3), in metres, as tracks pose them
+ComputePoints = Callable[[Sequence[KeyTrack]], np.ndarray]
 
 
 def reduce_keys(
     tracks: Sequence[KeyTrack],
-    points: Points,
+    compute_points: ComputePoints,
     shares: Sequence[float],
     skeleton: Skeleton,
     distance: float,
@@ -47,14 +47,14 @@ def reduce_keys(
     by more than a metre. Tracks are allowed more, because errors seldom add up; all tracks that
     move a point too far get keys.
     """
-    full = points(tracks)
+    full = compute_points(tracks)
     masks = thin_tracks(tracks, [_GREED * distance * share for share in shares])
     chains = [{bone, *skeleton.get_ancestors(bone)} for bone in range(skeleton.bone_count)]
     moved_by = [[i for i, track in enumerate(tracks) if track.bone in chain] for chain in chains]
     while True:
         thinned = map(interpolate_keys, [track.values for track in tracks], masks)
         left = [replace(t, values=values) for t, values in zip(tracks, thinned, strict=True)]
-        strays = np.max(np.sum((points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
+        strays = np.max(np.sum((compute_points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
         frames, bones = _find_peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
         for bone in np.unique(bones):

@@ -90,8 +90,8 @@ def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
             return
         label, serious = "Scale Not Applied", False
         sentence = (
-            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres all the same; "
-            "applied, keys and tools count in metres too"
+            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres anyway; once "
+            "the scale is applied, keys and tools use metres too"
         )
     obstacle = find_scale_obstacle(obj)
     sentence += _explain_missing_button(obstacle)
@@ -133,7 +133,7 @@ def _find_front_problems(
     if top != roles.hips and way[2] < _UPRIGHT * np.linalg.norm(way):
         yield Problem(
             "Lies at Rest",
-            "The rest pose does not stand upright. Motion that stands is read right all the same; "
+            "The rest pose does not stand upright. Motion that stands is read correctly anyway; "
             "turn the object until it stands, which no button does, because its actions may "
             "already stand",
         )

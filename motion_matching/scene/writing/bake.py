@@ -210,11 +210,11 @@ def _compute_key_masks(
         return {}
     lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
     tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
-    points = _make_points_function(skeleton, fitted, tails, count)
+    compute_points = _make_points_function(skeleton, fitted, tails, count)
     posed = [c for c in channels if c.bone >= 0]
     tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]
     still = [replace(c, values=np.repeat(c.values, count, axis=1)) for c in singles]
-    full = points([*still, *tracks])
+    full = compute_points([*still, *tracks])
     result = {}
     moving = [c for c in moving if c.moves]
     if moving:
@@ -227,14 +227,14 @@ def _compute_key_masks(
         distance *= 1.0 - _OBJECT_SHARE
     if tracks:
         shares = keys.compute_error_shares(skeleton, tracks, full, fitted.scale)
-        masks = keys.reduce_keys(tracks, points, shares, skeleton, distance)
+        masks = keys.reduce_keys(tracks, compute_points, shares, skeleton, distance)
         result |= {id(c): mask for c, mask in zip(tracks, masks, strict=True)}
     return result
 
 
 def _make_points_function(
     skeleton: Skeleton, bones: BoneMap, tails: np.ndarray, frames: int
-) -> keys.Points:
+) -> keys.ComputePoints:
     """Return a function that poses a skeleton by tracks, the same each time; other bones rest.
 
     `tails` (B, 3) are in the bones' own frames, in metres.
@@ -248,7 +248,7 @@ def _make_points_function(
         rest_positions=bones.rest_positions.astype(np.float32),
     )
 
-    def points(tracks: Sequence[KeyTrack]) -> np.ndarray:
+    def compute_points(tracks: Sequence[KeyTrack]) -> np.ndarray:
         for track in tracks:
             if track.mode:
                 rotations[:, track.bone] = from_mode(track.values, track.mode)
@@ -257,4 +257,4 @@ def _make_points_function(
         turned, heads = quat.fk(*single.from_basis(rotations, locations), skeleton.parents)
         return np.stack([heads, heads + quat.mul_vec(turned, tails.astype(np.float32))], axis=1)
 
-    return points
+    return compute_points

@@ -25,7 +25,7 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
     try:
         yield
     finally:
-        # else Blender would evaluate what it plays by now later, over the pose
+        # otherwise Blender would evaluate what it plays now later on, over the pose
         bpy.context.view_layer.update()
         # first: a bone whose rotation mode is set turns its rotation
         for path, value in others.items():
