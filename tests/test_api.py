@@ -120,7 +120,7 @@ def test_an_array_of_weights_changes_the_take_and_is_recorded(database):
     assert not np.array_equal(take.frames, api.perform(database, seconds=3).frames)
 
 
-def test_settings_are_also_numbers_and_arrays_of_numpy(database):
+def test_settings_may_be_numpy_numbers_and_arrays(database):
     weights = np.ones(len(database.schema.features), np.float32)
     changes = {"weights": weights, "velocity_halflife": np.float32(0.5), "neighbours": np.int64(9)}
     data = api.inspect(database, settings=changes).data
@@ -151,7 +151,7 @@ def test_settings_are_also_numbers_and_arrays_of_numpy(database):
         ({"seconds": 2, "controller": "field"}, "--seconds 2 --controller field"),
     ],
 )
-def test_takes_are_those_of_the_command_line_to_the_byte(
+def test_takes_equal_those_of_the_command_line_to_the_byte(
     database, folder, tmp_path, options, arguments
 ):
     api.write_bvh(api.perform(database, **options), tmp_path / "api.bvh")
@@ -207,12 +207,12 @@ def test_arrays_steer_a_take(database):
 
 
 @pytest.mark.parametrize("gaits", [0.5, np.full(30, 0.5)])
-def test_gaits_are_one_for_all_or_one_for_each_tick(gaits):
+def test_gaits_are_one_value_or_one_per_tick(gaits):
     made = api.make_performance(np.zeros((30, 2)), gaits=gaits, fps=60.0)
     assert (made.seconds, {intent.gait for intent in made.intents}) == (0.5, {0.5})
 
 
-def test_measures_lie_beside_those_of_the_sources(database):
+def test_metrics_come_with_those_of_the_sources(database):
     take = api.perform(database, seconds=4, feet="baked")
     report = api.measure(take, database, live=api.perform(database, seconds=4, feet="live"))
     assert set(report["take"]) > {"achieved_speed", "foot_slide_mann"}
@@ -233,7 +233,7 @@ def test_a_frame_is_inspected_by_number_and_by_name(database):
     assert f"{source.clip}:{source.frame}" in api.describe_frame(seen, database)
 
 
-def test_a_database_is_inspected_beside_a_performance(database):
+def test_inspecting_a_database_compares_it_with_a_performance(database):
     walk = api.make_performance(np.tile([0.0, -1.0], (120, 1)))
     text, data, *_ = api.inspect(
         database, performance=walk, settings={"run": {"forward": 2, "side": 2, "back": 2}}
@@ -259,7 +259,7 @@ def test_progress_is_reported_and_can_cancel(clips, database):
 # Errors and warnings
 
 
-def test_what_a_build_leaves_out_is_a_warning(clips):
+def test_clips_left_out_of_a_build_give_a_warning(clips):
     short = api.Source(clip=clips[0], stop=4)
     with pytest.warns(UserWarning, match=f"Left out {clips[0].name}: it has 4 frames"):
         api.build([*clips, short])
@@ -360,7 +360,7 @@ def test_errors_say_what_to_do(database, folder, call, sentence):
         lambda file: api.write_action(None, None),
     ],
 )
-def test_without_blender_that_is_said(monkeypatch, tmp_path, call):
+def test_functions_that_need_blender_say_so(monkeypatch, tmp_path, call):
     monkeypatch.delitem(sys.modules, "bpy", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     (tmp_path / "hero.blend").touch()
@@ -410,7 +410,7 @@ assert api.read_actions(armature, [action])[0].frame_count == 90
 """
 
 
-def test_takes_go_into_blender_and_come_back(folder, tmp_path, run_in_blender):
+def test_takes_survive_a_round_trip_through_blender(folder, tmp_path, run_in_blender):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     run_in_blender(IN_BLENDER, tmp_path)
 
@@ -479,7 +479,7 @@ def test_the_manual_names_every_function(name):
     assert f"`{name}`" in MANUAL
 
 
-def test_the_manual_runs(folder, tmp_path, monkeypatch):
+def test_the_blocks_of_the_manual_run(folder, tmp_path, monkeypatch):
     """Its blocks run in their order, those that need Blender excepted."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder / "clips", tmp_path / "clips")

@@ -174,7 +174,7 @@ def test_imports_point_one_way(file):
         ("__init__.py", "from .engine.motion.clip import Clip"),
     ],
 )
-def test_a_wrong_arrow_is_seen(file, source):
+def test_a_wrong_import_is_reported(file, source):
     assert find_wrong_imports(PACKAGE / file, ast.parse(source))
 
 
@@ -196,7 +196,7 @@ def test_a_wrong_arrow_is_seen(file, source):
         ("__init__.py", "from . import registration"),
     ],
 )
-def test_a_right_arrow_passes(file, source):
+def test_a_right_import_passes(file, source):
     assert find_wrong_imports(PACKAGE / file, ast.parse(source)) == []
 
 
@@ -227,11 +227,11 @@ def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
     [file for file in FILES if module_of(file)[0:1] == ("scene",) and len(module_of(file)) > 1],
     ids=lambda file: str(file.relative_to(PACKAGE)),
 )
-def test_rooms_of_the_scene_import_one_way(file):
+def test_scene_folders_import_one_way(file):
     assert find_wrong_rooms(file, parse(file)) == []
 
 
-def test_a_wrong_room_is_seen():
+def test_a_wrong_import_between_scene_folders_is_reported():
     assert find_wrong_rooms(
         PACKAGE / "scene/rig/plan.py", ast.parse("from ..reading import sampling")
     )
@@ -296,14 +296,14 @@ def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple
     return next((cycle for module in sorted(graph) if (cycle := visit(module, []))), [])
 
 
-def test_no_module_imports_itself_in_a_circle():
+def test_there_is_no_import_cycle():
     modules = {module_of(file) for file in FILES}
     graph = {module_of(file): find_module_imports(file, modules) for file in FILES}
     # a package that names its modules only, as `app` does, imports none of them
     assert [".".join(module) for module in find_cycle(graph)] == []
 
 
-def test_a_circle_is_seen():
+def test_an_import_cycle_is_reported():
     assert find_cycle({("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("b",)}}) == [("b",), ("c",)]
     assert find_cycle({("a",): {("b",), ("c",)}, ("b",): {("c",)}, ("c",): set()}) == []
 
@@ -358,7 +358,7 @@ def is_mutable(value: ast.expr | None) -> bool:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_modules_hold_no_state(file):
+def test_modules_hold_no_mutable_state(file):
     if file.relative_to(PACKAGE).as_posix() not in HOLDS_STATE:
         assert find_mutable_state(parse(file)) == []
 
@@ -372,7 +372,7 @@ def test_modules_hold_no_state(file):
         "last = None\ndef put(x):\n    global last\n    last = x",
     ],
 )
-def test_state_in_a_module_is_seen(source):
+def test_mutable_state_in_a_module_is_reported(source):
     assert find_mutable_state(ast.parse(source))
 
 
@@ -430,7 +430,7 @@ def asks_for_version(tree: ast.AST) -> bool:
     return False
 
 
-def test_only_actions_and_options_of_properties_know_blender_versions():
+def test_only_listed_modules_check_the_blender_version():
     asking = [
         file.relative_to(PACKAGE).as_posix() for file in FILES if asks_for_version(parse(file))
     ]

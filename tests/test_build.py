@@ -52,7 +52,7 @@ def test_an_old_python_can_read_build(file):
 
 
 @pytest.mark.parametrize("version", [(3, 8), (3, 12), (3, 14)])
-def test_a_wrong_python_gets_one_sentence(version, tmp_path):
+def test_an_unsupported_python_gets_one_sentence(version, tmp_path):
     done = run_as(version, "test", path=str(tmp_path))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -62,9 +62,7 @@ def test_a_wrong_python_gets_one_sentence(version, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="writes a shell script for a Python on PATH")
-def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(
-    tmp_path, monkeypatch, capsys
-):
+def test_a_working_python_on_path_is_used(tmp_path, monkeypatch, capsys):
     version = "{}.{}".format(*sys.version_info[:2])
     for name in ("python3.11", "python3.13"):
         found = tmp_path / name
@@ -81,7 +79,7 @@ def test_a_fitting_python_on_path_is_taken_and_one_that_does_not_start_is_not(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="writes shell scripts for Pythons on PATH")
-def test_a_python_that_pyenv_starts_only_when_asked_is_found(tmp_path, monkeypatch):
+def test_a_python_behind_a_pyenv_shim_is_found(tmp_path, monkeypatch):
     version = "{}.{}".format(*sys.version_info[:2])
     found = tmp_path / f"python{version}"
     found.write_text(
@@ -121,7 +119,7 @@ def test_an_unknown_command_gets_the_list_of_commands(arguments):
     assert "build.py bench" in done.stderr
 
 
-def test_the_matrices_of_the_workflows_are_the_pins_and_need_no_set_up(tmp_path):
+def test_workflow_matrices_match_the_pins_without_a_set_up(tmp_path):
     done = run_as((3, 8), "blenders", path=str(tmp_path))
     assert done.returncode == 0
     printed = json.loads(done.stdout)
@@ -129,7 +127,7 @@ def test_the_matrices_of_the_workflows_are_the_pins_and_need_no_set_up(tmp_path)
     assert [entry["blender"] for entry in printed["lint"]] == list(pins.LINTED)
 
 
-def test_every_pin_is_there_for_each_blender():
+def test_every_pin_covers_each_blender():
     needed = {"bpy", "numpy", "scipy", "pytest", "pytest-timeout", "pytest-xdist"}
     for blender in pins.BLENDERS:
         assert needed <= {pin.partition("==")[0] for pin in environments.list_requirements(blender)}
@@ -154,9 +152,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
 
 
 @pytest.mark.slow
-def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(
-    elsewhere, monkeypatch, capsys
-):
+def test_an_interrupted_set_up_is_repaired_and_a_complete_one_kept(elsewhere, monkeypatch, capsys):
     blender, _ = environments.choose_python()
     leftover = elsewhere.folder / "half-unpacked"
     run_quietly = environments.run_quietly
@@ -189,12 +185,12 @@ def test_an_interrupted_set_up_is_repaired_and_a_complete_one_is_kept(
     assert not elsewhere.is_complete(blender), "the Python it was made from may be gone"
 
 
-def test_each_blender_asked_for_has_a_folder_of_its_own(tmp_path):
+def test_each_blender_has_its_own_environment(tmp_path):
     folders = {Environment(tmp_path, blender).folder for blender in ("", *pins.BLENDERS)}
     assert len(folders) == 1 + len(pins.BLENDERS)
 
 
-def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
+def test_changed_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
     elsewhere.python.parent.mkdir(parents=True)
     elsewhere.python.write_text("")
     elsewhere.stamp.write_text(environments.make_stamp("5.0"))
@@ -206,7 +202,7 @@ def test_other_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
     assert not elsewhere.is_complete("5.0")
 
 
-def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
+def test_two_runs_at_once_set_up_once(elsewhere, monkeypatch, capsys):
     made = []
     first_is_in, second_waits = threading.Event(), threading.Event()
 
@@ -232,7 +228,7 @@ def test_two_at_once_set_up_once(elsewhere, monkeypatch, capsys):
 @pytest.mark.skipif(
     os.name == "nt", reason="writes a shell script that stands for a Python without venv"
 )
-def test_a_python_without_venv_is_told_the_package(elsewhere):
+def test_a_python_without_venv_gets_the_missing_packages_name(elsewhere):
     python = elsewhere.root / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
@@ -241,7 +237,7 @@ def test_a_python_without_venv_is_told_the_package(elsewhere):
     assert not elsewhere.is_complete("5.0")
 
 
-def test_a_failed_step_ends_in_its_last_lines_and_one_sentence():
+def test_a_failed_step_prints_its_last_lines_and_one_sentence():
     failing = "print('\\n'.join(map(str, range(100)))); raise SystemExit(1)"
     with pytest.raises(environments.BuildError) as failed:
         environments.run_quietly([sys.executable, "-c", failing], "Do this.")
@@ -265,7 +261,7 @@ def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
         assert build.main(["bench"]) == 137
 
 
-def test_an_allowed_skip_says_why():
+def test_an_allowed_skip_needs_a_reason():
     text = "# a comment — of two parts\n\nno device — there is none here\nbecause\n — why\n"
     assert allowed_skips(text) == ["no device"]
 

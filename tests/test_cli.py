@@ -154,7 +154,7 @@ for frame in (1, clip.frame_count // 2, clip.frame_count):
 """
 
 
-def test_the_chain_of_readme_ends_in_mocap_a_report_and_an_action(
+def test_the_readme_commands_make_mocap_a_report_and_an_action(
     demo: Path,
     walk: Path,
     tmp_path: Path,
@@ -186,7 +186,9 @@ def test_the_chain_of_readme_ends_in_mocap_a_report_and_an_action(
 
 
 @pytest.mark.slow
-def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_path: Path) -> None:
+def test_a_takes_bvh_has_the_units_and_axes_of_its_sources(
+    demo: Path, walk: Path, tmp_path: Path
+) -> None:
     take, source = tmp_path / "take.bvh", next((demo / "clips").glob("*.bvh"))
     assert run("take", walk, "--script", "square", "--seconds", 3, "--bvh", take, "--quiet") == 0
     (names, places), (source_names, source_places) = world(take), world(source)
@@ -208,7 +210,7 @@ def test_the_bvh_of_a_take_is_as_the_sources_are(demo: Path, walk: Path, tmp_pat
 @pytest.mark.parametrize(
     ("recordings", "clips", "options"), [("bandai-namco", 171, ["--mirror"]), ("lafan1", 1, [])]
 )
-def test_real_recordings_need_no_option_but_their_folder(
+def test_real_mocap_needs_no_options(
     recordings: str,
     clips: int,
     options: list[str],
@@ -257,7 +259,7 @@ def test_a_source_list_chooses_frames_speed_mirror_and_tags(
     assert "450 frames (15 s at 30 fps) of 2 clips, mirrored too" in capsys.readouterr().out
 
 
-def test_options_of_build_reach_the_database(one_clip: Path, tmp_path: Path) -> None:
+def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> None:
     file = tmp_path / "walk.npz"
     (tmp_path / "rig.json").write_text('{"spine": "Spine"}')
     assert (
@@ -311,7 +313,7 @@ def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
     assert not np.allclose(tracks[3], tracks[0])
 
 
-def test_a_bone_that_there_is_not_is_asked_back(
+def test_an_unknown_bone_suggests_a_similar_name(
     one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "rig.json").write_text('{"hips": "Hip"}')
@@ -319,7 +321,7 @@ def test_a_bone_that_there_is_not_is_asked_back(
     assert capsys.readouterr().err.endswith("did you mean 'Hips'?\n")
 
 
-def test_clips_too_short_are_named_and_the_rest_is_built(
+def test_short_clips_are_named_and_the_rest_is_built(
     one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clip = bvh.load(one_clip / "walk_curves.bvh")
@@ -332,9 +334,7 @@ def test_clips_too_short_are_named_and_the_rest_is_built(
 # ---------------------------------------------------------------- takes again, and others
 
 
-def test_a_performance_solved_again_gives_the_same_take_and_with_other_settings_a_new_one(
-    walk: Path, tmp_path: Path
-) -> None:
+def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_path: Path) -> None:
     first, again, other, calmer = (
         tmp_path / f"{name}.bvh" for name in ("first", "again", "other", "calmer")
     )
@@ -422,7 +422,7 @@ def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -
     assert (tmp_path / "a.bvh").read_bytes() != (tmp_path / "c.bvh").read_bytes()
 
 
-def test_feet_are_as_they_are_asked_for(walk: Path, tmp_path: Path) -> None:
+def test_foot_modes_change_how_far_feet_slide(walk: Path, tmp_path: Path) -> None:
     slides = []
     for feet in ("baked", "live", "off"):
         assert (
@@ -463,7 +463,7 @@ def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("gait", ["walk", "run"])
-def test_full_synchronization_puts_both_exactly_where_the_code_leads(
+def test_full_synchronization_puts_both_at_the_simulation_object(
     walk: Path, tmp_path: Path, gait: str
 ) -> None:
     kept = tmp_path / "kept.json"
@@ -561,7 +561,7 @@ def list_of_nothing(folder: Path) -> list[object]:
         (list_of_nothing, "gone.bvh", "relative to the list"),
     ],
 )
-def test_sources_that_cannot_be_used(
+def test_unusable_sources_are_reported(
     prepare: Callable[[Path], list[object]],
     culprit: str,
     advice: str,
@@ -595,7 +595,7 @@ def test_sources_that_cannot_be_used(
         (["-o", "{folder}/locked.npz"], "locked.npz is read-only", "allow writing"),
     ],
 )
-def test_options_of_build_that_make_no_sense(
+def test_invalid_build_options_are_reported(
     options: list[str],
     culprit: str,
     advice: str,
@@ -672,7 +672,7 @@ def test_options_of_build_that_make_no_sense(
         ),
     ],
 )
-def test_options_of_take_that_make_no_sense(
+def test_invalid_take_options_are_reported(
     options: list[str],
     culprit: str,
     advice: str,
@@ -726,7 +726,7 @@ def a_folder(file: Path) -> Path:
     ],
 )
 @pytest.mark.parametrize("command", ["take", "inspect"])
-def test_databases_that_cannot_be_used(
+def test_unusable_databases_are_reported(
     command: str,
     prepare: Callable[[Path], Path],
     advice: str,
@@ -845,7 +845,7 @@ def test_ctrl_c_ends_a_command_at_any_stage(
 
 
 @pytest.mark.parametrize("what", ["walk.npz", "take.bvh"])
-def test_ctrl_c_while_a_file_is_written_leaves_the_old_one(
+def test_ctrl_c_during_writing_keeps_the_old_file(
     what: str,
     one_clip: Path,
     walk: Path,
@@ -875,7 +875,7 @@ runpy.run_module("motion_matching", run_name="__main__")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
-def test_a_command_that_is_ended_from_outside_tidies_up(one_clip: Path, tmp_path: Path) -> None:
+def test_a_terminated_command_cleans_up(one_clip: Path, tmp_path: Path) -> None:
     folder = tmp_path / "written"
     folder.mkdir()
     done = subprocess.run(
@@ -909,7 +909,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_shows_on_a_terminal_alone_and_is_wiped_off(
+def test_progress_shows_only_on_a_terminal_and_is_erased(
     one_clip: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -943,9 +943,7 @@ def test_quiet_commands_print_nothing_but_errors(
     assert "gone.npz" in sentence(capsys)
 
 
-def test_settings_that_are_words_or_truths_are_taken_as_they_are_written(
-    walk: Path, tmp_path: Path
-) -> None:
+def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
     report = tmp_path / "take.json"
     options = [
         "--set",
@@ -986,7 +984,7 @@ def test_help_needs_no_numpy_and_names_every_command() -> None:
         assert re.search(rf"^    {command} +\w", done.stdout, re.MULTILINE)
 
 
-def test_choices_in_the_help_are_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_all_choices(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("take", "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
     for name in (*scripts.NAMES, *(f"{setting} " for setting in PerformerSettings().to_dict())):
@@ -1030,7 +1028,7 @@ def test_the_manual_explains_every_command_option_script_preset_and_setting() ->
     assert [word for word in words if word not in pages] == []
 
 
-def test_commands_in_the_manual_are_right() -> None:
+def test_commands_in_the_manual_parse() -> None:
     shown = re.findall(r"^ *[\w./]+ -m motion_matching (.*)", manual(), re.MULTILINE)
     assert len(shown) >= 2
     for line in shown:

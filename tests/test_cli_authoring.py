@@ -36,7 +36,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_tags_of_a_folder_come_from_a_file_and_go_to_one(
+def test_tags_of_a_folder_are_read_from_and_saved_to_a_file(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tags = {
@@ -75,7 +75,7 @@ def test_tags_of_a_folder_come_from_a_file_and_go_to_one(
     assert again.read_bytes() == file.read_bytes()
 
 
-def test_a_take_keeps_to_the_tags(clips: Path, tmp_path: Path) -> None:
+def test_a_take_obeys_the_tags(clips: Path, tmp_path: Path) -> None:
     """Frames not to be used are never played, and of a clip to be avoided less is played."""
     played = {}
     for name, tags in (
@@ -100,7 +100,7 @@ def test_a_take_keeps_to_the_tags(clips: Path, tmp_path: Path) -> None:
     assert played["barred"] == 0
 
 
-def test_the_simulation_bone_adapts_where_it_is_told_to(clips: Path, tmp_path: Path) -> None:
+def test_the_adaptive_simulation_bone_sways_less_while_walking(clips: Path, tmp_path: Path) -> None:
     """It stands as it did, and walks with less sway."""
     tracks = {}
     for name in ("article", "adaptive"):
@@ -119,7 +119,7 @@ def test_the_simulation_bone_adapts_where_it_is_told_to(clips: Path, tmp_path: P
     )
 
 
-def test_a_take_asks_for_tags(
+def test_a_take_requests_tags(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "tags.json").write_text(json.dumps({"stroll": [{"name": "slow"}]}))
@@ -135,7 +135,7 @@ def test_a_take_asks_for_tags(
     assert "'fast'; its tags are: slow" in capsys.readouterr().err
 
 
-def test_proposed_tags_are_written_to_be_edited_and_thresholds_change_them(
+def test_proposed_tags_are_saved_and_follow_the_thresholds(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, saved = tmp_path / "walk.npz", tmp_path / "tags.json"
@@ -191,7 +191,7 @@ def test_proposed_tags_are_written_to_be_edited_and_thresholds_change_them(
         ("[]", "tags.json"),
     ],
 )
-def test_a_wrong_file_of_tags_is_told_in_one_sentence(
+def test_an_invalid_tags_file_is_reported_in_one_sentence(
     clips: Path, tmp_path: Path, text: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "tags.json").write_text(text)
@@ -202,7 +202,7 @@ def test_a_wrong_file_of_tags_is_told_in_one_sentence(
     assert not (tmp_path / "walk.npz").exists()
 
 
-def test_clips_of_one_name_cannot_share_a_file_of_tags(
+def test_clips_with_equal_names_cannot_share_a_tags_file(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "more").mkdir()

@@ -66,7 +66,7 @@ def field(walk: Path) -> Path:
     return file
 
 
-def test_a_field_is_trained_and_told(
+def test_training_a_field_prints_a_summary(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
@@ -92,7 +92,7 @@ def test_a_field_is_trained_and_told(
     assert function.values.shape == (len(function.frames), 1, 2, 5)
 
 
-def test_a_training_is_drawn(
+def test_a_training_is_plotted(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also of what is trained already; another kind of file is refused before the work."""
@@ -106,9 +106,7 @@ def test_a_training_is_drawn(
     assert len(most.split()) == 10
 
 
-def test_a_training_ends_where_the_values_hardly_change(
-    walk: Path, field: Path, tmp_path: Path
-) -> None:
+def test_training_ends_when_the_values_converge(walk: Path, field: Path, tmp_path: Path) -> None:
     changes = value_function.load(field).residuals[:, 1]
     enough = changes[4]
     file = tmp_path / "field.npz"
@@ -122,14 +120,14 @@ def test_a_training_ends_where_the_values_hardly_change(
     assert function.residuals[-1, 1] <= enough < function.residuals[-2, 1]
 
 
-def test_speed_is_a_task_up_to_that_of_the_data(field: Path) -> None:
+def test_speed_tasks_reach_up_to_the_speed_of_the_data(field: Path) -> None:
     speeds = value_function.load(field).tasks.speeds
     assert speeds[0] == 0
     assert 1.0 < speeds[-1] < 2.0
 
 
 @pytest.mark.parametrize("trained", [True, False], ids=["planning", "greedy"])
-def test_a_take_is_performed_by_a_field(
+def test_a_field_performs_a_take(
     trained: bool, walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chosen = ["--field", field] if trained else []
@@ -160,7 +158,7 @@ def test_a_take_is_performed_by_a_field(
 @pytest.mark.parametrize(
     "asked", [{}, {"neighbours": 4, "drift": 0.3}], ids=["as trained", "as asked"]
 )
-def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
+def test_a_field_performs_a_recording_with_its_trained_actions(
     asked: dict[str, float], walk: Path, field: Path, tmp_path: Path
 ) -> None:
     """A recording keeps all settings it was made with, among them actions that the field never
@@ -211,7 +209,7 @@ def test_a_field_performs_a_recording_with_the_actions_it_was_trained_for(
     assert settings["walk"]["forward"] == 0.7
 
 
-def test_the_two_controllers_and_both_ways_to_control_a_field_give_different_takes(
+def test_each_controller_and_control_mode_gives_another_take(
     walk: Path, field: Path, tmp_path: Path
 ) -> None:
     ways: list[tuple[object, ...]] = [
@@ -251,7 +249,7 @@ def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("stage", "share"), [("Looking where actions lead", 0.3), ("Training", 0.5)]
 )
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
+def test_ctrl_c_keeps_progress_and_the_same_command_resumes(
     stage: str,
     share: float,
     walk: Path,
@@ -287,7 +285,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
     )
 
 
-def test_ctrl_c_while_the_field_is_written_keeps_the_training(
+def test_ctrl_c_while_writing_the_field_keeps_the_training(
     walk: Path,
     field: Path,
     tmp_path: Path,
@@ -313,7 +311,7 @@ def test_ctrl_c_while_the_field_is_written_keeps_the_training(
     )
 
 
-def test_a_field_of_another_version_is_trained_anew(
+def test_a_field_of_another_version_is_trained_again(
     walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
@@ -333,7 +331,7 @@ def test_a_field_of_another_version_is_trained_anew(
 
 
 @pytest.mark.parametrize("kept", ["of another version", "damaged"])
-def test_a_stopped_training_that_cannot_be_gone_on_with_is_to_be_removed(
+def test_a_stopped_training_that_cannot_resume_must_be_removed(
     kept: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """To train again is what was just asked for."""
@@ -382,7 +380,7 @@ def test_a_full_disk_keeps_the_training(
     )
 
 
-def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
+def test_a_training_is_saved_elsewhere_if_its_folder_is_gone(
     walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, spare = tmp_path / "fields", tmp_path / "spare"
@@ -414,7 +412,7 @@ def test_a_training_whose_folder_is_gone_is_kept_elsewhere(
 @pytest.mark.parametrize(
     "other", [("--neighbours", 4), ("--drift", 0.3), ("--states", 120), ("--metric", "notebook")]
 )
-def test_another_training_that_was_stopped_is_not_replaced(
+def test_another_stopped_training_is_not_replaced(
     other: tuple[object, ...], walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
@@ -432,7 +430,7 @@ def test_another_training_that_was_stopped_is_not_replaced(
     assert unfinished.read_bytes() == kept
 
 
-def test_ctrl_c_leaves_a_trained_field_as_it_was(
+def test_ctrl_c_keeps_a_trained_field_unchanged(
     walk: Path,
     field: Path,
     tmp_path: Path,
@@ -447,7 +445,7 @@ def test_ctrl_c_leaves_a_trained_field_as_it_was(
     assert file.read_bytes() == field.read_bytes()
 
 
-def test_a_field_that_is_trained_is_not_trained_again(
+def test_a_trained_field_is_not_trained_again(
     walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "field.npz"
@@ -493,7 +491,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_told_in_one_sentence(
+def test_field_errors_are_reported_in_one_sentence(
     what: str,
     walk: Path,
     field: Path,
@@ -511,7 +509,7 @@ def test_what_is_wrong_is_told_in_one_sentence(
     assert walk.read_bytes() == before
 
 
-def test_without_speeds_the_gait_is_asked_for_by_its_tag(walk: Path, tmp_path: Path) -> None:
+def test_without_speed_tasks_the_gait_requests_its_tag(walk: Path, tmp_path: Path) -> None:
     """A field that learnt to walk and to run performs the gait of a script."""
     tags = {
         "walk": [

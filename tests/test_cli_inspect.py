@@ -25,7 +25,7 @@ def walk(demo_database: Database, tmp_path_factory: pytest.TempPathFactory) -> P
     return file
 
 
-def test_holes_are_shown_and_told_with_the_speeds_that_are_asked_for(
+def test_coverage_holes_are_plotted_and_listed_with_their_speeds(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path / "report.json"
@@ -64,7 +64,7 @@ def test_the_report_maps_the_poses(walk: Path, tmp_path: Path) -> None:
     assert spread < 0.3 * np.linalg.norm(runs.mean(axis=0) - idle.mean(axis=0))
 
 
-def test_a_recorded_performance_stands_in_for_the_scripts(
+def test_a_recorded_performance_replaces_the_scripts(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorded, report = tmp_path / "slow.json", tmp_path / "report.json"
@@ -115,7 +115,7 @@ def test_a_recorded_performance_stands_in_for_the_scripts(
         assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_one_frame_is_inspected_for_a_wish(
+def test_a_frame_is_inspected_for_a_desired_velocity(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path / "frame.json"

@@ -56,7 +56,7 @@ def run(name: str, folder: Path, *arguments: object) -> str:
     return done.stdout
 
 
-def test_the_batch_is_written_with_a_table(folder, tmp_path):
+def test_the_batch_example_writes_takes_and_a_table(folder, tmp_path):
     scripts = ("--scripts", "square", "flips")
     printed = run(
         "batch_of_takes", tmp_path, folder / "clips", tmp_path / "takes", "--seconds", 3, *scripts
@@ -73,14 +73,14 @@ def test_the_batch_is_written_with_a_table(folder, tmp_path):
     )
 
 
-def test_features_are_compared(folder, tmp_path):
+def test_the_features_example_compares_features(folder, tmp_path):
     printed = run("custom_features", tmp_path, folder / "clips", "--seconds", 3)
     assert "default: 27 dimensions" in printed
     assert "custom: 29 dimensions" in printed
     assert "bone_position LeftHand" in printed
 
 
-def test_weights_are_studied_and_plotted(folder, tmp_path):
+def test_the_weights_example_writes_a_plot(folder, tmp_path):
     weights = ["0.5", "1", "4"]
     printed = run(
         "study_of_weights",
@@ -101,7 +101,7 @@ def test_weights_are_studied_and_plotted(folder, tmp_path):
     assert [len(line.attrib["points"].split()) for line in lines] == [len(weights)] * 2
 
 
-def test_a_database_is_built_from_fbx(tmp_path):
+def test_the_fbx_example_builds_a_database(tmp_path):
     printed = run("database_from_fbx", tmp_path, "-o", "walk.npz")
     assert "walk_speeds: " in printed
     assert {r.clip for r in api.open(tmp_path / "walk.npz").ranges} == {
@@ -150,12 +150,12 @@ def test_a_take_goes_onto_the_active_armature_of_another_file(folder, tmp_path, 
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_an_example_says_how_it_is_run(name):
+def test_examples_print_their_usage(name):
     tree = ast.parse((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"))
     assert f"examples/{name}.py" in ast.get_docstring(tree)
 
 
-def test_examples_use_the_interface_alone():
+def test_examples_import_only_the_public_api():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, "find_api"}
     for path in EXAMPLES.glob("*.py"):
         text = path.read_text(encoding="utf-8")
@@ -183,5 +183,5 @@ def read_find_api(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(IN_BLENDER))
-def test_scripts_for_the_text_editor_carry_the_same_function(name):
+def test_text_editor_scripts_share_the_same_find_api(name):
     assert read_find_api(name) == read_find_api("find_api")

@@ -91,7 +91,7 @@ def check_is_same_bvh(path: Path, before: Path) -> None:
 # ---------------------------------------------------------------- files of Blender
 
 
-def test_every_property_has_the_value_that_was_saved(folder):
+def test_every_property_keeps_its_saved_value(folder):
     before = json.loads((folder / "every_property.json").read_text(encoding="utf-8"))
     obj = open_object(folder / "every_property.blend", "Filled")
     assert len(before) > 150
@@ -105,7 +105,7 @@ def test_settings_of_a_character_are_read_as_before(performer):
     assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"]
 
 
-def test_databases_and_fields_are_found_again_by_their_keys(performer):
+def test_databases_and_fields_keep_their_content_keys(performer):
     """Another Blender than the one that wrote the file may read its curves as others, and give
     other keys, as before.
     """
@@ -138,7 +138,7 @@ def test_databases_and_fields_are_found_again_by_their_keys(performer):
     assert field.name.endswith(KEYS["field"])
 
 
-def test_databases_are_built_as_before(performer):
+def test_settings_build_the_same_database_as_before(performer):
     """The same settings, sources, tags and path by hand make the database that the old code
     made.
     """
@@ -185,7 +185,7 @@ def test_markers_and_steered_paths_are_read(performer):
     assert len(part.performance.intents) > part.lead_in > 0
 
 
-def test_a_recording_that_was_cut_off_is_recovered(folder, performer):
+def test_an_interrupted_recording_is_recovered(folder, performer):
     before = json.loads((folder / "cut_off.json").read_text(encoding="utf-8"))
     recovery = recordings.get_folder()
     recovery.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def test_a_recording_that_was_cut_off_is_recovered(folder, performer):
     assert list(action.frame_range) == before["frames"]
 
 
-def test_presets_of_the_user_are_applied(folder, performer):
+def test_user_presets_are_applied(folder, performer):
     group = performer.motion_matching
     schema = features.build_schema(group.features)
     controller = settings.get_controller_data(group.controller)

@@ -122,7 +122,7 @@ def watched():
     give_back()
 
 
-def test_what_is_left_behind_is_seen(run_in_blender):
+def test_the_comparison_finds_every_trace(run_in_blender):
     assert "seen" in run_in_blender(LEFT_BEHIND)
 
 
@@ -138,7 +138,7 @@ def test_registering_twice_leaves_no_trace(run_in_blender):
     )
 
 
-def test_what_fails_to_register_takes_back_what_came_before(monkeypatch):
+def test_a_failed_registration_is_undone(monkeypatch):
     done = []
 
     def entry(name):

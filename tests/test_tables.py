@@ -37,11 +37,11 @@ TABLE = """\
 | `height` | *Height* |  | Where it ends |"""
 
 
-def test_a_row_for_each_described_setting():
+def test_each_described_setting_gets_a_row():
     assert tables.make_table(Sample) == TABLE
 
 
-def test_tables_are_replaced_and_the_rest_stays(monkeypatch: pytest.MonkeyPatch):
+def test_writing_replaces_only_the_tables(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(tables.MODULES, "Sample", "")
     monkeypatch.setattr(tables, "_find_settings", lambda name: Sample)
     page = "before\n<!-- table: Sample -->\n\nold\n\n<!-- end of table -->\nafter\n"
@@ -50,12 +50,12 @@ def test_tables_are_replaced_and_the_rest_stays(monkeypatch: pytest.MonkeyPatch)
     assert tables.fill_tables(filled) == filled
 
 
-def test_tables_written_by_hand_stay():
+def test_tables_written_by_hand_are_kept():
     page = "<!-- table: KINDS -->\n\n| kind |\n|---|\n| walk |\n\n<!-- end of table -->\n"
     assert tables.fill_tables(page) == page
 
 
-def test_settings_without_descriptions_have_no_table():
+def test_settings_without_descriptions_get_no_table():
     @dataclass
     class Plain:
         speed: float = 1.0
@@ -64,6 +64,6 @@ def test_settings_without_descriptions_have_no_table():
 
 
 @pytest.mark.parametrize("page", sorted(tables.DOCS.glob("*.md")), ids=lambda page: page.name)
-def test_the_manual_is_up_to_date(page):
+def test_the_manuals_tables_are_up_to_date(page):
     text = page.read_text(encoding="utf-8")
     assert tables.fill_tables(text) == text, "run `python -m building.tables`"

@@ -7,7 +7,7 @@ import bpy
 from motion_matching.app.content import compute_key
 
 
-def test_keys_are_those_of_earlier_versions(tmp_path):
+def test_content_keys_equal_those_of_earlier_versions(tmp_path):
     def character(files):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         obj = bpy.data.objects.new("Hero", bpy.data.armatures.new("Hero"))

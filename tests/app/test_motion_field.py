@@ -76,7 +76,7 @@ def is_alike(one, other):
     )
 
 
-def test_a_field_is_played_live_and_in_takes():
+def test_a_motion_field_plays_live_and_in_takes():
     obj = begin()
     settings = obj.motion_matching
     controller = settings.controller
@@ -139,7 +139,7 @@ def test_a_field_is_played_live_and_in_takes():
     assert isinstance(done(performing.prepare_steps(obj))[1], MotionMatching)
 
 
-def test_a_field_is_trained_stopped_and_gone_on_with():
+def test_training_can_be_stopped_and_resumed():
     obj = begin("walk_curves", "run_curves")
     settings = obj.motion_matching
     training, controller = settings.training, settings.controller
@@ -264,7 +264,7 @@ def test_a_field_is_trained_stopped_and_gone_on_with():
     )
 
 
-def test_a_gait_is_asked_for_by_its_tag_and_what_was_not_trained_is_said():
+def test_a_gait_requests_its_tag_and_untrained_tasks_are_reported():
     obj = begin("walk_curves", "run_curves")
     settings = obj.motion_matching
     for source in settings.sources:

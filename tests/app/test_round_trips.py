@@ -29,7 +29,7 @@ def check(obj, was):
     assert differences(was, dict(leaves(obj.motion_matching))) == {}
 
 
-def test_every_setting_stays_saved_and_undone(tmp_path):
+def test_every_setting_survives_saving_and_undo(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
 
@@ -53,7 +53,7 @@ def test_every_setting_stays_saved_and_undone(tmp_path):
     bpy.ops.ed.undo()
 
 
-def test_every_setting_stays_copied():
+def test_every_setting_is_copied():
     was = filled()
     obj = bpy.context.object
     bpy.ops.object.duplicate()
@@ -68,7 +68,7 @@ def test_every_setting_stays_copied():
     check(bpy.data.objects["Hero"], was)
 
 
-def test_every_setting_stays_appended_and_linked(tmp_path):
+def test_every_setting_is_appended_and_linked(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
 
@@ -133,7 +133,7 @@ print("opened in", bpy.app.version_string)
 """
 
 
-def test_every_setting_reaches_newer_blenders(run_in_blender, tmp_path):
+def test_newer_blenders_read_every_setting(run_in_blender, tmp_path):
     pythons = wheels.newer()
     if not pythons:
         pytest.skip("no newer module of Blender stands beside this one")
@@ -147,7 +147,7 @@ def test_every_setting_reaches_newer_blenders(run_in_blender, tmp_path):
         assert f"opened in {version}" in run_in_blender(OPENED, tmp_path, python=python)
 
 
-def test_lists_of_a_linked_character_say_what_cannot_go(tmp_path):
+def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
     shot = str(folder / "shot.blend")
@@ -193,7 +193,7 @@ def test_lists_of_a_linked_character_say_what_cannot_go(tmp_path):
     assert [source.speed for source in obj.motion_matching.sources] == [0.5, 1.5, 2.5]
 
 
-def test_an_override_keeps_settings_that_nobody_has_read_in_the_linked_file(tmp_path):
+def test_an_override_keeps_settings_unread_in_the_linked_file(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
     shot = str(folder / "shot.blend")

@@ -14,7 +14,7 @@ from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 
 
-def test_files_are_found_wherever_the_blender_file_goes(tmp_path):
+def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     folder, ops = tmp_path, bpy.ops.motion_matching
     project, elsewhere = folder / "project", folder / "elsewhere"
     (project / "clips").mkdir(parents=True)

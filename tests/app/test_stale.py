@@ -12,7 +12,7 @@ from motion_matching.scene.blender import actions
 from tests.ui.characters import character
 
 
-def test_what_has_changed_since_the_build_is_said(tmp_path):
+def test_the_panel_names_what_changed_since_the_build(tmp_path):
     ops, obj = bpy.ops.motion_matching, character()
     settings, sources = obj.motion_matching, obj.motion_matching.sources
 

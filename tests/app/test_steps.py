@@ -16,7 +16,7 @@ from motion_matching.ui.database import operators_import
 from tests.ui.characters import character
 
 
-def test_the_time_left_is_what_the_part_done_took():
+def test_the_remaining_time_is_estimated_from_the_part_done():
     left = TimeLeft()
     assert left.estimate(0.0, 100.0) == ""
     assert left.estimate(0.1, 100.1) == "", "too early to tell"
@@ -28,7 +28,7 @@ def test_the_time_left_is_what_the_part_done_took():
     assert left.estimate(0.75, 210.0) == "10 s left"
 
 
-def test_progress_goes_forward_alone(tmp_path):
+def test_progress_never_goes_backwards(tmp_path):
     ops, obj = bpy.ops.motion_matching, character()
     ops.add_actions()
 

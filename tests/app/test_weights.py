@@ -50,7 +50,7 @@ def change_weights(features):
     features.continuity = 0.75
 
 
-def test_a_weight_hashes_nothing(obj, hashes):
+def test_changing_a_weight_hashes_nothing(obj, hashes):
     told = []
     runtime.subscribe("weights", lambda: told.append("weights"))
     runtime.subscribe("database", lambda: told.append("database"))
@@ -73,7 +73,7 @@ def test_a_weight_hashes_nothing(obj, hashes):
     assert len(hashes) == 2
 
 
-def test_a_live_session_takes_new_weights_over_once(obj, hashes, monkeypatch):
+def test_a_live_session_applies_new_weights_once(obj, hashes, monkeypatch):
     database, method, settings = run_to_end(performing.prepare_steps(obj))
     hashes.clear()
     keyboard = Keyboard()

@@ -87,17 +87,13 @@ print("DONE")
 )
 
 
-def test_the_zip_is_installed_used_disabled_and_removed_in_one_session(
-    host: Host, extension_zip: Path
-):
+def test_one_session_installs_uses_disables_and_removes_the_zip(host: Host, extension_zip: Path):
     printed = host.run(FROM_START_TO_END, extension_zip, host.folder)
     assert "DONE" in printed
     assert (host.folder / "take.bvh").read_text().startswith("HIERARCHY")
 
 
-def test_the_zip_is_installed_used_and_removed_from_the_command_line(
-    host: Host, extension_zip: Path
-):
+def test_the_command_line_installs_uses_and_removes_the_zip(host: Host, extension_zip: Path):
     """Each command starts Blender anew, so the extension has to be found again, enabled,
     each time.
     """

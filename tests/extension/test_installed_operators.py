@@ -68,9 +68,7 @@ print("DONE")
 )
 
 
-def test_operators_work_in_an_installed_extension_and_after_a_restart(
-    host: Host, extension_zip: Path
-):
+def test_operators_work_when_installed_and_after_a_restart(host: Host, extension_zip: Path):
     file = host.folder / "performer.blend"
     assert "DONE" in host.run(FIRST_SESSION, extension_zip, file)
     assert "DONE" in host.run(LATER_SESSION, file)

@@ -59,7 +59,7 @@ def zips(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.timeout(1200)  # the first time, 300 MB of wheels are downloaded
 @pytest.mark.parametrize("platform", EXPECTED)
-def test_a_zip_holds_the_wheels_of_its_platform_alone(zips, platform):
+def test_a_zip_holds_only_the_wheels_of_its_platform(zips, platform):
     with zipfile.ZipFile(zips[platform]) as archive:
         held = {
             name.removeprefix("wheels/") for name in archive.namelist() if name.endswith(".whl")
@@ -89,7 +89,7 @@ def test_a_zip_holds_the_whole_package_and_nothing_else(zips):
         assert names == expected
 
 
-def test_the_manifest_of_a_zip_is_ours_with_platform_and_wheels(zips):
+def test_a_zips_manifest_adds_platform_and_wheels_to_ours(zips):
     for zipped in zips.values():
         with zipfile.ZipFile(zipped) as archive:
             manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
@@ -101,7 +101,7 @@ def test_the_manifest_of_a_zip_is_ours_with_platform_and_wheels(zips):
         assert MANIFEST["version"] in zipped.name
 
 
-def test_one_wheel_of_each_kind_is_chosen_for_any_platform_and_python():
+def test_each_platform_and_python_gets_one_wheel_of_each_kind():
     for platform in pins.PLATFORMS:
         for python in ("3.11", "3.13", "3.14"):
             chosen = package.choose_wheels(platform, (python,))
@@ -113,7 +113,7 @@ def test_one_wheel_of_each_kind_is_chosen_for_any_platform_and_python():
         assert len(package.choose_wheels(platform, ("3.13", "3.14"))) == 4
 
 
-def test_a_zip_for_distributions_says_so_in_its_name(tmp_path):
+def test_the_zip_for_distributions_is_named_so(tmp_path):
     (zipped,) = build_zip(tmp_path, "--platform", this_platform(), "--python", "3.13,3.14")
     assert zipped.stem.endswith("-python3.13-3.14")
     pythons = {
@@ -129,7 +129,7 @@ def test_a_zip_for_distributions_says_so_in_its_name(tmp_path):
         (("--platform", "amiga"), "There is no platform 'amiga'"),
     ],
 )
-def test_what_cannot_be_packaged_is_told_in_one_sentence(tmp_path, capsys, arguments, told):
+def test_packaging_errors_are_one_sentence(tmp_path, capsys, arguments, told):
     assert package.main(["-o", str(tmp_path), *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(told)
@@ -137,7 +137,7 @@ def test_what_cannot_be_packaged_is_told_in_one_sentence(tmp_path, capsys, argum
     assert not list(tmp_path.iterdir())
 
 
-def test_a_wheel_that_was_tampered_with_is_not_shipped(tmp_path, monkeypatch):
+def test_a_tampered_wheel_is_not_shipped(tmp_path, monkeypatch):
     monkeypatch.setattr(package, "CACHE", tmp_path)
     (tmp_path / SDL).write_bytes(b"something else")
 
@@ -149,7 +149,7 @@ def test_a_wheel_that_was_tampered_with_is_not_shipped(tmp_path, monkeypatch):
         package.fetch(SDL)
 
 
-def test_a_wheel_is_in_the_cache_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_the_cache_never_holds_part_of_a_wheel(tmp_path, monkeypatch):
     """Several suites may package at once: nobody sees a wheel that is still being written."""
     monkeypatch.setattr(package, "CACHE", tmp_path / "wheels")
     monkeypatch.setitem(pins.WHEELS, SDL, hashlib.sha256(b"a wheel").hexdigest())
@@ -171,7 +171,7 @@ def test_manifest_and_changelog_have_the_same_version():
     assert newest[1] == MANIFEST["version"]
 
 
-def test_the_manifest_is_what_moderation_asks_for():
+def test_the_manifest_meets_the_extension_guidelines():
     assert len(MANIFEST["tagline"]) <= 64
     assert MANIFEST["tagline"][-1].isalnum()
     assert set(MANIFEST["permissions"]) == {"files"}
@@ -199,7 +199,7 @@ NETWORK = {
     sorted((CHECKOUT / "motion_matching").rglob("*.py")),
     ids=lambda file: str(file.relative_to(CHECKOUT)),
 )
-def test_the_permissions_that_are_not_asked_for_are_not_needed(file):
+def test_the_code_needs_only_the_declared_permissions(file):
     """Blender's moderation wants the network declared, relative imports, and no tampering with
     sys.path.
     """

@@ -91,6 +91,6 @@ def test_a_live_session_in_a_window(window, script: str):
     print(window(script))
 
 
-def test_what_was_recorded_when_blender_quits_is_offered_at_its_next_start(window):
+def test_a_recording_cut_off_by_quitting_is_offered_at_the_next_start(window):
     print(window("quit.py"))
     print(window("recover.py"))

@@ -12,7 +12,7 @@ from motion_matching.live.clock import Clock
 
 @pytest.mark.parametrize("rate", [24.0, 29.97, 30.0, 60.0, 144.0])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_count_of_ticks_is_that_of_the_time_that_has_passed(rate, seed):
+def test_the_number_of_ticks_matches_the_elapsed_time(rate, seed):
     rng = np.random.default_rng(seed)
     clock, now, count = Clock(rate), 1e5 * rng.random(), 0
     start = now
@@ -27,13 +27,13 @@ def test_the_count_of_ticks_is_that_of_the_time_that_has_passed(rate, seed):
 
 
 @pytest.mark.parametrize("rate", [24.0, 30.0, 60.0])
-def test_frames_of_one_tick_make_one_tick_each(rate):
+def test_frames_as_long_as_a_tick_make_one_tick_each(rate):
     clock = Clock(rate)
     clock.count_due(0.0)
     assert all(clock.count_due(number / rate) == 1 for number in range(1, 10_000))
 
 
-def test_a_stall_is_made_up_for_in_part_and_the_rest_reported():
+def test_a_stall_is_caught_up_in_part_and_the_rest_reported():
     clock = Clock(60.0, longest=0.5)
     clock.count_due(10.0)
     assert clock.count_due(10.1) == 6
@@ -44,7 +44,7 @@ def test_a_stall_is_made_up_for_in_part_and_the_rest_reported():
     assert clock.dropped == pytest.approx(2.5)
 
 
-def test_no_backlog_grows_where_ticks_take_longer_than_they_last():
+def test_slow_ticks_do_not_build_up_a_backlog():
     """Every frame takes as long as twice its ticks: the next frame is due no more than a stall's
     worth.
     """
@@ -60,7 +60,7 @@ def test_no_backlog_grows_where_ticks_take_longer_than_they_last():
     assert clock.dropped > 10.0
 
 
-def test_time_that_runs_backwards_goes_on_from_there():
+def test_a_clock_set_back_continues_from_there():
     clock = Clock(24.0)
     clock.count_due(10.0)
     assert clock.count_due(10.5) == 12

@@ -63,7 +63,7 @@ def driven(path: PathInput, seconds: float, dt: float = 0.01) -> np.ndarray:
     return np.array([future(path, k * dt).positions[0] for k in range(round(seconds / dt))])
 
 
-def test_the_profile_keeps_speed_and_accelerations_and_ends_at_rest():
+def test_the_speed_profile_obeys_its_limits_and_ends_at_rest():
     path = PathInput(BEND, 1.4, acceleration=1.0, sideways=1.5)
     velocities = np.diff(driven(path, 14.0), axis=0) / 0.01
     speeds = np.linalg.norm(velocities, axis=1)
@@ -75,7 +75,7 @@ def test_the_profile_keeps_speed_and_accelerations_and_ends_at_rest():
     assert driven(path, 14.0)[-1] == pytest.approx(BEND[-1])
 
 
-def test_bends_are_taken_slowly_enough():
+def test_bends_limit_the_speed():
     path = PathInput(
         0.5 * CIRCLE, 3.0, cyclic=True, sideways=2.0
     )  # a radius of two metres: no more than 2 m/s
@@ -83,7 +83,7 @@ def test_bends_are_taken_slowly_enough():
     assert speeds.max() == pytest.approx(2.0, abs=0.1)
 
 
-def test_the_speed_follows_its_factors():
+def test_speed_factors_scale_the_speed():
     factors = np.array([1.0, 1.0, 0.5, 0.5])
     path = PathInput(np.array([[0, 0], [0, -6], [0, -7], [0, -12]], float), 1.6, factors=factors)
     way = driven(path, 15.0)
@@ -92,7 +92,7 @@ def test_the_speed_follows_its_factors():
     assert speeds[(way[:-1, 1] < -8) & (way[:-1, 1] > -11)].mean() == pytest.approx(0.8, abs=0.05)
 
 
-def test_a_closed_path_goes_round_without_a_seam():
+def test_a_closed_path_has_no_seam():
     path = PathInput(CIRCLE, 1.5, cyclic=True)
     way = driven(path, 60.0, 0.02)
     speeds = np.linalg.norm(np.diff(way, axis=0), axis=1) / 0.02
@@ -106,7 +106,7 @@ def test_a_closed_path_goes_round_without_a_seam():
 
 
 @pytest.mark.parametrize("cyclic", [False, True])
-def test_the_character_follows_a_path_within_centimetres(performer, cyclic):
+def test_the_character_stays_within_centimetres_of_a_path(performer, cyclic):
     points = CIRCLE if cyclic else BEND
     path = PathInput(points, 1.2, cyclic=cyclic)
     frames = drive(performer, path, 18.0)
@@ -119,7 +119,7 @@ def test_the_character_follows_a_path_within_centimetres(performer, cyclic):
         assert np.linalg.norm(places(frames)[-1, :2] - BEND[-1]) < 0.1
 
 
-def test_paths_that_are_none_are_refused():
+def test_degenerate_paths_are_refused():
     for wrong, word in ((np.zeros((1, 2)), "shorter"), (np.zeros((5, 2)), "shorter")):
         with pytest.raises(SettingsError, match=word):
             PathInput(wrong, 1.0)
@@ -140,7 +140,7 @@ def synchronized(demo_database) -> Performer:
     return Performer(MotionMatching(demo_database, settings), settings)
 
 
-def test_the_shipped_character_stops_at_arms_length_or_nearer_and_does_not_slide(performer):
+def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer):
     """As shipped, standing feet are not dragged: the clamp alone says how far it may be from what
     is steered.
     """
@@ -164,7 +164,7 @@ def test_the_shipped_character_stops_at_arms_length_or_nearer_and_does_not_slide
 @pytest.mark.parametrize(
     ("x", "y", "yaw"), [(0, -4, 0.0), (3, 0, 1.0), (0.5, 3, -2.0), (-5, -5, 3.0), (0.0, -0.6, 0.5)]
 )
-def test_the_character_arrives_and_stops(synchronized, x, y, yaw):
+def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
     performer = synchronized
     goal = Placement(x, y, yaw)
     target = TargetInput(lambda: goal, performer.settings, turns=True)
@@ -181,7 +181,7 @@ def test_the_character_arrives_and_stops(synchronized, x, y, yaw):
     assert apart[first:].max() < 0.3
 
 
-def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronized):
+def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
     performer = synchronized
     goal = Placement(0.0, -3.0, 0.0)
     target = TargetInput(lambda: goal, performer.settings)
@@ -207,7 +207,7 @@ def test_a_target_that_moves_is_followed_and_one_that_is_gone_is_not(synchronize
 # ---------------------------------------------------------------- replay
 
 
-def test_a_recording_is_performed_as_it_was_solved(demo_database, performer):
+def test_replay_performs_the_recorded_ticks(demo_database, performer):
     settings = performer.settings
     wanted = scripts.build_script(
         "random", 6.0, demo_database.fps, settings.walk, settings.run, seed=5

@@ -38,7 +38,7 @@ def intent(steering: SteeringInput, heading: float = 0.0):
 # ---------------------------------------------------------------- response
 
 
-def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
+def test_stick_response_keeps_direction_and_covers_the_full_range():
     rng = np.random.default_rng(0)
     for _ in range(300):
         dead_zone, curve, angle = (
@@ -60,14 +60,14 @@ def test_the_response_keeps_the_direction_and_grows_from_nothing_to_full():
         assert max(lengths) == pytest.approx(1.0)
 
 
-def test_the_response_begins_without_a_step_and_does_not_see_axes():
+def test_the_dead_zone_is_round_and_has_no_step():
     assert math.hypot(*apply_response(0.15 + 1e-6, 0.0, 0.15, 1.0)) < 1e-5
     # a dead zone for each axis would swallow the small one
     x, y = apply_response(0.8, 0.1, 0.15, 1.0)
     assert y / x == pytest.approx(0.1 / 0.8)
 
 
-def test_settings_beyond_reason_are_named():
+def test_out_of_range_settings_are_named():
     for wrong, word in (
         ({"dead_zone": 1.0}, "dead zone"),
         ({"curve": 0.0}, "response curve"),
@@ -83,7 +83,7 @@ def test_settings_beyond_reason_are_named():
 # ---------------------------------------------------------------- real library, virtual pads
 
 
-def test_the_left_stick_moves_with_its_deflection_as_speed(steering):
+def test_left_stick_deflection_sets_the_speed(steering):
     with VirtualPad() as pad:
         steering.open()
         for heading in (0.0, 1.0, -2.5):
@@ -101,7 +101,7 @@ def test_the_left_stick_moves_with_its_deflection_as_speed(steering):
         assert intent(steering).move == (0.0, 0.0)
 
 
-def test_the_right_stick_faces_in_the_view(steering):
+def test_the_right_stick_sets_the_facing_relative_to_the_view(steering):
     with VirtualPad() as pad:
         steering.open()
         pad.stick(0.0, 1.0)
@@ -115,7 +115,7 @@ def test_the_right_stick_faces_in_the_view(steering):
         assert intent(steering).facing is None
 
 
-def test_buttons_toggle_push_and_record_once(steering):
+def test_each_button_press_acts_once(steering):
     with VirtualPad() as pad:
         steering.open()
         gaits = []
@@ -135,7 +135,7 @@ def test_buttons_toggle_push_and_record_once(steering):
         assert steering.take_commands() == []
 
 
-def test_buttons_can_be_held_and_bound_otherwise():
+def test_buttons_can_be_held_and_rebound():
     steering = SteeringInput(others=[Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",)))])
     with VirtualPad() as pad:
         steering.open()
@@ -147,7 +147,7 @@ def test_buttons_can_be_held_and_bound_otherwise():
         steering.close()
 
 
-def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
+def test_the_last_pad_touched_steers(steering):
     steering.open()
     assert steering.take_messages() == [
         "No gamepad is connected. The keyboard steers until one is."
@@ -173,7 +173,7 @@ def test_pads_come_and_go_and_the_last_one_touched_steers(steering):
     assert intent(steering).move == (0.0, 0.0)
 
 
-def test_keys_go_on_beside_a_pad_that_rests():
+def test_keys_steer_while_a_pad_is_at_rest():
     steering = SteeringInput(Keyboard(), [Gamepad()])
     with VirtualPad() as pad:
         steering.open()
@@ -186,7 +186,7 @@ def test_keys_go_on_beside_a_pad_that_rests():
         steering.close()
 
 
-def test_only_joysticks_are_started_and_control_c_stays_the_programs(steering):
+def test_sdl_starts_only_joysticks_and_leaves_ctrl_c_alone(steering):
     before = signal.getsignal(signal.SIGINT)
     with VirtualPad():
         steering.open()
@@ -210,7 +210,7 @@ def test_signals_still_end_a_program_that_reads_gamepads():
     assert done.returncode == -signal.SIGINT, done.stderr
 
 
-def test_without_the_library_the_keyboard_goes_on_and_one_line_says_so(monkeypatch, steering):
+def test_without_the_library_the_keyboard_works_and_one_line_says_why(monkeypatch, steering):
     monkeypatch.setitem(sys.modules, "sdl2", None)  # as an import that fails
     steering.open()
     steering.keyboard.handle("W", "PRESS")

@@ -53,7 +53,7 @@ def heading_of(move) -> float:
         ("W A D", 0.0),
     ],
 )
-def test_keys_lead_where_they_point_in_the_view_at_full_speed(heading, keys, turn):
+def test_keys_move_relative_to_the_view_at_full_speed(heading, keys, turn):
     move = intent(pressed(*keys.split()), heading).move
     assert math.hypot(*move) == pytest.approx(1.0)
     assert math.cos(heading_of(move) - heading - turn) == pytest.approx(1.0)
@@ -64,7 +64,7 @@ def test_opposite_keys_cancel(keys):
     assert intent(pressed(*keys.split())).move == (0.0, 0.0)
 
 
-def test_any_sequence_of_presses_and_releases_leaves_what_is_down():
+def test_any_sequence_of_presses_and_releases_leaves_only_held_keys():
     rng = np.random.default_rng(1)
     keyboard, down = Keyboard(), set()
     keys = ["W", "A", "S", "D", "UP_ARROW", "DOWN_ARROW", "LEFT_ARROW", "RIGHT_ARROW"]
@@ -83,13 +83,13 @@ def test_any_sequence_of_presses_and_releases_leaves_what_is_down():
         np.testing.assert_allclose(move, wanted / max(np.hypot(*wanted), 1.0), atol=1e-12)
 
 
-def test_a_second_key_for_the_same_keeps_going_when_the_first_is_let_go():
+def test_a_second_key_for_the_same_direction_outlasts_the_first():
     keyboard = pressed("W", "UP_ARROW")
     keyboard.handle("W", "RELEASE")
     assert intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
-def test_releases_that_go_elsewhere_are_not_missed():
+def test_losing_focus_releases_all_keys():
     keyboard = pressed("W", "D", "R", hold=("run",))
     keyboard.release_all()  # the window has lost the focus, and the releases come to nobody
     assert intent(keyboard).move == (0.0, 0.0)
@@ -101,7 +101,7 @@ def test_releases_that_go_elsewhere_are_not_missed():
     assert intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
-def test_run_and_strafe_toggle_or_count_while_held():
+def test_run_and_strafe_toggle_or_act_while_held():
     keyboard = Keyboard()
     seen = []
     for value in ("PRESS", "RELEASE", "DOUBLE_CLICK", "RELEASE", "PRESS", "RELEASE"):
@@ -124,11 +124,11 @@ def test_run_and_strafe_toggle_or_count_while_held():
 
 
 @pytest.mark.parametrize("heading", HEADINGS)
-def test_strafing_faces_where_the_view_looks(heading):
+def test_strafing_faces_along_the_view(heading):
     assert intent(pressed("F", "A"), heading).facing == heading
 
 
-def test_a_push_is_asked_for_once_and_goes_where_the_keys_lead():
+def test_a_push_acts_once_in_the_direction_of_the_keys():
     keyboard = pressed("D", "E")
     first, second = intent(keyboard), intent(keyboard)
     assert first.push[0] < -0.5
@@ -137,7 +137,7 @@ def test_a_push_is_asked_for_once_and_goes_where_the_keys_lead():
     assert intent(pressed("E")).push[1] < -0.5  # ahead, where none is held
 
 
-def test_commands_are_given_once():
+def test_commands_act_once():
     steering = SteeringInput(pressed("SPACE"))
     steering.keyboard.handle("SPACE", "PRESS", is_repeat=True)
     assert steering.take_commands() == ["record"]
@@ -157,7 +157,7 @@ def test_shortcuts_and_other_keys_are_left_alone():
     assert intent(keyboard).move == (0.0, 0.0)
 
 
-def test_keys_can_be_given_other_actions():
+def test_keys_can_be_rebound():
     keyboard = Keyboard({"ahead": ("NUMPAD_8",), "run": ("LEFT_SHIFT",)}, hold=("run",))
     assert not keyboard.handle("W", "PRESS")
     assert keyboard.handle("NUMPAD_8", "PRESS")

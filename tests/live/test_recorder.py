@@ -42,7 +42,7 @@ def curve(action, path, index):
     return read_channels(action)[path, index]
 
 
-def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
+def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
     scene = bpy.context.scene
 
     modes = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
@@ -89,7 +89,7 @@ def test_keys_are_the_ticks_in_every_rotation_mode() -> None:
         bpy.data.objects.remove(obj)
 
 
-def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(tmp_path: Path) -> None:
+def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
     stage = Stage(ReplayInput(wanted("figure_eight"), FPS), walls=(((-1.5, -1.75), (1.5, -1.75)),))
     stage.run(40)
     stage.session.apply(demo_settings().with_changes({"synchronization": 0.6}))
@@ -105,7 +105,7 @@ def test_a_take_is_solved_again_to_the_byte_from_what_it_keeps(tmp_path: Path) -
     assert take.poses[part["lead_in"] :].tobytes() == poses.tobytes()
 
 
-def test_keys_grow_while_recording_and_a_flush_stays_small() -> None:
+def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
     stage = Stage(ReplayInput(wanted(seconds=40.0), FPS))
     shown_keys, touched = [], []
     stage.session.record(RecordingPlan("Take", 1.0, STEP))
@@ -142,7 +142,7 @@ def test_keys_grow_while_recording_and_a_flush_stays_small() -> None:
     stage.session.stop()
 
 
-def test_takes_are_new_appended_to_or_overwritten() -> None:
+def test_recordings_make_extend_or_overwrite_takes() -> None:
     scene = bpy.context.scene
 
     stage = Stage()
@@ -217,7 +217,7 @@ def test_takes_are_new_appended_to_or_overwritten() -> None:
     assert stage.obj.animation_data.action == mine
 
 
-def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was() -> None:
+def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
     scene = bpy.context.scene
 
     # a channel that stays in a take and moves in what is recorded over it holds its value before
@@ -255,7 +255,7 @@ def test_what_is_recorded_over_a_part_leaves_the_rest_as_it_was() -> None:
         )
 
 
-def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was() -> None:
+def test_recording_beyond_a_take_keeps_the_take() -> None:
     scene = bpy.context.scene
 
     # what is recorded well after a take's end, or well before its start, leaves all that the take
@@ -298,7 +298,7 @@ def test_what_is_recorded_beyond_a_take_leaves_it_as_it_was() -> None:
             )
 
 
-def test_with_the_timeline_each_frame_keys_its_tick() -> None:
+def test_recording_with_the_timeline_keys_one_tick_per_frame() -> None:
     scene = bpy.context.scene
 
     scene.render.fps = round(FPS)

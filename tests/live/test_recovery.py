@@ -85,7 +85,7 @@ def recovered(demo_file, folder, count):
     assert take.poses[part["lead_in"] :].tobytes() == np.stack(poses).tobytes()
 
 
-def test_a_program_that_is_killed_loses_a_second_at_most(demo_file: Path, tmp_path: Path) -> None:
+def test_a_killed_program_loses_at_most_a_second(demo_file: Path, tmp_path: Path) -> None:
     folder, script = tmp_path / "recovery", tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     command = [sys.executable, "-c", IN_BLENDER, str(script), str(demo_file), str(folder)]
@@ -111,7 +111,7 @@ def test_a_program_that_is_killed_loses_a_second_at_most(demo_file: Path, tmp_pa
     recovered(demo_file, folder, count)
 
 
-def test_a_torn_file_is_read_up_to_there(tmp_path: Path) -> None:
+def test_a_torn_file_is_read_up_to_the_tear(tmp_path: Path) -> None:
     folder = tmp_path / "recovery"
     stage = Stage()
     stage.run(3)
@@ -150,7 +150,7 @@ def test_a_torn_file_is_read_up_to_there(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_take_without_an_armature_stays_to_be_recovered(tmp_path: Path) -> None:
+def test_a_take_without_an_armature_can_still_be_recovered(tmp_path: Path) -> None:
     folder = tmp_path / "recovery"
 
     stage = Stage()
@@ -177,7 +177,7 @@ def test_a_take_without_an_armature_stays_to_be_recovered(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("part", ["_lock", "RecoveryFile._write"])
-def test_a_recovery_file_that_cannot_be_begun_leaves_nothing(
+def test_a_recovery_file_that_cannot_be_created_leaves_nothing(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -192,7 +192,7 @@ def test_a_recovery_file_that_cannot_be_begun_leaves_nothing(
     stage.session.stop()
 
 
-def test_a_recovery_file_is_released_although_the_disk_is_full(
+def test_a_full_disk_does_not_lock_a_recovery_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:

@@ -30,7 +30,7 @@ from tests.scene.bodies import person
 from tests.scene.rigs import assert_same, state
 
 
-def test_a_session_makes_the_ticks_of_the_take() -> None:
+def test_a_session_makes_the_ticks_of_a_baked_take() -> None:
     performance = replace(
         wanted(),
         position=(2.0, -1.0),
@@ -63,7 +63,7 @@ def test_a_session_makes_the_ticks_of_the_take() -> None:
     stage.session.stop()
 
 
-def test_between_two_ticks_the_pose_is_between_theirs() -> None:
+def test_poses_between_ticks_are_interpolated() -> None:
     stage = Stage()
     poses = [report.frame.pose for report in stage.run(30)]
     first, second = poses[-2:]
@@ -98,7 +98,7 @@ def test_between_two_ticks_the_pose_is_between_theirs() -> None:
     stage.session.stop()
 
 
-def test_a_stall_is_told_and_a_pause_is_none() -> None:
+def test_a_stall_is_reported_and_a_pause_is_not() -> None:
     stage = Stage()
     stage.run(10)
     stage.now += 20.0
@@ -111,7 +111,7 @@ def test_a_stall_is_told_and_a_pause_is_none() -> None:
     stage.session.stop()
 
 
-def test_settings_change_with_a_tick_and_refused_ones_do_not() -> None:
+def test_valid_settings_change_at_a_tick_and_invalid_ones_do_not() -> None:
     stage = Stage()
     stage.run(50)
     stage.session.apply(
@@ -132,7 +132,7 @@ def test_settings_change_with_a_tick_and_refused_ones_do_not() -> None:
     stage.session.stop()
 
 
-def test_keys_steer_as_seen_in_the_view() -> None:
+def test_keys_steer_relative_to_the_view() -> None:
     keyboard = Keyboard()
     stage = Stage(SteeringInput(keyboard))
     keyboard.handle("W", "PRESS")
@@ -166,7 +166,7 @@ def test_keys_steer_as_seen_in_the_view() -> None:
         stage.session.stop()
 
 
-def test_nothing_is_left_behind() -> None:
+def test_a_session_leaves_nothing_behind() -> None:
     obj = person()
     bake_of = rollout.solve(new_performer(), wanted(seconds=3.0)).to_clip()
     bake(bake_of, obj, name="Mine", hips="Hips")
@@ -208,7 +208,7 @@ def test_nothing_is_left_behind() -> None:
     assert_same(before, state(obj))
 
 
-def test_an_armature_that_is_gone_ends_the_session() -> None:
+def test_deleting_the_armature_ends_the_session() -> None:
     def ends(change, **options):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         stage = Stage(**options)
@@ -239,7 +239,7 @@ def test_an_armature_that_is_gone_ends_the_session() -> None:
     stage.session.stop()
 
 
-def test_a_session_loads_neither_scipy_nor_sdl_before_it_is_asked_to(
+def test_a_session_loads_scipy_and_sdl_only_when_needed(
     run_in_blender: Callable[..., str],
 ) -> None:
     run_in_blender("""

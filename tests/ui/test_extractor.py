@@ -66,5 +66,5 @@ if bpy.app.version < (5, 0, 0):  # which crashes or hangs at its end once the ex
 """
 
 
-def test_all_texts_obey_the_rules_of_blenders_extractor(run_in_blender):
+def test_all_texts_obey_blenders_message_extractor(run_in_blender):
     run_in_blender(EXTRACTED, UI)

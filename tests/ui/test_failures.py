@@ -21,7 +21,7 @@ from motion_matching.ui.takes import operators as takes_operators
 from tests.ui.characters import character, refused, traces
 
 
-def test_failures_say_what_to_do_and_leave_everything_as_it_was(tmp_path):
+def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     ops = bpy.ops.motion_matching
     folder = tmp_path
 

@@ -19,7 +19,7 @@ from motion_matching.scene.blender import actions
 from tests.ui.characters import CLIPS, character, refused, traces
 
 
-def test_an_empty_file_becomes_a_take_with_operators_alone():
+def test_operators_alone_make_a_take_from_an_empty_file():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ops = bpy.ops.motion_matching
 
@@ -88,7 +88,7 @@ def test_an_empty_file_becomes_a_take_with_operators_alone():
     assert len(settings.sources) == count
 
 
-def test_a_take_is_baked_again_with_contacts_that_were_moved():
+def test_bake_again_uses_moved_contact_markers():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ops = bpy.ops.motion_matching
     ops.add_demo_performer()
@@ -181,7 +181,7 @@ def test_every_operator_is_one_step_of_undo():
     assert sources() == 3
 
 
-def test_what_a_script_changes_during_a_build_is_no_part_of_it():
+def test_changes_during_a_build_do_not_affect_it():
     obj = character()
     bpy.ops.motion_matching.add_actions()
     settings = obj.motion_matching
@@ -262,7 +262,7 @@ def test_what_a_script_changes_during_a_build_is_no_part_of_it():
     assert traces() == before
 
 
-def test_settings_last_and_a_file_from_elsewhere_says_so(tmp_path):
+def test_settings_are_saved_and_missing_databases_reported(tmp_path):
     obj = character()
     ops, file = bpy.ops.motion_matching, tmp_path / "mine.blend"
     ops.add_actions()
@@ -303,7 +303,7 @@ def test_settings_last_and_a_file_from_elsewhere_says_so(tmp_path):
     assert status.refresh(obj).kind == "fresh"
 
 
-def test_motion_capture_files_make_a_character_of_their_own(tmp_path):
+def test_motion_capture_files_create_their_own_character(tmp_path):
     folder = tmp_path / "capture"
     (folder / "below").mkdir(parents=True)
     for clip in locomotion.generate():
@@ -338,7 +338,7 @@ def test_motion_capture_files_make_a_character_of_their_own(tmp_path):
     assert obj.motion_matching.takes[0].action
 
 
-def test_a_collection_stands_in_the_way():
+def test_an_obstacle_collection_blocks_a_take():
     obj = character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
     ops.add_actions()

@@ -41,7 +41,7 @@ def addon():
     return addon
 
 
-def test_conflicts_of_keys_and_buttons_are_said_in_a_sentence(addon):
+def test_conflicting_keys_and_buttons_are_reported(addon):
     chosen = addon.preferences
 
     assert preferences.find_problem() == ""
@@ -77,7 +77,7 @@ def test_conflicts_of_keys_and_buttons_are_said_in_a_sentence(addon):
     assert preferences.create_devices()[1] == ()
 
 
-def test_the_buttons_of_a_pad_do_what_the_preferences_say(addon):
+def test_gamepad_buttons_follow_the_preferences(addon):
     chosen = addon.preferences
 
     found = {
@@ -119,7 +119,7 @@ def test_the_buttons_of_a_pad_do_what_the_preferences_say(addon):
         gamepad.close()
 
 
-def test_the_preferences_say_which_layers_a_new_character_shows(addon):
+def test_the_preferences_set_the_layers_of_a_new_character(addon):
     chosen = addon.preferences
 
     obj = character()
@@ -152,7 +152,7 @@ def test_the_preferences_say_which_layers_a_new_character_shows(addon):
     assert play.show_text, "it is the character's own by now"
 
 
-def test_the_slowest_tick_of_the_last_second_is_known():
+def test_the_slowest_tick_of_the_last_second_is_tracked():
     pace, now = TickRate(), 0.0
 
     def second(slow=()):

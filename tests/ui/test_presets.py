@@ -29,7 +29,7 @@ def test_shipped_controllers_are_settings_of_a_performer(name):
     assert (changed == PerformerSettings()) == (name == "balanced")
 
 
-def test_every_setting_of_a_performer_can_be_set():
+def test_every_performer_setting_can_be_set():
     shown = set(MotionMatchingController.bl_rna.properties.keys())
     missing = {f.name for f in fields(PerformerSettings)} - {"weights"} - shown
     assert not missing, f"settings without a property in MotionMatchingController: {missing}"

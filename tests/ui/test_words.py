@@ -27,7 +27,7 @@ UNITLESS = {
 }
 
 
-def test_everything_is_explained():
+def test_every_class_and_property_has_a_description():
     def explained(what, text):
         assert text, f"{what} has no description"
         assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
@@ -80,7 +80,7 @@ def test_everything_is_explained():
     assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
 
 
-def test_buttons_menus_and_lists_name_what_there_is():
+def test_buttons_menus_and_lists_refer_to_existing_classes():
     code = "".join(file.read_text(encoding="utf-8") for file in UI.rglob("*.py"))
     operators = {cls.bl_idname for cls in classes.ALL if issubclass(cls, bpy.types.Operator)}
     assert set(re.findall(r'"(motion_matching\.\w+)"', code)) == operators

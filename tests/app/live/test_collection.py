@@ -58,7 +58,7 @@ def by_name(obj, *names):
 
 
 @pytest.mark.parametrize("part", ["legs", "trunk"])
-def test_a_take_of_a_collection_is_baked_again_as_one(part: str) -> None:
+def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> None:
     BONES = {"legs": ("Hips", *LEGS), "trunk": ("Spine", "Head")}[part]
     hero, own = hero_with(*BONES)
     obj, settings = hero.obj, hero.obj.motion_matching
@@ -112,7 +112,7 @@ def test_a_take_of_a_collection_is_baked_again_as_one(part: str) -> None:
     assert "collection" in str(caught.value), caught.value
 
 
-def test_what_is_not_driven_plays_on_live_and_in_the_take() -> None:
+def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     hero, own = hero_with("Hips", *LEGS)
     obj, before = hero.obj, {path: keys.copy() for path, keys in of(own).items()}
     here = obj.location.copy()
@@ -177,7 +177,7 @@ def test_what_is_not_driven_plays_on_live_and_in_the_take() -> None:
     assert len(of(again)[leg]) == 20
 
 
-def test_without_the_hips_the_character_stays_where_it_is() -> None:
+def test_a_collection_without_hips_leaves_the_character_in_place() -> None:
     hero, own = hero_with("Spine", "Head")
     obj = hero.obj
     hero.start()
@@ -200,7 +200,7 @@ def test_without_the_hips_the_character_stays_where_it_is() -> None:
     assert not own.use_fake_user
 
 
-def test_a_part_of_a_take_is_recorded_again() -> None:
+def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
     # over a take of all bones, the arms are recorded again, and the rest stays as it was recorded
     # first
     hero, _own = hero_with("Spine", "Head")
@@ -227,7 +227,7 @@ def test_a_part_of_a_take_is_recorded_again() -> None:
             assert np.array_equal(after[path], before[path]), path
 
 
-def test_a_part_that_was_cut_off_is_recovered_with_the_rest() -> None:
+def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
     # an undo cuts a recording off; what is recovered has what the rest plays as well
     hero, own = hero_with("Hips", *LEGS)
     bpy.ops.ed.undo_push(message="the hero")
@@ -252,7 +252,7 @@ def test_a_part_that_was_cut_off_is_recovered_with_the_rest() -> None:
     assert hero.obj.animation_data.action == own
 
 
-def test_strips_of_the_rest_play_on() -> None:
+def test_nla_strips_of_undriven_bones_play_on() -> None:
     # what the rest plays may come from strips: they go on beside the take
     hero, own = hero_with("Hips", *LEGS)
     obj = hero.obj

@@ -31,7 +31,7 @@ def recorded(**play):
     return hero, live, np.array(seen), np.array(ticks), layers
 
 
-def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth() -> None:
+def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
     hero, live, seen, ticks, layers = recorded(view="still")
     assert np.abs(seen[-2, :2, 3] - ticks[-2, :2]).max() < 0.1
     assert np.linalg.norm(ticks[-1, :2]) > 1.0
@@ -88,7 +88,7 @@ def test_on_the_spot_the_ground_moves_and_keys_hold_the_truth() -> None:
     host.end()
 
 
-def test_what_is_drawn_lies_around_who_is_not_carried() -> None:
+def test_overlays_are_drawn_around_a_character_in_place() -> None:
     # whoever is not carried over the ground is drawn around as well, seen from its own front
     def in_place(hero):
         hero.obj.motion_matching.root = "IN_PLACE"
@@ -138,7 +138,7 @@ def test_what_is_drawn_lies_around_who_is_not_carried() -> None:
         host.end()
 
 
-def test_walls_pass_by_with_the_ground() -> None:
+def test_walls_move_with_the_ground() -> None:
     # walls pass by with the ground, at their true distance
     hero = Hero(view="spot")
     mesh = bpy.data.meshes.new("Wall")
@@ -173,7 +173,7 @@ def test_walls_pass_by_with_the_ground() -> None:
     host.end()
 
 
-def test_the_view_follows_or_stays() -> None:
+def test_the_view_follows_only_if_set() -> None:
     window = bpy.context.window_manager.windows[0]
     hero = Hero()
     window = bpy.context.window_manager.windows[0]

@@ -132,7 +132,7 @@ def prepared():
     ],
 )
 @pytest.mark.usefixtures("prepared")
-def test_it_ends_and_what_was_there_comes_back(what: str, tmp_path: Path) -> None:
+def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     what, folder = what, str(tmp_path)
 
     def break_step():
@@ -208,7 +208,7 @@ def test_it_ends_and_what_was_there_comes_back(what: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("prepared")
-def test_renaming_pose_mode_and_other_frames_do_not_end_it() -> None:
+def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     c = Character()
     c.live.toggle_recording()
     hero().name = "Held"
@@ -228,7 +228,7 @@ def test_renaming_pose_mode_and_other_frames_do_not_end_it() -> None:
 
 
 @pytest.mark.usefixtures("prepared")
-def test_without_its_armature_a_recording_can_be_recovered() -> None:
+def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
     for remove in (
         lambda: bpy.data.objects.remove(hero()),
         lambda: bpy.data.armatures.remove(hero().data),
@@ -260,7 +260,7 @@ def test_without_its_armature_a_recording_can_be_recovered() -> None:
 
 
 @pytest.mark.usefixtures("prepared")
-def test_a_recording_outlives_the_file_that_it_was_made_in(tmp_path: Path) -> None:
+def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -> None:
     saved = str(tmp_path / "hero.blend")
     for load in (
         lambda: ops.wm.read_homefile(use_empty=True),
@@ -290,7 +290,7 @@ def test_a_recording_outlives_the_file_that_it_was_made_in(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("prepared")
-def test_of_several_recordings_that_of_this_file_is_recovered(tmp_path: Path) -> None:
+def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     operators = ops.motion_matching
     files = {name: f"{tmp_path}/{name}.blend" for name in ("first", "second", "third")}
 
@@ -364,7 +364,7 @@ def test_of_several_recordings_that_of_this_file_is_recovered(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("prepared")
-def test_a_file_is_saved_as_it_is_without_a_session(tmp_path: Path) -> None:
+def test_saving_while_live_writes_the_state_before_the_session(tmp_path: Path) -> None:
     c = Character()
     saved = str(tmp_path / "hero.blend")
     ops.wm.save_as_mainfile(filepath=saved)
@@ -372,7 +372,7 @@ def test_a_file_is_saved_as_it_is_without_a_session(tmp_path: Path) -> None:
     c.check_given_back(hero())
 
 
-def test_a_operators_is_baked_again_from_where_its_recording_began() -> None:
+def test_bake_again_starts_where_the_recording_started() -> None:
     obj = character()
     bpy.ops.motion_matching.add_actions()
     work = performing.prepare_steps(obj)  # it builds the database
@@ -416,7 +416,7 @@ def test_a_operators_is_baked_again_from_where_its_recording_began() -> None:
     np.testing.assert_allclose(path(again.action), went, atol=0.02)
 
 
-def test_without_a_window_it_says_so() -> None:
+def test_starting_without_a_window_is_refused() -> None:
     character()
     for invoked in ("EXEC_DEFAULT", "INVOKE_DEFAULT"):
         bpy.ops.motion_matching.add_actions()

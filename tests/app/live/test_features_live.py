@@ -13,7 +13,7 @@ from tests.demo import load_demo
 from tests.live.hero import Hero
 
 
-def test_a_session_goes_on_when_features_change() -> None:
+def test_a_session_continues_when_features_change() -> None:
     ops = bpy.ops.motion_matching
     hero = Hero(seconds=120.0)
     obj = hero.obj

@@ -52,7 +52,7 @@ def ticks_of(*names):
     ]
 
 
-def test_finished_takes_outlive_the_undo_that_ends_their_session() -> None:
+def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     hero, _ = hero_with_own()
     hero.start()
     hero.run(10)
@@ -116,7 +116,7 @@ def test_finished_takes_outlive_the_undo_that_ends_their_session() -> None:
         assert len(runtime.interrupted) == (0 if end is host.end else 2)
 
 
-def test_steps_made_while_live_hold_the_character_as_it_was_found() -> None:
+def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
     def check(obj, step):
         data = obj.animation_data
         assert runtime.live is None
@@ -197,7 +197,7 @@ def test_steps_made_while_live_hold_the_character_as_it_was_found() -> None:
     assert "motion_matching_found" not in twin.keys()  # noqa: SIM118
 
 
-def test_keys_set_while_live_stay() -> None:
+def test_keys_inserted_while_live_are_kept() -> None:
     # somebody without animation, who is keyed while live
     hero = Hero()
     hero.start()
@@ -230,7 +230,7 @@ def test_keys_set_while_live_stay() -> None:
     assert not own.use_fake_user
 
 
-def test_keys_set_beside_a_recording_stay(tmp_path: Path) -> None:
+def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
     def keys_of(action, path):
         return {
             tuple(key.tolist())
@@ -300,7 +300,7 @@ def test_keys_set_beside_a_recording_stay(tmp_path: Path) -> None:
     assert sorted(action.name for action in bpy.data.actions) == ["Live Take", "Own"]
 
 
-def test_without_its_take_a_character_has_its_own_action_back() -> None:
+def test_deleting_a_take_assigns_the_previous_action_again() -> None:
     hero, own = hero_with_own()
     hero.start()
     recorded(hero, 40)
@@ -321,7 +321,7 @@ def test_without_its_take_a_character_has_its_own_action_back() -> None:
     assert playing() == "Live Take"
 
 
-def test_a_flag_that_keeps_an_action_stays() -> None:
+def test_the_fake_user_of_an_action_is_kept() -> None:
     hero, own = hero_with_own()
     other = bpy.data.objects.new("Other", None)
     actions.assign(other, own)

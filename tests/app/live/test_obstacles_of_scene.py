@@ -18,7 +18,7 @@ from tests.live.hero import Hero
 from tests.live.stage import FPS, wanted
 
 
-def test_live_and_baked_the_ground_is_the_same() -> None:
+def test_live_and_bake_use_the_same_ground() -> None:
     def part(name, *corners):
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(corners, [], [(0, 1, 2, 3)])

@@ -20,7 +20,7 @@ from tests.live.hero import Hero
 from tests.live.stage import FPS, wanted
 
 
-def test_a_push_has_a_button():
+def test_the_push_button_pushes_where_the_keys_point():
     push = bpy.ops.motion_matching.push
     hero = Hero(push=3.0)
     assert not push.poll(), "nothing is live"

@@ -60,7 +60,7 @@ assert not runtime.interrupted and not left.exists() and not list(recordings.get
 """
 
 
-def test_redo_ends_a_session_and_brings_a_take_again() -> None:
+def test_redo_ends_a_session_and_restores_its_take() -> None:
     ed = bpy.ops.ed
 
     def the_hero():
@@ -134,7 +134,7 @@ def test_redo_ends_a_session_and_brings_a_take_again() -> None:
     assert not list(recordings.get_folder().iterdir())
 
 
-def test_blender_quits_while_it_records(
+def test_quitting_while_recording_keeps_the_recording(
     run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
 ) -> None:
     script = tmp_path / "quits.py"

@@ -57,7 +57,7 @@ def tagged_file(demo_database: Database, tmp_path_factory) -> Path:
     return path
 
 
-def test_what_cannot_be_asked_for_is_told(demo_database: Database) -> None:
+def test_unknown_tags_are_reported(demo_database: Database) -> None:
     database = tagged(demo_database)
     settings = takes.make_default_settings(database)
     assert database.requestable_tags == ("left", "right", "begin", "end")
@@ -81,7 +81,7 @@ def test_what_cannot_be_asked_for_is_told(demo_database: Database) -> None:
     assert [intent._replace(tags=frozenset()) for intent in asked.intents] == list(wanted.intents)
 
 
-def test_tags_are_asked_for_live(demo_database: Database) -> None:
+def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> None:
     database = tagged(demo_database)
     ops = bpy.ops.motion_matching
     hero = Hero(database=database, seconds=60.0, show_text=True)
@@ -188,7 +188,7 @@ def test_tags_are_asked_for_live(demo_database: Database) -> None:
     assert np.array_equal(solved.poses[lead : lead + 120], np.stack(poses))
 
 
-def test_a_baked_script_asks_for_tags() -> None:
+def test_a_baked_script_requests_tags() -> None:
     ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves", "walk_starts_and_stops"))
     settings = obj.motion_matching
     ops.add_actions(mirror=False)

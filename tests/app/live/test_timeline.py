@@ -44,7 +44,7 @@ def other():
 # Blender then
 
 
-def test_each_frame_of_the_timeline_is_a_tick_and_a_key() -> None:
+def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
     hero = Hero(timeline=True)
     scene, beside = bpy.context.scene, other()
     scene.frame_set(20)
@@ -76,7 +76,7 @@ def test_each_frame_of_the_timeline_is_a_tick_and_a_key() -> None:
         np.testing.assert_allclose(shown(hero.obj), seen[frame - 21], atol=2e-4, err_msg=str(frame))
 
 
-def test_keys_lie_at_their_times_where_frames_are_dropped() -> None:
+def test_dropped_frames_leave_keys_at_their_times() -> None:
     for fps in (24, round(FPS), 60):
         hero = Hero(timeline=True)
         scene = bpy.context.scene
@@ -97,7 +97,7 @@ def test_keys_lie_at_their_times_where_frames_are_dropped() -> None:
         host.end()
 
 
-def test_a_recording_ends_where_the_timeline_leaps_or_stops() -> None:
+def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
     def recorded():
         hero = Hero(timeline=True)
         bpy.context.scene.frame_set(40)
@@ -195,7 +195,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
     host.end()
 
 
-def test_every_ending_stops_what_the_recording_has_started(tmp_path: Path) -> None:
+def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) -> None:
     # whatever ends the session ends the playback that its recording started, and keeps the take
     for end in (
         lambda _: host.end(),
@@ -257,7 +257,7 @@ def test_an_armature_deleted_while_recording_is_named() -> None:
     assert not is_playing()
 
 
-def test_a_frame_may_change_right_after_a_recording_begins() -> None:
+def test_the_frame_may_change_right_after_a_recording_starts() -> None:
     for plays in (True, False):
         hero = Hero(timeline=plays)
         live = hero.start()
@@ -269,7 +269,7 @@ def test_a_frame_may_change_right_after_a_recording_begins() -> None:
         toggle_playback()
 
 
-def test_without_the_setting_a_timeline_may_play_meanwhile() -> None:
+def test_without_the_setting_timeline_playback_changes_nothing() -> None:
     # without the setting, a timeline that plays changes nothing: the clock leads, keys begin at the
     # current frame
     hero = Hero()

@@ -33,9 +33,7 @@ from tests.live.stage import FPS, new_performer
 
 @pytest.mark.parametrize("displacement", DISPLACEMENTS)
 @pytest.mark.parametrize("ground", [Boxes(()), Boxes((Box((0.0, -2.0), (6.0, 0.5), 0.3),))])
-def test_without_data_a_performer_is_its_simulation_object(
-    displacement: str, ground: Boxes
-) -> None:
+def test_without_data_only_the_simulation_object_moves(displacement: str, ground: Boxes) -> None:
     settings = PerformerSettings(
         displacement=displacement, velocity_halflife=0.2, rotation_halflife=0.35
     )
@@ -55,7 +53,7 @@ def test_without_data_a_performer_is_its_simulation_object(
     assert np.linalg.norm(np.diff(take.simulation[:, :2], axis=0), axis=1).max() * 30 > 1.0
 
 
-def test_halflives_are_what_they_are_called() -> None:
+def test_halflives_halve_the_remaining_distance() -> None:
     """Released at full speed, half of a step's way is left after its halflife, however it is
     displaced.
     """
@@ -91,7 +89,7 @@ def marker():
     return bpy.data.objects.get("Steered Path")
 
 
-def test_the_simulation_object_is_steered_alone() -> None:
+def test_the_simulation_object_is_steered_without_a_database() -> None:
     hero = Tuned(show_text=True)
     obj, controller = hero.obj, hero.obj.motion_matching.controller
     obj.location, obj.rotation_euler = (2.0, 1.0, 0.0), (0.0, 0.0, 0.5)
@@ -139,7 +137,7 @@ def test_the_simulation_object_is_steered_alone() -> None:
     )
 
 
-def test_a_steered_path_stays_and_steers_again(tmp_path: Path) -> None:
+def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     hero = Tuned()
     obj, scene = hero.obj, bpy.context.scene
     controller, play = obj.motion_matching.controller, obj.motion_matching.play
@@ -216,7 +214,7 @@ def test_a_steered_path_stays_and_steers_again(tmp_path: Path) -> None:
     host.end()
 
 
-def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
+def test_a_take_replays_from_its_start_with_any_features() -> None:
     count = len(load_demo().schema.features)
     weights = tuple(1.0 + 0.1 * k for k in range(count))
     chosen = demo_settings().with_changes({"weights": weights})
@@ -319,7 +317,7 @@ def test_a_take_steers_again_from_its_beginning_with_any_features() -> None:
         assert len(wanted) == lead_in + part["ticks"]
 
 
-def test_a_feature_that_makes_no_sense_is_refused_and_the_session_goes_on() -> None:
+def test_an_invalid_feature_is_refused_and_the_session_continues() -> None:
     hero = Hero()
     settings = hero.obj.motion_matching
     feature_list.set_features(settings.features, load_demo().schema.to_dict(), "of the data")
@@ -353,7 +351,7 @@ def test_a_feature_that_makes_no_sense_is_refused_and_the_session_goes_on() -> N
     assert take.action.frame_range[1] == 150
 
 
-def test_what_ends_it_leaves_nothing_half_done(tmp_path: Path) -> None:
+def test_no_ending_of_steering_alone_leaves_partial_state(tmp_path: Path) -> None:
     def tuned():
         hero = Tuned()
         ops.ed.undo_push(message="the hero")
@@ -394,7 +392,7 @@ def test_what_ends_it_leaves_nothing_half_done(tmp_path: Path) -> None:
             assert not runtime.interrupted
 
 
-def test_a_steered_path_that_was_cut_off_is_recovered(tmp_path: Path) -> None:
+def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     hero = Tuned()
     bpy.context.scene.frame_set(11)
     ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend"))
@@ -447,7 +445,7 @@ def test_a_steered_path_that_was_cut_off_is_recovered(tmp_path: Path) -> None:
     assert not marker()
 
 
-def test_curves_and_targets_lead() -> None:
+def test_curves_and_targets_steer() -> None:
     hero = Hero(steer="curve")
     obj, play = hero.obj, hero.obj.motion_matching.play
 

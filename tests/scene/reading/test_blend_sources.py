@@ -98,7 +98,7 @@ def same_take(folder, *options):
 
 
 @pytest.mark.parametrize("options", [[], ["--mirror"]], ids=["as they are", "mirrored too"])
-def test_a_take_from_actions_is_that_from_their_files(tmp_path: Path, options: list[str]) -> None:
+def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
     from motion_matching.engine.locomotion import locomotion
     from motion_matching.engine.motion import bvh
 
@@ -108,7 +108,7 @@ def test_a_take_from_actions_is_that_from_their_files(tmp_path: Path, options: l
     same_take(tmp_path, *options)
 
 
-def test_a_take_from_real_actions_is_that_from_their_files(tmp_path: Path, mocap: Path) -> None:
+def test_actions_and_files_of_real_mocap_give_the_same_take(tmp_path: Path, mocap: Path) -> None:
     (tmp_path / "clips").mkdir()
     for name in ("walk-turn-left", "walk-turn-right", "walk", "run"):
         [file] = (mocap / "bandai-namco").glob(f"dataset-2_{name}_normal_001.bvh")
@@ -116,7 +116,7 @@ def test_a_take_from_real_actions_is_that_from_their_files(tmp_path: Path, mocap
     same_take(tmp_path)
 
 
-def test_what_of_a_file_is_taken(tmp_path: Path, capsys) -> None:
+def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> None:
     folder = tmp_path
 
     clips = locomotion.generate()[:3]
@@ -198,7 +198,7 @@ def test_what_of_a_file_is_taken(tmp_path: Path, capsys) -> None:
     assert "3 actions of armature 'Person', read from curves, 1 as loops." in said
 
 
-def test_markers_of_tags_on_an_action_are_tags_of_its_clip(tmp_path: Path) -> None:
+def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> None:
     folder = tmp_path
 
     clips = locomotion.generate()[:2]

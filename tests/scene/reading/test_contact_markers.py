@@ -10,7 +10,7 @@ from motion_matching.engine.errors import SettingsError
 from motion_matching.scene.reading.contact_markers import read_markers, write_markers
 
 
-def test_markers_are_the_ranges_they_were_written_from() -> None:
+def test_markers_are_read_as_the_ranges_they_were_written_from() -> None:
     legs = ("left", "right", "left2", "right2")
     ranges = [
         ContactRange(0, 0, 12),
@@ -41,7 +41,7 @@ def test_markers_are_the_ranges_they_were_written_from() -> None:
     assert "frame 20" not in message or "left foot lift" in message
 
 
-def test_ranges_shorter_than_a_frame_of_the_scene_leave_markers_that_can_be_read() -> None:
+def test_ranges_shorter_than_a_frame_give_readable_markers() -> None:
     legs = ("left", "right")
     ranges = [ContactRange(0, 1, 20), ContactRange(0, 25, 26), ContactRange(1, 10, 11)]
     action = bpy.data.actions.new("Take")
@@ -49,7 +49,7 @@ def test_ranges_shorter_than_a_frame_of_the_scene_leave_markers_that_can_be_read
     assert [(r.leg, r.start) for r in read_markers(action, legs, 1, 0.4)] == [(0, 0)]
 
 
-def test_a_lift_without_a_plant_is_named() -> None:
+def test_a_lift_without_a_plant_is_reported() -> None:
     action = bpy.data.actions.new("Take")
     action.pose_markers.new("left foot lift").frame = 5
     with pytest.raises(SettingsError, match=r"a marker 'left foot lift' on frame 5 and no"):

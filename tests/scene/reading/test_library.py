@@ -144,7 +144,7 @@ def test_keys_follow_the_content():
     assert status.refresh(twin).kind == "none"
 
 
-def test_what_sources_key_or_drivers_set_is_the_same_at_every_frame():
+def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
     obj = character(clips=("walk_curves", "run_curves"))
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
     ops.add_actions()
@@ -220,7 +220,7 @@ def test_what_sources_key_or_drivers_set_is_the_same_at_every_frame():
     counts(lambda: obj.__setitem__("unkeyed", 1.0), lambda: obj.__setitem__("unkeyed", 0.0))
 
 
-def test_the_oldest_go_when_room_is_short(tmp_path):
+def test_the_oldest_databases_go_when_space_is_short(tmp_path):
     (tmp_path / "databases").mkdir()
     folder = tmp_path / "databases"
     made = build([Source(clip=clip) for clip in locomotion.generate()[:3]], BuildSettings())[0]

@@ -79,7 +79,7 @@ def scene():
     return scene
 
 
-def test_curves_and_evaluation_give_what_is_shown(scene):
+def test_curves_and_evaluation_give_the_pose_that_blender_shows(scene):
     rng = np.random.default_rng(5)
     frames = np.arange(-4, 30)
     for round in range(3):
@@ -118,7 +118,7 @@ def test_curves_and_evaluation_give_what_is_shown(scene):
         both_ways(obj, action, frames=(-9, 34))  # beyond the keys as well
 
 
-def test_curves_and_evaluation_give_what_is_shown_the_object_own_animation(scene) -> None:
+def test_curves_and_evaluation_agree_on_object_animation(scene) -> None:
     rng = np.random.default_rng(5)
 
     for mode, channel, count in (
@@ -145,7 +145,7 @@ def test_curves_and_evaluation_give_what_is_shown_the_object_own_animation(scene
         assert_shown(scene, obj, clip, 1)
 
 
-def test_curves_and_evaluation_give_what_is_shown_beside_nla(scene) -> None:
+def test_curves_and_evaluation_agree_beside_nla(scene) -> None:
     rng = np.random.default_rng(5)
 
     obj = awkward_armature(rng)
@@ -161,7 +161,7 @@ def test_curves_and_evaluation_give_what_is_shown_beside_nla(scene) -> None:
     assert_alike(both_ways(obj, above), sample(obj, [below, above])[1].clip)
 
 
-def test_what_curves_do_not_say_is_evaluated_and_named(scene) -> None:
+def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
     rng = np.random.default_rng(5)
 
     def rigged(change, because):
@@ -265,7 +265,7 @@ def test_what_curves_do_not_say_is_evaluated_and_named(scene) -> None:
 
 
 @pytest.mark.usefixtures("scene")
-def test_what_an_action_does_not_key_rests() -> None:
+def test_unkeyed_channels_rest() -> None:
     rng = np.random.default_rng(5)
 
     # what an action does not key rests, whatever was posed before or another action did
@@ -316,7 +316,7 @@ def test_frame_ranges(scene) -> None:
 
 
 @pytest.mark.usefixtures("scene")
-def test_the_slot_and_the_actions_of_an_armature() -> None:
+def test_the_slot_of_the_armature_is_sampled() -> None:
     rng = np.random.default_rng(5)
 
     obj, other = awkward_armature(rng), awkward_armature(rng)
@@ -350,7 +350,7 @@ def test_the_slot_and_the_actions_of_an_armature() -> None:
     assert obj.name in str(caught.value)
 
 
-def test_the_file_is_left_as_it_was_found(scene) -> None:
+def test_sampling_leaves_the_file_unchanged(scene) -> None:
     clip = next(c for c in locomotion.generate() if c.name.startswith("walk"))
     clip = clip.crop(0, 40)
     obj = create_armature(clip.skeleton, "Person")
@@ -441,7 +441,7 @@ def test_the_file_is_left_as_it_was_found(scene) -> None:
 
 
 @pytest.mark.usefixtures("scene")
-def test_undo_knows_nothing_of_sampling() -> None:
+def test_sampling_makes_no_undo_step() -> None:
     rng = np.random.default_rng(5)
 
     bpy.context.preferences.edit.use_global_undo = True
@@ -596,7 +596,7 @@ def obj():
     return obj
 
 
-def test_an_action_is_evaluated_in_pieces_as_in_one(monkeypatch, obj):
+def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
     walk = bpy.data.actions["walk_curves"]
     asked, values = [], curve_poses.evaluate_curve
     monkeypatch.setattr(
@@ -653,7 +653,7 @@ def test_an_action_is_evaluated_in_pieces_as_in_one(monkeypatch, obj):
         kept, obj = bpy.data.actions[name], bpy.context.object
 
 
-def test_what_changes_while_it_is_read_is_told(monkeypatch, obj):
+def test_changes_during_reading_are_reported(monkeypatch, obj):
     walk = bpy.data.actions["walk_curves"]
 
     def refused(change, *words, kind=MotionDataError, after=3):
@@ -706,7 +706,7 @@ def test_what_changes_while_it_is_read_is_told(monkeypatch, obj):
     refused(swapped, "walk_curves", "changed")
 
 
-def test_properties_of_whole_numbers_go_in_steps_in_pieces_as_well(monkeypatch, obj):
+def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
     def driven_by(name, value, other):
         # how far a bone is away depends on a property of whole numbers, whose keys are linear
         obj = character(clips=("walk_curves",))
@@ -749,7 +749,7 @@ def test_properties_of_whole_numbers_go_in_steps_in_pieces_as_well(monkeypatch, 
             check_as_one(obj, walk, frames=(1, 60))
 
 
-def test_what_is_posed_and_not_keyed_stays_where_a_rig_is_evaluated(monkeypatch, obj):
+def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
     # what is posed and not keyed yet stays where the action that the object plays has other keys
     walk, head = bpy.data.actions["walk_curves"], obj.pose.bones["Head"]
     limit = head.constraints.new("LIMIT_ROTATION")
@@ -827,7 +827,7 @@ def in_pieces_twins(obj, action, **options):
             return done.value()
 
 
-def test_what_follows_the_armature_and_is_followed_by_it_goes_along(scene):
+def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
     rng = np.random.default_rng(5)
 
     def empty(name, **hangs):
@@ -1013,7 +1013,7 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
         target = bpy.data.objects["Target"]
 
 
-def test_linked_and_overridden_armatures_are_evaluated_alike(scene):
+def test_linked_and_overridden_armatures_evaluate_alike(scene):
     rng = np.random.default_rng(5)
 
     file = os.path.join(tempfile.mkdtemp(), "rig.blend")

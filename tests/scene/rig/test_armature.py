@@ -46,7 +46,7 @@ def test_bones_rest_where_the_skeleton_has_them() -> None:
     assert create_armature(alone, "Alone").data.bones["One"].length > 1e-3
 
 
-def test_poses_go_to_pose_bones_and_back() -> None:
+def test_poses_survive_a_round_trip_through_pose_bones() -> None:
     for seed in range(5):
         clip = random_clip(seed)
         skeleton = clip.skeleton
@@ -69,7 +69,7 @@ def test_poses_go_to_pose_bones_and_back() -> None:
         np.testing.assert_allclose(locations, 0.0, atol=1e-7)
 
 
-def test_long_and_equal_names_are_told_apart_as_blender_does() -> None:
+def test_long_and_equal_names_become_unique_as_in_blender() -> None:
     long = "ä" * 40  # 80 bytes
     names = (long, long + "b", "Twin", "Twin", "x" * 64, "x" * 63)
     skeleton = replace(random_skeleton(np.random.default_rng(0), 6), names=names)
@@ -135,7 +135,7 @@ def test_the_most_upright_pose_becomes_the_rest_pose() -> None:
     )
 
 
-def test_a_new_armature_leaves_mode_and_selection_a_failed_one_nothing() -> None:
+def test_creating_an_armature_keeps_mode_and_selection() -> None:
     mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
     bpy.context.scene.collection.objects.link(mesh)
     pose = create_armature(random_skeleton(np.random.default_rng(0)), "Posed")
@@ -165,7 +165,7 @@ def test_a_new_armature_leaves_mode_and_selection_a_failed_one_nothing() -> None
         create_armature(random_skeleton(np.random.default_rng(1)), "Other", elsewhere)
 
 
-def test_an_armature_that_does_not_fit_is_refused_by_the_name_of_a_bone() -> None:
+def test_an_armature_that_does_not_fit_is_refused_with_a_bone_name() -> None:
     clip = random_clip(0)
     skeleton = clip.skeleton
     obj = create_armature(skeleton, "Given")

@@ -79,7 +79,7 @@ def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them() -> None:
         )
 
 
-def test_an_importers_turn_and_scale_are_undone_also_where_the_object_is_hidden() -> None:
+def test_import_rotation_and_scale_are_undone_on_hidden_objects_too() -> None:
     scene = bpy.context.scene
 
     obj = mixamo_armature()
@@ -106,7 +106,7 @@ def test_an_importers_turn_and_scale_are_undone_also_where_the_object_is_hidden(
     assert len(bpy.data.scenes) == 1
 
 
-def test_of_a_control_rig_the_deform_bones_are_taken_as_one_skeleton() -> None:
+def test_the_deform_bones_of_a_control_rig_are_one_skeleton() -> None:
     person = build_humanoid_skeleton()
     rig = rigify_armature()
     skeleton = read_skeleton(rig)
@@ -138,7 +138,7 @@ def test_of_a_control_rig_the_deform_bones_are_taken_as_one_skeleton() -> None:
     assert_rests(obj, parts)
 
 
-def test_what_is_no_skeleton_is_refused() -> None:
+def test_armatures_without_a_skeleton_are_refused() -> None:
     rng = np.random.default_rng(3)
     scene = bpy.context.scene
 

@@ -54,7 +54,7 @@ def test_roles_of_imported_and_of_control_rigs_are_found():
     assert problem.fix == "deform"
 
 
-def test_every_action_plays_as_before_where_a_rig_is_mended():
+def test_fixing_a_rig_keeps_the_motion_of_every_action():
     rng = np.random.default_rng(3)
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -103,7 +103,7 @@ def test_every_action_plays_as_before_where_a_rig_is_mended():
     assert_alike(turned.clip, sample(obj, [action])[0].clip)
 
 
-def test_what_else_places_or_follows_a_rig_is_told():
+def test_other_influences_on_a_rig_are_reported():
     rng = np.random.default_rng(3)
 
     def fresh():

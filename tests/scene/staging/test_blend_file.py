@@ -108,7 +108,7 @@ def reopen(file):
             )
 
 
-def test_a_saved_take_opens_in_a_new_process_and_moves_the_same(tmp_path: Path) -> None:
+def test_a_saved_take_moves_alike_in_a_new_process(tmp_path: Path) -> None:
     file = tmp_path / "files" / "take.blend"
     file.parent.mkdir()
     for _ in range(2):  # the second time it replaces the first
@@ -168,7 +168,7 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
         np.testing.assert_allclose(points, expected, atol=1e-4)
 
 
-def test_a_take_that_cannot_be_saved_says_so_and_leaves_what_was_there(
+def test_a_failed_save_is_reported_and_keeps_the_old_file(
     run_in_blender: Callable[..., str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "files"

@@ -67,7 +67,7 @@ def ground(collection):
     return build_ground(collect_visible_triangles(collection))
 
 
-def test_meshes_hold_a_character_as_boxes_do(demo_database: Database, tmp_path: Path) -> None:
+def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path: Path) -> None:
     databases.save(demo_database, tmp_path / "walk.npz")
     boxes = [Box((0, -4.5), (40, 1)), Box((3, -2), (1, 6), 0.2), Box((-2.5, -2), (1, 1), 0.7)]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -115,7 +115,7 @@ def test_meshes_hold_a_character_as_boxes_do(demo_database: Database, tmp_path: 
         np.testing.assert_allclose(a.poses, b.poses, atol=1e-3)
 
 
-def test_slopes_steps_and_bridges() -> None:
+def test_slopes_steps_and_bridges_do_not_block() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ways = new_collection("Ways")
     plane(ways, "Floor", 20)
@@ -284,7 +284,9 @@ def command(folder):
     assert user.read_bytes() == before
 
 
-def test_takes_among_obstacles_on_the_command_line(demo_database: Database, tmp_path: Path) -> None:
+def test_the_command_line_makes_takes_among_obstacles(
+    demo_database: Database, tmp_path: Path
+) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     databases.save(demo_database, folder / "walk.npz")

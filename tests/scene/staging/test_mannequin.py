@@ -73,7 +73,7 @@ def share_of_accent(shape: Surface, faces: np.ndarray) -> float:
     return float(np.sum(area[faces & shape.accent]) / np.sum(area[faces]))
 
 
-def test_it_is_light_and_every_point_follows_at_most_four_bones(shape: Surface) -> None:
+def test_every_point_follows_at_most_four_bones(shape: Surface) -> None:
     assert 3000 < len(shape.points) < 8000
     assert np.all(shape.weights >= 0.0)
     np.testing.assert_allclose(shape.weights.sum(axis=1), 1.0, atol=1e-6)
@@ -151,7 +151,7 @@ def resized(size: float) -> Skeleton:
     return Skeleton(SKELETON.names, SKELETON.parents, positions, SKELETON.rest_rotations, ends)
 
 
-def test_it_is_for_the_skeleton_of_the_demo_alone() -> None:
+def test_it_fits_only_the_demo_skeleton() -> None:
     assert not is_demo_skeleton(SKELETON.with_names(("Pelvis", *SKELETON.names[1:])))
     long_arms = resized(1.0)
     long_arms.rest_positions[SKELETON.index("LeftForeArm"), 0] += 0.05
@@ -282,7 +282,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
 
 
 @pytest.mark.usefixtures("joints")
-def test_a_performer_is_all_that_is_added_to_the_scene() -> None:
+def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
     scene = bpy.context.scene
 
     mesh = bpy.data.meshes.new("Mine")
@@ -344,7 +344,7 @@ def test_a_performer_is_all_that_is_added_to_the_scene() -> None:
 
 
 @pytest.mark.usefixtures("joints")
-def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike() -> None:
+def test_demo_clips_become_actions_with_the_same_motion() -> None:
     scene = bpy.context.scene
 
     armature = demo.add_performer(scene)
@@ -374,7 +374,7 @@ def test_the_clips_of_the_demo_become_actions_that_move_the_performer_alike() ->
 
 
 @pytest.mark.usefixtures("joints")
-def test_a_take_of_the_demo_is_shown_on_the_mannequin_with_its_soles_on_the_ground() -> None:
+def test_a_demo_take_keeps_the_mannequins_soles_on_the_ground() -> None:
     clip = walking()  # with a simulation bone
     armature = build_scene(clip, "Walk")
     [body] = armature.children

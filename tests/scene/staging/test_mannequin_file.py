@@ -7,7 +7,7 @@ import numpy as np
 from building.mannequin import __main__ as mannequin
 
 
-def test_the_file_holds_what_the_sculptor_makes():
+def test_the_file_equals_the_sculpted_mannequin():
     sculpted = mannequin.build_arrays()
     with np.load(mannequin.FILE) as shipped:
         assert set(shipped.files) == set(sculpted)
@@ -17,7 +17,7 @@ def test_the_file_holds_what_the_sculptor_makes():
             np.testing.assert_allclose(shipped[name], array, rtol=0.0, atol=1e-6, err_msg=name)
 
 
-def test_the_file_is_small_and_the_same_whenever_it_is_written(tmp_path, monkeypatch):
+def test_the_file_is_small_and_reproducible(tmp_path, monkeypatch):
     monkeypatch.setattr(mannequin, "FILE", tmp_path / "mannequin.npz")
     written = []
     for _ in range(2):

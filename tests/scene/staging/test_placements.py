@@ -40,7 +40,7 @@ def drawn(obj):
     return np.array([obj.matrix_world @ v.co for v in mesh.vertices])[:, :2]
 
 
-def test_curves_are_followed_as_they_are_drawn() -> None:
+def test_curves_are_sampled_as_blender_draws_them() -> None:
     scene = bpy.context.scene
 
     corners = [(0, 0, 0), (2, 1, 0.5), (3, 4, 0), (-1, 5, 0)]
@@ -83,7 +83,7 @@ def test_curves_are_followed_as_they_are_drawn() -> None:
         assert wrong.name in str(caught.value)
 
 
-def test_objects_are_found_where_they_are() -> None:
+def test_objects_are_read_at_their_evaluated_position() -> None:
     scene = bpy.context.scene
 
     empty = bpy.data.objects.new("Goal", None)

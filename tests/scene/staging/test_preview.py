@@ -246,7 +246,7 @@ def test_without_graphics_cycles_renders(
     assert nothing_but(folder, "take.mp4", "take.png")
 
 
-def test_ghosts_stand_apart_and_show_every_way(take_file: Path, folder: Path) -> None:
+def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Path) -> None:
     take = pickle.loads(take_file.read_bytes())
 
     def apart(character, frames):
@@ -275,7 +275,7 @@ def test_ghosts_stand_apart_and_show_every_way(take_file: Path, folder: Path) ->
 
 
 @pytest.mark.parametrize("ending", ["png", "mp4"])
-def test_what_cannot_be_rendered_says_so_and_leaves_what_was_there(
+def test_failed_renders_are_reported_and_keep_the_old_file(
     run_in_blender: Callable[..., str], short_take_file: Path, folder: Path, ending: str
 ) -> None:
     target = folder / f"take.{ending}"
@@ -304,7 +304,7 @@ def test_what_cannot_be_rendered_says_so_and_leaves_what_was_there(
         (["--preview-size", "640x360"], ("--preview-size", "--preview;")),
     ],
 )
-def test_options_that_make_no_sense_end_in_a_sentence(
+def test_invalid_options_are_reported_in_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: tuple[str, ...]
 ) -> None:
     (folder / "in_the_way.png").mkdir()

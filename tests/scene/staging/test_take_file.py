@@ -129,7 +129,7 @@ def onto(folder):
     assert user.read_bytes() == before
 
 
-def test_a_take_onto_an_armature_of_a_file(demo_database: Database, tmp_path: Path) -> None:
+def test_a_take_goes_onto_an_armature_in_a_file(demo_database: Database, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     databases.save(demo_database, folder / "walk.npz")

@@ -24,7 +24,7 @@ def scene():
     return scene
 
 
-def test_the_evaluated_action_is_the_clip_any_rest_pose_every_bone_with_six_channels() -> None:
+def test_evaluated_action_equals_clip_with_six_channels_per_bone() -> None:
     for seed in range(3):
         clip = random_clip(seed)
         obj = create_armature(clip.skeleton, "Any")
@@ -32,7 +32,7 @@ def test_the_evaluated_action_is_the_clip_any_rest_pose_every_bone_with_six_chan
         assert_moves_like(obj, clip, clip.skeleton, -3 + np.arange(clip.frame_count))
 
 
-def test_the_evaluated_action_is_the_clip_another_rest_pose_than_the_clip() -> None:
+def test_evaluated_action_equals_clip_on_another_rest_pose() -> None:
     clip = random_clip(4)
     skeleton = compute_standing_rest(clip)
     obj = create_armature(skeleton, "Standing")
@@ -40,7 +40,7 @@ def test_the_evaluated_action_is_the_clip_another_rest_pose_than_the_clip() -> N
     assert_moves_like(obj, clip, skeleton, 1 + np.arange(clip.frame_count))
 
 
-def test_the_evaluated_action_is_the_clip_another_frame_rate_than_the_clip(scene) -> None:
+def test_evaluated_action_equals_clip_at_another_frame_rate(scene) -> None:
     clip = random_clip(5, fps=50.0)
     obj = create_armature(clip.skeleton, "Any")
     scene.render.fps, scene.render.fps_base = 24, 1.001
@@ -58,7 +58,7 @@ def test_the_evaluated_action_is_the_clip_another_frame_rate_than_the_clip(scene
         np.testing.assert_array_equal(keys[:, 0], 1 + np.arange(clip.frame_count))
 
 
-def test_keys_lie_where_they_are_needed() -> None:
+def test_only_moving_or_offset_channels_get_keys() -> None:
     clip = random_clip(6, moving=(0, 3))
     positions = clip.positions.copy()
     positions[:, 7] += [0.0, 0.0, 0.5]  # never moves, but is not where it rests
@@ -97,7 +97,7 @@ def test_keys_lie_where_they_are_needed() -> None:
         assert obj.animation_data.action_slot == action.slots[0]
 
 
-def test_actions_frame_mode_and_selection_are_left_alone(tmp_path, scene) -> None:
+def test_a_bake_keeps_actions_frame_mode_and_selection(tmp_path, scene) -> None:
     first, second = random_clip(7), random_clip(8)
     obj = create_armature(first.skeleton, "Any")
     mine = bake(first, obj, name="Mine")

@@ -45,7 +45,7 @@ def scene():
     return scene
 
 
-def test_any_pose_in_every_rotation_mode() -> None:
+def test_any_pose_is_exact_in_every_rotation_mode() -> None:
     for seed, mode in enumerate(MODES):  # any poses at all
         clip = random_clip(seed)
         obj = create_armature(clip.skeleton, "Any")
@@ -59,7 +59,7 @@ def test_any_pose_in_every_rotation_mode() -> None:
         assert_moves_like(obj, clip, clip.skeleton, 1 + np.arange(clip.frame_count))
 
 
-def test_curves_of_angles_do_not_flip() -> None:
+def test_angle_curves_do_not_flip() -> None:
     # three turns about each axis of the order in turn, and a tumble that keeps clear of gimbal lock
     time = np.linspace(0.0, 1.0, 200)
     Skeleton(
@@ -124,7 +124,7 @@ def test_locked_channels_get_no_keys(scene) -> None:
     assert tuple(pose["RightHand"].scale) == (1.0, 1.0, 1.0)
 
 
-def test_fewer_keys_keep_every_bone_within_the_distance(scene) -> None:
+def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
     def heads_and_tails(obj, frames):
         result = []
         for frame in frames:
@@ -182,7 +182,7 @@ def test_fewer_keys_keep_every_bone_within_the_distance(scene) -> None:
         bake(take.crop(0, count), person(), name="Short", fewer_keys=0.001)
 
 
-def test_a_take_on_an_nla_track(tmp_path, monkeypatch) -> None:
+def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     take = walking()
     names = take.skeleton.names[1:]
     frames = 20 + np.arange(take.frame_count)

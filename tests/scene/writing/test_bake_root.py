@@ -51,7 +51,7 @@ def scene():
     return scene
 
 
-def test_every_target_on_an_armature_that_stands_anywhere() -> None:
+def test_every_root_target_works_wherever_the_armature_stands() -> None:
     stands = (
         {},
         {"location": (1, 2, 0.5)},
@@ -96,7 +96,7 @@ def test_every_target_on_an_armature_that_stands_anywhere() -> None:
             bpy.data.objects.remove(obj)
 
 
-def test_an_armature_with_a_simulation_bone() -> None:
+def test_a_simulation_bone_in_the_armature_gets_the_root_motion() -> None:
     for target in (
         None,
         *RootTarget,
@@ -114,7 +114,7 @@ def test_an_armature_with_a_simulation_bone() -> None:
         np.testing.assert_allclose(found, want, atol=1e-4, err_msg=str(target))
 
 
-def test_objects_with_parents_deltas_and_any_rotation_mode(scene) -> None:
+def test_parents_deltas_and_rotation_modes_keep_the_world_motion(scene) -> None:
     parent = bpy.data.objects.new("Parent", None)
     scene.collection.objects.link(parent)
     parent.matrix_world = (
@@ -139,7 +139,7 @@ def test_objects_with_parents_deltas_and_any_rotation_mode(scene) -> None:
             )
 
 
-def test_bones_that_the_take_lacks_stay_as_they_are_posed() -> None:
+def test_bones_missing_from_the_take_keep_their_pose() -> None:
     # bones that are not in the take stay as they are posed, above, between and below those that are
     obj = person(root=True)
     with editing(obj) as bones:
@@ -170,7 +170,7 @@ def test_bones_that_the_take_lacks_stay_as_they_are_posed() -> None:
     np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
 
 
-def test_armatures_that_do_not_fit_are_refused_in_a_sentence() -> None:
+def test_armatures_that_do_not_fit_are_refused() -> None:
     def fresh(**where):
         obj = person(root=True)
         stand(obj, **where)

@@ -25,7 +25,7 @@ from tests.scene.bodies import evaluated, rests_of, stand
 
 
 @pytest.mark.parametrize("target", ["object", "hips"])
-def test_an_action_measures_what_its_bvh_does(
+def test_an_action_and_its_bvh_have_the_same_metrics(
     demo_database: Database,
     tmp_path: Path,
     target: str,

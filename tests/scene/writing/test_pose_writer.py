@@ -57,7 +57,7 @@ def prepared():
     return scene, poses
 
 
-def test_every_root_target_shows_what_a_bake_does(prepared) -> None:
+def test_every_root_target_shows_the_baked_pose(prepared) -> None:
     scene, poses = prepared
 
     stands = (
@@ -79,7 +79,7 @@ def test_every_root_target_shows_what_a_bake_does(prepared) -> None:
             bpy.data.objects.remove(obj)
 
 
-def test_rotation_modes_parents_and_deltas_show_what_a_bake_does(prepared) -> None:
+def test_rotation_modes_parents_and_deltas_show_the_baked_pose(prepared) -> None:
     scene, poses = prepared
 
     parent = bpy.data.objects.new("Parent", None)
@@ -102,7 +102,7 @@ def test_rotation_modes_parents_and_deltas_show_what_a_bake_does(prepared) -> No
         assert_shows_what_a_bake_does(poses, scene, obj, root=RootTarget.OBJECT)
 
 
-def test_one_rotation_comes_near_to_the_one_before_as_many_do() -> None:
+def test_single_rotations_stay_continuous_like_whole_curves() -> None:
     rng = np.random.default_rng(0)
     for mode in MODES:
         is_euler = mode not in ("QUATERNION", "AXIS_ANGLE")
@@ -121,7 +121,7 @@ def test_one_rotation_comes_near_to_the_one_before_as_many_do() -> None:
         )
 
 
-def test_what_hangs_on_an_armature_follows_the_pose_shown(prepared) -> None:
+def test_dependents_of_an_armature_follow_the_shown_pose(prepared) -> None:
     scene, poses = prepared
 
     # inverse kinematics, a driver, a deformed mesh and a child of a bone see the pose as if
@@ -178,7 +178,7 @@ def test_what_hangs_on_an_armature_follows_the_pose_shown(prepared) -> None:
         writer.restore()
 
 
-def test_bones_that_hang_elsewhere_show_what_a_bake_does(prepared) -> None:
+def test_bones_outside_the_motion_show_the_baked_pose(prepared) -> None:
     scene, poses = prepared
 
     # bones between and around those of the motion, posed by the user; a bone that hangs elsewhere;
@@ -203,7 +203,7 @@ def test_bones_that_hang_elsewhere_show_what_a_bake_does(prepared) -> None:
         assert_shows_what_a_bake_does(poses, scene, obj, root=target)
 
 
-def test_locked_channels_stay(prepared) -> None:
+def test_locked_channels_keep_their_values(prepared) -> None:
     scene, poses = prepared
 
     obj = person()
@@ -217,7 +217,7 @@ def test_locked_channels_stay(prepared) -> None:
     assert abs(locked.rotation_euler[1] - 0.2) < 1e-6
 
 
-def test_pose_and_action_are_given_back_as_they_were(prepared) -> None:
+def test_pose_and_action_are_restored_exactly(prepared) -> None:
     _, poses = prepared
 
     for kind in ("no action", "action", "unkeyed change", "nla", "pose mode", "at rest"):
@@ -260,7 +260,7 @@ def test_pose_and_action_are_given_back_as_they_were(prepared) -> None:
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def test_a_bone_collection_alone_is_driven(prepared) -> None:
+def test_only_the_bone_collection_is_driven(prepared) -> None:
     scene, poses = prepared
 
     obj = person(root=True)
@@ -304,7 +304,7 @@ def test_a_bone_collection_alone_is_driven(prepared) -> None:
     assert "no bone collection 'Lower'" in str(caught.value)
 
 
-def test_an_armature_that_is_gone_or_edited_is_refused_in_a_sentence(prepared) -> None:
+def test_a_deleted_or_edited_armature_is_refused(prepared) -> None:
     _, poses = prepared
 
     def refused(word, change):

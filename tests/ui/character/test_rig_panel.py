@@ -66,7 +66,7 @@ def obj():
     return character()
 
 
-def test_roles_are_found_given_and_kept_as_presets(obj):
+def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     ops = bpy.ops.motion_matching
     settings = obj.motion_matching
 
@@ -166,7 +166,7 @@ def test_roles_are_found_given_and_kept_as_presets(obj):
     assert ops.remove_preset(kind="rigs", name="my_rig") == {"FINISHED"}
 
 
-def test_scale_is_applied_with_the_keys_of_all_actions(obj):
+def test_applying_scale_scales_the_keys_of_all_actions(obj):
     ops = bpy.ops.motion_matching
     settings = obj.motion_matching
 
@@ -263,7 +263,7 @@ def test_scale_is_applied_with_the_keys_of_all_actions(obj):
     assert labels(obj) == []
 
 
-def test_armatures_that_are_no_characters_are_told():
+def test_armatures_that_are_no_characters_are_reported():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
     def rig(*bones):
@@ -296,7 +296,7 @@ def test_armatures_that_are_no_characters_are_told():
         print(problem)
 
 
-def test_front_and_roots_are_pointed_at_and_mended(obj):
+def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
     # at rest the character looks along +X of its object, and its actions play as before
     for tilt in (0.0, math.pi / 2):
         ops, obj = bpy.ops.motion_matching, character()

@@ -54,7 +54,7 @@ def built():
     return every, source, walks
 
 
-def test_databases_are_switched_between_and_stay_built(built):
+def test_switching_databases_keeps_them_built(built):
     every, _, walks = built
 
     for _ in range(2):
@@ -90,7 +90,7 @@ def test_databases_are_switched_between_and_stay_built(built):
     assert on() == walks[1:], "a source that is gone is in no database"
 
 
-def test_a_database_is_removed_and_its_sources_stay(built):
+def test_removing_a_database_keeps_its_sources(built):
     every, _, walks = built
 
     assert ops.add_database(label="Walks") == {"FINISHED"}
@@ -116,7 +116,7 @@ def test_a_database_is_removed_and_its_sources_stay(built):
     assert on() == left
 
 
-def test_databases_are_kept_in_files_by_undo_and_by_overrides(tmp_path, built):
+def test_databases_survive_files_undo_and_overrides(tmp_path, built):
     every, _, walks = built
     where = str(tmp_path / "saved.blend")
 

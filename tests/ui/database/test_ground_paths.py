@@ -17,7 +17,7 @@ from motion_matching.ui.database import ground_paths
 from tests.ui.characters import character
 
 
-def test_the_path_that_is_drawn_follows_settings_and_armature(monkeypatch):
+def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     ops, obj = bpy.ops.motion_matching, character()
     settings, bone = obj.motion_matching, obj.motion_matching.simulation_bone
     ops.add_actions(mirror=False)

@@ -25,7 +25,7 @@ from motion_matching.ui.database.operators_sources import find_shown_indices, ge
 from tests.ui.characters import another, character, refused, traces
 
 
-def test_all_shown_sources_are_edited_at_once():
+def test_all_listed_sources_are_edited_at_once():
     ops, obj = bpy.ops.motion_matching, character()
     settings = obj.motion_matching
     assert not ops.edit_sources.poll()
@@ -114,7 +114,7 @@ def test_all_shown_sources_are_edited_at_once():
     assert now() == []
 
 
-def test_a_file_that_changes_while_it_is_built_from_is_told(tmp_path):
+def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
     ops, folder = bpy.ops.motion_matching, tmp_path
     clips = {clip.name: clip for clip in locomotion.generate(fps=30.0)}
     file = folder / "walk.bvh"
@@ -153,7 +153,7 @@ def test_a_file_that_changes_while_it_is_built_from_is_told(tmp_path):
     assert get_library().has(compute_key(obj))
 
 
-def test_the_panel_shows_the_figures_of_what_was_built_again():
+def test_the_panel_shows_the_figures_of_a_rebuilt_database():
     ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
     ops.add_actions()
     belt = bpy.data.objects.new("Belt", None)

@@ -40,7 +40,7 @@ def obj():
     return character()
 
 
-def test_a_path_that_is_edited_by_hand_wins(obj):
+def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     settings = obj.motion_matching
 
     refused(ops.edit_path, "Add actions or files")
@@ -151,7 +151,7 @@ def test_a_path_that_is_edited_by_hand_wins(obj):
     assert compute_key(obj) == key
 
 
-def test_a_path_that_is_lost_is_told_of_and_comes_back_with_undo(obj):
+def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     settings = obj.motion_matching
 
     bpy.context.preferences.edit.use_global_undo = True
@@ -222,7 +222,7 @@ def test_a_path_that_is_lost_is_told_of_and_comes_back_with_undo(obj):
     refused(ops.edit_path, "Switch on this source")
 
 
-def test_a_path_goes_along_with_its_armature_and_is_there_for_files(obj):
+def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     settings = obj.motion_matching
 
     # an armature that stands elsewhere, turned and small, and whose action moves its bones alone
@@ -285,7 +285,7 @@ def test_a_path_goes_along_with_its_armature_and_is_there_for_files(obj):
         ops.computed_path()
 
 
-def test_the_path_of_an_overridden_character_is_edited(obj):
+def test_the_path_of_an_overridden_character_can_be_edited(obj):
     # a character from another file, as the override of its collection
     together = bpy.data.collections.new("Cast")
     bpy.context.scene.collection.children.link(together)

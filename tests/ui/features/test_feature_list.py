@@ -141,7 +141,7 @@ def test_features_are_added_removed_and_moved():
     assert status.get_status(obj).dimensions == dimensions + 3
 
 
-def test_features_of_a_linked_character_say_that_they_stay(tmp_path):
+def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     path, shot = str(tmp_path / "hero.blend"), str(tmp_path / "shot.blend")
     ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
     ops.add_actions()

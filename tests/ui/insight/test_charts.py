@@ -11,7 +11,7 @@ from motion_matching.ui.insight import charts
 from tests.ui.characters import character
 
 
-def test_charts_show_what_was_measured():
+def test_charts_show_the_measured_values():
     # many frames where it walks straight on, three where it turns left and should more often
     frames, wanted = np.zeros((16, 13), int), np.zeros((16, 13))
     frames[2, 6], frames[2, 8], wanted[2, 8] = 5000, 3, 0.4
@@ -47,7 +47,7 @@ def test_charts_show_what_was_measured():
     assert chart.texts[0].text == "Turn Rate (m/s), Overlapping by 20%"
 
 
-def test_charts_are_built_once_for_each_measurement():
+def test_charts_are_built_once_per_measurement():
     obj, ops = character(), bpy.ops.motion_matching
     ops.add_actions()
     ops.measure_coverage()

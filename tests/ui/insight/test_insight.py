@@ -57,7 +57,7 @@ def obj():
     return obj
 
 
-def test_coverage_is_measured_told_and_told_to_be_stale(obj):
+def test_coverage_is_measured_listed_and_marked_stale(obj):
     settings = obj.motion_matching
     uid = obj.session_uid
     shown = settings.insight
@@ -146,7 +146,7 @@ def test_coverage_is_measured_told_and_told_to_be_stale(obj):
     assert not runtime.coverage_reports
 
 
-def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(obj):
+def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     settings = obj.motion_matching
     scene = bpy.context.scene
     shown = settings.insight
@@ -214,7 +214,7 @@ def test_frames_of_a_source_are_inspected_where_the_armature_plays_them(obj):
     assert runtime.inspector is None, "the armature is gone"
 
 
-def test_sources_of_one_action_are_told_apart(obj):
+def test_sources_that_share_an_action_are_told_apart(obj):
     settings = obj.motion_matching
     scene = bpy.context.scene
 
@@ -279,7 +279,7 @@ def test_sources_of_one_action_are_told_apart(obj):
     assert "another clip" in runtime.inspector.problem, runtime.inspector.problem
 
 
-def test_frames_of_a_take_are_inspected_with_what_was_wanted_there(obj):
+def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     settings = obj.motion_matching
     scene = bpy.context.scene
     shown = settings.insight
@@ -324,7 +324,7 @@ def test_frames_of_a_take_are_inspected_with_what_was_wanted_there(obj):
     assert "inspect again" in runtime.inspector.problem
 
 
-def test_pictures_are_saved_and_poses_mapped(tmp_path: Path, obj):
+def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     settings = obj.motion_matching
     uid = obj.session_uid
 

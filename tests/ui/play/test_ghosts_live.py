@@ -31,7 +31,7 @@ def prepared_live():
     return obj, live, keyboard
 
 
-def test_neighbours_are_drawn_where_they_lead(prepared_live):
+def test_neighbours_are_drawn_with_their_future_paths(prepared_live):
     obj, live, keyboard = prepared_live
     field = live.session.performer.method
     now, play = 0.0, obj.motion_matching.play
@@ -100,7 +100,7 @@ def test_neighbours_are_drawn_where_they_lead(prepared_live):
     assert not runtime.trail.neighbour_frames
 
 
-def test_a_neighbour_is_forced_and_freed_while_it_plays(prepared_live):
+def test_a_neighbour_can_be_forced_and_released_while_live(prepared_live):
     obj, live, _ = prepared_live
     field = live.session.performer.method
     now = 0.0
@@ -140,7 +140,7 @@ def test_a_neighbour_is_forced_and_freed_while_it_plays(prepared_live):
     assert changes[-2:] == [2, 0], changes
 
 
-def test_how_a_training_goes_is_known_while_it_goes_and_afterwards():
+def test_training_progress_is_shown_during_and_after_training():
     obj = begin("walk_curves")
     training = obj.motion_matching.training
     training.quality = 1

@@ -12,7 +12,7 @@ from motion_matching.ui.play import navigation
 
 
 @pytest.mark.parametrize("key", ["LEFT_SHIFT", "RIGHT_SHIFT"])
-def test_a_key_that_steers_does_not_turn_orbiting_into_panning(key):
+def test_steering_keys_do_not_turn_orbiting_into_panning(key):
     window = bpy.context.window_manager.windows[0]
     view = next(navigation.find_views(window))
     x, y = view.region.x + view.region.width // 2, view.region.y + view.region.height // 2

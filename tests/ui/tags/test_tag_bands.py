@@ -17,7 +17,7 @@ from motion_matching.ui.tags import operators as tags_operators
 from tests.ui.characters import character
 
 
-def test_ranges_lie_where_their_action_is_shown():
+def test_bands_are_drawn_where_their_action_is_shown():
     ops, obj = bpy.ops.motion_matching, character()
     settings, scene = obj.motion_matching, bpy.context.scene
 

@@ -54,7 +54,7 @@ def test_ranges_are_named_and_coloured():
     assert suggest_used_names(chosen(), bpy.context, "CR") == ["crouch"]
 
 
-def test_ranges_from_the_playhead_lie_on_the_frames_of_the_action():
+def test_ranges_from_the_playhead_use_frames_of_the_action():
     ops, obj = bpy.ops.motion_matching, character()
     settings, scene = obj.motion_matching, bpy.context.scene
     assert not ops.add_tag.poll()
@@ -136,7 +136,7 @@ def test_ranges_from_the_playhead_lie_on_the_frames_of_the_action():
     assert source.tag_index == 0
 
 
-def test_proposed_ranges_are_edited_replaced_built_and_kept():
+def test_proposed_ranges_are_edited_replaced_built_and_saved():
     ops, obj = bpy.ops.motion_matching, character()
     settings = obj.motion_matching
     ops.add_actions()
@@ -222,7 +222,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_kept():
     assert settings.auto_tags
 
 
-def test_ranges_become_pose_markers_and_come_back():
+def test_ranges_survive_a_round_trip_through_pose_markers():
     ops, obj = bpy.ops.motion_matching, character()
     settings = obj.motion_matching
     ops.add_actions()
@@ -321,7 +321,7 @@ def test_ranges_become_pose_markers_and_come_back():
     assert not ops.markers_to_tags.poll()
 
 
-def test_ranges_of_a_linked_character_are_not_replaced_in_part(tmp_path):
+def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
     ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves", "run_curves"))
     ops.add_actions()
     settings = obj.motion_matching

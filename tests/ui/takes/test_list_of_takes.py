@@ -40,7 +40,7 @@ def path(obj, action, last):
     return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in frames])
 
 
-def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
+def test_bake_again_uses_the_current_settings(obj):
     settings = obj.motion_matching
 
     def kept(action):
@@ -87,7 +87,7 @@ def test_a_take_is_performed_again_with_the_settings_as_they_are(obj):
     data.use_tweak_mode = False
 
 
-def test_a_take_of_two_recordings_is_baked_again_whole(obj):
+def test_bake_again_keeps_both_recordings_of_a_take(obj):
     settings = obj.motion_matching
     work = performing.prepare_steps(obj)  # it builds the database
     try:
@@ -144,7 +144,7 @@ def test_a_take_of_two_recordings_is_baked_again_whole(obj):
     refused(ops.bake_again, "no bone collection 'Legs'")
 
 
-def test_takes_are_kept_and_discarded(obj):
+def test_takes_can_be_kept_and_discarded(obj):
     settings = obj.motion_matching
 
     def names():
@@ -193,7 +193,7 @@ def test_takes_are_kept_and_discarded(obj):
     assert "The Good One" in bpy.data.actions
 
 
-def test_two_takes_are_compared_as_they_play(obj):
+def test_two_takes_are_compared_during_playback(obj):
     settings = obj.motion_matching
 
     ops.bake_script(script="square", seconds=6.0)
@@ -241,7 +241,7 @@ def test_two_takes_are_compared_as_they_play(obj):
     assert numbers("Foot Slide")[0] > slides[0]
 
 
-def test_a_take_whose_text_was_deleted_says_so_and_is_discarded(obj):
+def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     settings = obj.motion_matching
 
     for _ in range(2):
