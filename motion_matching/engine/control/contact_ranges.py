@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import files, json_files
 from ..errors import SettingsError
+from ..json_files import EntryError, expect_list, expect_number, expect_object, expect_pair
 from ..maths.runs import find_runs
-from ..settings import is_number
+from .performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
 
 FORMAT = "motion-matching contacts"
 _STEP = 0.2  # seconds: a foot that leaves the ground for less has not made a step
@@ -117,12 +118,12 @@ def save(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float, path: 
 def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange]:
     """Read ranges that `save` wrote, converted to the rate `fps`. Raises SettingsError."""
     data = json_files.read(path, "contact file")
-    is_ours = isinstance(data, dict) and data.get("format") == FORMAT
-    if not is_ours or not isinstance(data.get("ranges"), list):
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SettingsError(f"{path} does not hold contacts; give one that --save-contacts wrote.")
-    if not is_number(data.get("fps")) or not data["fps"] > 0:
-        raise SettingsError(f"The contact file {path} needs a rate 'fps' above 0; save it again.")
-    ranges = [_range_from_dict(entry, legs, fps / data["fps"], path) for entry in data["ranges"]]
+    with json_files.name_file(f"contact file {path}"):
+        rate = fps / expect_number(data.get("fps"), "'fps'", 1, HIGHEST_RATE)
+        entries = enumerate(expect_list(data.get("ranges"), "'ranges'"), 1)
+        ranges = [_range_from_dict(entry, legs, rate, f"range {n}") for n, entry in entries]
     return check_ranges(ranges, legs, f"the ranges of {path}")
 
 
@@ -140,22 +141,17 @@ def check_ranges(
     return ranges
 
 
-def _range_from_dict(
-    entry: Any, legs: Sequence[str], rate: float, path: Path | str
-) -> ContactRange:
-    where = f"The contact file {path} has a range {json.dumps(entry)}"
-    if not isinstance(entry, dict) or entry.get("leg") not in legs:
-        raise SettingsError(f"{where} without a known leg; use one of {', '.join(legs)}.")
-    values: list[Any] = [entry.get(name) for name in ("start", "stop", "point")]
-    start, stop, point = values
-    if not (is_number(start) and is_number(stop) and 0 <= start < stop):
-        raise SettingsError(f"{where} that does not stop after its start; correct its frames.")
-    first = round(start * rate)
-    result = ContactRange(legs.index(entry["leg"]), first, max(round(stop * rate), first + 1))
-    if point is None:
-        return result
-    if not (isinstance(point, list) and len(point) == 2 and all(map(is_number, point))):
-        raise SettingsError(
-            f"{where} whose point is not two numbers in metres; correct it, or leave it out."
-        )
-    return replace(result, point=(float(point[0]), float(point[1])))
+def _range_from_dict(entry: Any, legs: Sequence[str], rate: float, where: str) -> ContactRange:
+    leg = expect_object(entry, where).get("leg")
+    if leg not in legs:
+        raise EntryError(f"'leg' of {where} is {leg!r}; use one of {', '.join(legs)}")
+    start, stop = (
+        expect_number(entry.get(name), f"'{name}' of {where}", 0, LONGEST_TAKE * HIGHEST_RATE)
+        for name in ("start", "stop")
+    )
+    if stop <= start:
+        raise EntryError(f"{where} stops at frame {stop:g}, before it starts; correct its frames")
+    point, first = entry.get("point"), round(start * rate)
+    if point is not None:
+        point = expect_pair(point, f"'point' of {where}", FARTHEST)
+    return ContactRange(legs.index(leg), first, max(round(stop * rate), first + 1), point)

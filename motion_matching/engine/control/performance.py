@@ -30,8 +30,8 @@ FORMAT = "motion-matching performance"
 LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, the fewest from which accelerations can be measured
 # limits beyond which an entry of a file is a mistake
-_HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
-_FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
+HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
+FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _intent_to_dict(intent: Intent) -> dict[str, Any]:
 def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
     known = {"format", *(f.name for f in fields(Performance))} - {"floor"}
     json_files.check_keys(data, known, "the file")
-    fps = expect_number(data.get("fps"), "'fps'", 1, _HIGHEST_RATE)
+    fps = expect_number(data.get("fps"), "'fps'", 1, HIGHEST_RATE)
     intents: list[Intent] = []
     for number, run in enumerate(expect_list(data.get("intents"), "'intents'"), 1):
         where = f"intent {number}"
@@ -249,7 +249,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         expect_text(data.get("name", name), "'name'"),
         fps,
         tuple(intents),
-        expect_pair(data.get("position", (0, 0)), "'position'", _FARTHEST),
+        expect_pair(data.get("position", (0, 0)), "'position'", FARTHEST),
         _expect_angle(data.get("facing", 0), "'facing'"),
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         dict(expect_object(data.get("settings", {}), "'settings'")),
@@ -273,7 +273,7 @@ def _change_from_list(data: Any) -> tuple[int, dict[str, Any]]:
 def _wall_from_list(data: Any, where: str) -> Wall:
     a, b = expect_list(data, where, 2)
     end = f"an end of {where}"
-    return expect_pair(a, end, _FARTHEST), expect_pair(b, end, _FARTHEST)
+    return expect_pair(a, end, FARTHEST), expect_pair(b, end, FARTHEST)
 
 
 def _boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
@@ -285,7 +285,7 @@ def _boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
         if min(size) <= 0:
             shown = reprlib.repr(list(size))
             raise EntryError(f"'size' of {box} is {shown}; give two lengths above zero")
-        center = expect_pair(entry.get("center"), f"'center' of {box}", _FARTHEST)
+        center = expect_pair(entry.get("center"), f"'center' of {box}", FARTHEST)
         yaw = _expect_angle(entry.get("yaw", 0), f"'yaw' of {box}")
         height = entry.get("height", Box._field_defaults["height"])
         height = expect_number(height, f"'height' of {box}", 0.01, _LARGEST_BOX)
@@ -325,6 +325,6 @@ def _path_from_dict(data: Any, where: str) -> FuturePath:
     yaws = expect_list(data.get("yaws"), f"'yaws' of {where}", len(times))
     return FuturePath(
         tuple(times),
-        tuple(expect_pair(p, f"a position of {where}", _FARTHEST) for p in positions),
+        tuple(expect_pair(p, f"a position of {where}", FARTHEST) for p in positions),
         tuple(_expect_angle(yaw, f"a yaw of {where}") for yaw in yaws),
     )

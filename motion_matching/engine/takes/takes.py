@@ -61,10 +61,8 @@ def prepare_performance(
         try:
             for change in (recorded.settings, *(change for _, change in recorded.changes)):
                 settings.with_changes(change)
-        except (TypeError, ValueError, SettingsError) as cause:
-            raise SettingsError(
-                f"The performance {script} has wrong settings ({cause}); record it again."
-            ) from cause
+        except SettingsError as cause:
+            raise SettingsError(f"The performance {script} has wrong settings: {cause}") from cause
         return recorded
     return scripts.build_script(
         script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed

@@ -93,7 +93,7 @@ def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
     [
         ({"ranges": [{"leg": "third", "start": 0, "stop": 5}]}, "left, right"),
         ({"ranges": [{"leg": "left", "start": 5, "stop": 5}]}, "stop"),
-        ({"ranges": [{"leg": "left", "start": "soon", "stop": 5}]}, "frames"),
+        ({"ranges": [{"leg": "left", "start": "soon", "stop": 5}]}, "'start' of range 1"),
         ({"ranges": [{"leg": "left", "start": 0, "stop": 5, "point": [1]}]}, "point"),
         (
             {
@@ -104,9 +104,12 @@ def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
             },
             "frame 4",
         ),
-        ({"ranges": {}}, "--save-contacts"),
+        ({"ranges": [{"leg": "left", "start": 1e308, "stop": 1.1e308}]}, "'start' of range 1"),
+        ({"ranges": [5]}, "range 1 is 5; give an object"),
+        ({"ranges": {}}, "'ranges' is {}; give a list"),
         ({"format": "something else"}, "--save-contacts"),
         ({"fps": 0}, "fps"),
+        ({"fps": 1e-320}, "fps"),
     ],
 )
 def test_edited_ranges_that_make_no_sense(tmp_path, change, words):
