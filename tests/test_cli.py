@@ -627,7 +627,7 @@ def test_invalid_build_options_are_reported(
         (["--script", "{folder}/gone.json"], "gone.json", "check its name"),
         (["--script", "{folder}/other.json"], "other.json", "give one that"),
         (["--script", "{folder}/kept.json", "--seconds", "3"], "--seconds", "leave it out"),
-        (["--script", "{folder}/broken.json"], "broken.json", "record it again"),
+        (["--script", "{folder}/broken.json"], "broken.json", "for each feature"),
         (["--set", "grace=1"], "'grace'", "known ones are"),
         (["--set", "stop_factor"], "stop_factor", "write it as in"),
         (["--set", "stop_factor=fast"], "stop_factor=fast", "write it as in"),
