@@ -87,7 +87,8 @@ def has_actions(context: bpy.types.Context) -> str:
 
 
 def has_listed_sources(context: bpy.types.Context) -> str:
-    return "" if get_active_settings(context).sources else n_("Add actions or files first")
+    message = n_("The list of sources is empty: add actions or files first")
+    return "" if get_active_settings(context).sources else message
 
 
 def has_shown_sources(context: bpy.types.Context) -> str:
