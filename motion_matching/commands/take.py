@@ -137,12 +137,13 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 def _check_files_differ(arguments: argparse.Namespace) -> None:
     """Raise SettingsError if a JSON file would be written twice, or over one that is read."""
-    for option, other in combinations(_JSON_FILES, 2):
-        path = getattr(arguments, option)
+    paths = {name: Path(getattr(arguments, name) or "") for name in _JSON_FILES}
+    given = [name for name, path in paths.items() if path != Path()]
+    for option, other in combinations(given, 2):
         may_be_same = (option, other) == ("save_performance", "script")  # it may be replaced
-        if path and not may_be_same and path == Path(getattr(arguments, other) or "."):
+        if paths[option].resolve() == paths[other].resolve() and not may_be_same:
             first, second = (f"--{name.replace('_', '-')}" for name in (option, other))
-            text = f"{first} names {path}, which {second} names too; choose another name."
+            text = f"{first} names {paths[option]}, which {second} names too; choose another name."
             raise SettingsError(text)
 
 

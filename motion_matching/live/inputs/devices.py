@@ -31,7 +31,7 @@ class Device:
         """Read the device, once before the ticks of a picture."""
 
     def read_controls(self) -> Controls:
-        """Return the controls of now; a push is reported once."""
+        """Return the current controls; a push is reported once."""
         raise NotImplementedError
 
     def take_messages(self) -> list[str]:
@@ -60,7 +60,7 @@ class Device:
         self._on -= set(self._hold)
 
     def make_controls(self, move: Vector, face: Vector = (0.0, 0.0)) -> Controls:
-        """Return the controls of now with these sticks."""
+        """Return the current controls with these sticks."""
         push, self._push = self._push, False
         return Controls(move, face, "run" in self._on, "strafe" in self._on, push)
 

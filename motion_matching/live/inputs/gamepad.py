@@ -150,7 +150,7 @@ class Gamepad(Device):
             self._read_buttons(self._pads[self._steering])
 
     def read_controls(self) -> Controls:
-        """Return the controls of now; a push is reported once."""
+        """Return the current controls; a push is reported once."""
         (x, y), (face_x, face_y) = self._sticks
         return self.make_controls((-x + 0.0, -y + 0.0), (-face_x + 0.0, -face_y + 0.0))
 

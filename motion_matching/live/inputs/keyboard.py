@@ -85,7 +85,7 @@ class Keyboard(Device):
         self._down.clear()
 
     def read_controls(self) -> Controls:
-        """Return the controls of now; a push is reported once."""
+        """Return the current controls; a push is reported once."""
         left = float(self._is_held("left")) - float(self._is_held("right"))
         ahead = float(self._is_held("ahead")) - float(self._is_held("back"))
         if left and ahead:

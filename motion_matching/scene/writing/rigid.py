@@ -21,6 +21,9 @@ class Rigid(NamedTuple):
     k: float
 
 
+_IDENTITY = Rigid(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+
+
 def to_rigid(transform: Transform) -> Rigid:
     """Convert one rotation (4,) and position (3,)."""
     rotation, position = transform
@@ -52,13 +55,11 @@ def invert_rigid(a: Rigid) -> Rigid:
 
 def extract_ground_motion(a: Rigid, rest: Rigid) -> Rigid:
     """Return a bone's motion over the ground since its rest: a turn about Z, a shift with Z = 0."""
-    turned = compose_rigid(
-        Rigid(0.0, 0.0, 0.0, *a[3:]), invert_rigid(Rigid(0.0, 0.0, 0.0, *rest[3:]))
-    )
+    own, resting = Rigid(0.0, 0.0, 0.0, *a[3:]), Rigid(0.0, 0.0, 0.0, *rest[3:])
+    turned = compose_rigid(own, invert_rigid(resting))
     length = (turned.w**2 + turned.k**2) ** 0.5
-    turn = Rigid(0.0, 0.0, 0.0, turned.w / length, 0.0, 0.0, turned.k / length) if length else _NONE
+    turn = _IDENTITY
+    if length:
+        turn = Rigid(0.0, 0.0, 0.0, turned.w / length, 0.0, 0.0, turned.k / length)
     start = compose_rigid(turn, Rigid(rest.x, rest.y, rest.z, 1.0, 0.0, 0.0, 0.0))
     return Rigid(a.x - start.x, a.y - start.y, 0.0, *turn[3:])
-
-
-_NONE = Rigid(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
