@@ -69,12 +69,6 @@ def _add_settings() -> Remove:
     return remove
 
 
-def _add_tag_bands() -> Remove:
-    """Draw tags into the Dope Sheet and the Timeline."""
-    ui.tags.drawing.start()
-    return ui.tags.drawing.stop
-
-
 def _add_menus() -> Remove:
     ui.menus.add()
     return ui.menus.remove
@@ -105,10 +99,10 @@ def _add_handlers() -> Remove:
 
 
 def _add_drawing() -> Remove:
-    """Draw what is known of the data, and the path of the simulation bone, into the 3D views."""
+    """Draw tags into animation editors, and the path and what is known of the data into views."""
     insight = ui.insight
     overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
-    parts: tuple[Any, ...] = (*overlays, ui.database.ground_paths)
+    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, ui.database.ground_paths)
     for part in parts:
         part.start()
 
@@ -148,7 +142,6 @@ ENTRIES: tuple[Callable[[], Remove], ...] = (
     _add_classes,
     _add_settings,
     _add_menus,
-    _add_tag_bands,
     _add_listeners,
     _add_handlers,
     _add_drawing,
