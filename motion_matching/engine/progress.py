@@ -1,4 +1,4 @@
-"""Callbacks of long work, which are told how much is done and may raise to cancel it."""
+"""Callbacks that long work calls with how much is done; they may raise to cancel it."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ ReportShare = Callable[[float], None]
 
 
 def ignore_progress(*progress: str | float) -> None:
-    """Do nothing, for work whose progress nobody wants to know."""
+    """Do nothing, where no progress is shown."""

@@ -123,14 +123,14 @@ class Coverage:
 
     def suggest_captures(self) -> list[str]:
         """Return what to capture next, a sentence each, the highest demand first."""
-        lacking = []
+        captures = []
         for row, holes in enumerate(self.holes):
             for cells, sides in _group_holes(holes):
                 share, there = self.demand[row, cells].sum(), self.frames[row, cells].sum()
                 movement = f"{_describe_movement(row)}{_describe_turning(cells, sides)}"
                 time = f"the controller spends {100 * share:.1f} % of its time there"
-                lacking.append((share, f"{movement}: {there} frames, and {time}"))
-        return [text for _, text in sorted(lacking, key=lambda hole: -hole[0])]
+                captures.append((share, f"{movement}: {there} frames, and {time}"))
+        return [text for _, text in sorted(captures, key=lambda hole: -hole[0])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as JSON data; edges in m/s and rad/s, turns to the left positive."""
@@ -208,11 +208,11 @@ def compute_histograms(data: GroundMotion, simulation: GroundMotion) -> dict[str
 # ---------------------------------------------------------------- for people
 
 
-def describe(covered: Coverage, tables: dict[str, dict[str, Any]], lacking: list[str]) -> str:
+def describe(covered: Coverage, tables: dict[str, dict[str, Any]], captures: list[str]) -> str:
     """Return map, histograms and what to capture next as text."""
-    listed = lacking[:_MAX_LISTED] or ["nothing that the controller asks for is missing"]
-    if len(lacking) > _MAX_LISTED:
-        listed.append(f"and {len(lacking) - _MAX_LISTED} more")
+    listed = captures[:_MAX_LISTED] or ["nothing that the controller asks for is missing"]
+    if len(captures) > _MAX_LISTED:
+        listed.append(f"and {len(captures) - _MAX_LISTED} more")
     lines = [*_format_map(covered), *_format_histograms(tables), "what to capture next:"]
     return "\n".join([*lines, *(f"  {text}" for text in listed)])
 
@@ -260,9 +260,9 @@ def suggest_captures(
         gaits["Running"] = settings.run
     directions = {"forward": "forward", "side": "to the side", "back": "back"}
     slow = [
-        f"{gait} {directions[lacking['direction']]} at {lacking['wanted']:g} m/s: the data "
-        f"reaches {lacking['found']:g}"
+        f"{gait} {directions[missing['direction']]} at {missing['wanted']:g} m/s: the data "
+        f"reaches {missing['found']:g}"
         for gait, speeds in gaits.items()
-        for lacking in find_missing_speeds(database, speeds)
+        for missing in find_missing_speeds(database, speeds)
     ]
     return slow + covered.suggest_captures()

@@ -66,12 +66,12 @@ def inspect_tracks(
     demand = coverage.measure_tracks(tracks, database.fps)
     covered = coverage.measure_coverage(database, demand)
     tables = coverage.compute_histograms(coverage.measure_database(database), demand)
-    lacking = coverage.suggest_captures(database, settings, covered)
-    text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, lacking)
+    captures = coverage.suggest_captures(database, settings, covered)
+    text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, captures)
     data = statistics.to_dict(database) | {
         "coverage": covered.to_dict(),
         "histograms": tables,
-        "to_capture": lacking,
+        "to_capture": captures,
         "settings": settings.to_dict(),
     }
     return Inspection(text, data, covered, tables, tracks)

@@ -97,11 +97,11 @@ def _draw_coverage(covered: Coverage) -> str:
     return make_picture("coverage", "Frames by speed and turn rate over a second", parts)
 
 
-def _draw_captures(lacking: Sequence[str]) -> str:
+def _draw_captures(captures: Sequence[str]) -> str:
     """Draw the whole list of what to capture next; a longer list is smaller."""
     bullet, indent = "\N{BULLET} ", "\N{FIGURE SPACE} "
     wrap = textwrap.TextWrapper(_LINE_LENGTH, initial_indent=bullet, subsequent_indent=indent).wrap
-    texts = lacking or ["nothing that the controller asks for is missing"]
+    texts = captures or ["nothing that the controller asks for is missing"]
     lines = [line for text in texts for line in wrap(text)]
     step = min((HEIGHT - 2.4 * MARGIN) / len(lines), 15.0)
     start = f'<text style="font-size:{0.75 * step:.1f}px" x="{MARGIN:g}"'

@@ -159,9 +159,9 @@ def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]
     """Return the speeds of the gaits of a take that the data lacks; see `find_missing_speeds`."""
     gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
     return [
-        {"gait": gait, **lacking}
+        {"gait": gait, **missing}
         for gait in sorted(gaits)
-        for lacking in find_missing_speeds(database, getattr(take.performer_settings, gait))
+        for missing in find_missing_speeds(database, getattr(take.performer_settings, gait))
     ]
 
 
@@ -286,9 +286,9 @@ def summarize(data: dict[str, Any]) -> str:
         f"{take['simulation_distance_mean']:.2f} m apart on average",
     ]
     lines += [
-        f"  not in data  '{lacking['gait']}' {lacking['direction']}: {lacking['wanted']:.2f} m/s "
+        f"  not in data  '{missing['gait']}' {missing['direction']}: {missing['wanted']:.2f} m/s "
         "is set, but the clips only "
-        f"reach {lacking['found']:.2f}; lower the setting, or add clips that go faster"
-        for lacking in data["speeds_not_in_data"]
+        f"reach {missing['found']:.2f}; lower the setting, or add clips that go faster"
+        for missing in data["speeds_not_in_data"]
     ]
     return "\n".join(lines)
