@@ -60,7 +60,7 @@ def _add_settings() -> Remove:
         type=ui.properties.MotionMatchingSettings,
         name="Motion Matching",
         override={"LIBRARY_OVERRIDABLE"},
-        description="Motion matching of this armature",
+        description="Motion matching for this armature",
     )
 
     def remove() -> None:

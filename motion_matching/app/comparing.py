@@ -135,7 +135,7 @@ _MEASURES = (
     _Measure("Length  s", "seconds", 1),
     _Measure("Foot Slide  cm/s", "foot_slide_mann", 1, 100),
     _Measure("In Contact  cm/s", "foot_slide_contacts", 1, 100, is_per_frame=True),
-    _Measure("Wanted  m/s", "desired_speed", 2),
+    _Measure("Desired  m/s", "desired_speed", 2),
     _Measure("Reached  m/s", "achieved_along_wish", 2),
     _Measure("Turned After  s", "response_time_median", 2),
     _Measure("Strays  m", "simulation_distance_mean", 2, is_per_frame=True),

@@ -160,7 +160,7 @@ _TAKE: _Groups = {
         "action",
         "--bvh FILE.bvh": "the take as motion capture: Y up, centimetres, the source's bones",
         "--report FILE.json": "measures of the take and of its sources",
-        "--save-performance FILE.json": "the goals and settings, to perform again with --script",
+        "--save-performance FILE.json": "the intents and settings, to perform again with --script",
         "--save-contacts FILE.json": "when feet are planted, to edit and bake again with "
         "--contacts",
         "--preview FILE.png|mp4": "a picture of the whole take along its paths, or a film",

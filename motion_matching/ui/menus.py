@@ -11,7 +11,7 @@ from .panel_base import set_options
 
 
 class VIEW3D_MT_motion_matching(bpy.types.Menu):
-    """Motion matching of this armature"""
+    """Motion matching for this armature"""
 
     bl_label = "Motion Matching"
 
@@ -27,7 +27,7 @@ class VIEW3D_MT_motion_matching(bpy.types.Menu):
 
 
 class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
-    """Ways to add motion to build from"""
+    """Ways to add sources"""
 
     bl_label = "Add Motion"
 

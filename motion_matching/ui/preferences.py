@@ -82,8 +82,8 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
     limit: float = number(
         4.0,
         "Cache Limit (GB)",
-        "Disk space for databases and trained motion fields. When it is exceeded, those that were "
-        "not used for the longest time are deleted, and built again when they are needed",
+        "Disk space for databases and trained motion fields. When it is exceeded, the files unused "
+        "for longest are deleted, and built again when needed",
         min=0.05,
         soft_max=100.0,
         precision=1,

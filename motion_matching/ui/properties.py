@@ -56,7 +56,7 @@ _ROOTS = (
 
 @settings_group
 class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
-    """Motion matching of this armature"""
+    """Motion matching for this armature"""
 
     sources: Items[MotionMatchingSource] = collection(
         MotionMatchingSource, "Sources", "Motion that the database is built from"
@@ -81,9 +81,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     show_path: bool = switch(
         False,
         "Show in Viewport",
-        "Draw the path of the simulation bone through the active source into the 3D view: thin as "
-        "it is found, thick as it is smoothed, blue as it was edited by hand; arrows show where "
-        "the character faces",
+        "Draw the path of the simulation bone through the active source in the 3D view: thin as "
+        "found, thick as smoothed, blue as edited by hand; arrows show where the character faces",
         update=refresh_path,
     )
     search: str = text(
@@ -128,7 +127,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     file_scale: float = number(
         0.0,
         "Scale",
-        "Metres in a unit of the files; zero finds it from the size of the skeleton",
+        "Metres per unit of the files; 0: found from the size of the skeleton",
         update=invalidate_status,
         **_FILE_SCALE,
     )

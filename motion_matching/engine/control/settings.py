@@ -81,7 +81,7 @@ class PerformerSettings:
     stop_factor: float = describe(
         1.0,
         "Stop Factor",
-        "Multiplies the velocity's time while there is no input; below 1: stops sooner",
+        "Multiplies the velocity halflife while there is no input; below 1: stops sooner",
         soft_most=2.0,
     )
     gait_halflife: float = _seconds(
@@ -93,16 +93,16 @@ class PerformerSettings:
     sharp_velocity: float = describe(
         0.5,
         "Sharp Velocity",
-        "A larger change of the desired velocity starts a search at once; lower: responds "
-        "suddenly more often",
+        "Changes of the desired velocity larger than this start a search at once; lower: more "
+        "sudden responses",
         "m/s",
         soft_most=4.0,
     )
     sharp_angle: float = _angle(
         math.radians(30.0),
         "Sharp Angle",
-        "A larger change of the desired facing starts a search at once; lower: responds suddenly "
-        "more often",
+        "Changes of the desired facing larger than this start a search at once; lower: more sudden "
+        "responses",
     )
     end_guard: float = _seconds(
         1.0 / 3.0,
@@ -142,12 +142,14 @@ class PerformerSettings:
     adjust_position_halflife: float = _seconds(
         0.1,
         "Adjust Position",
-        "Time to halve the distance; longer: less foot sliding, follows less closely",
+        "Time in which half of the distance to the simulation object is closed; longer: less foot "
+        "sliding, follows less closely",
     )
     adjust_rotation_halflife: float = _seconds(
         0.2,
         "Adjust Heading",
-        "Time to halve the angle; longer: less foot sliding, follows less closely",
+        "Time in which half of the angle to the simulation object is closed; longer: less foot "
+        "sliding, follows less closely",
     )
     adjust_by_velocity: bool = describe(
         True,
@@ -212,7 +214,10 @@ class PerformerSettings:
         soft_most=0.1,
     )
     hips_halflife: float = _seconds(
-        0.15, "Hips", "Time in which the hips follow half of a step; longer: softer, legs bend more"
+        0.15,
+        "Hips",
+        "Time in which the hips follow half of a change in ground height; longer: softer, legs "
+        "bend more",
     )
     unlock_radius: float = _metres(
         0.2,
@@ -254,8 +259,7 @@ class PerformerSettings:
     favour: int = describe(
         0,
         "Favour",
-        "Neighbour whose action is taken whatever its value, counted from 1, the nearest; 0: the "
-        "field chooses",
+        "Neighbour whose action is always taken, 1 for the nearest; 0: the field chooses",
         most=100,
         soft_most=30,
     )

@@ -73,7 +73,7 @@ class AutoTagSettings:
         "Longest time from rest to full speed in a start, and from full speed to rest in a stop",
     )
     arrived: float = _share(
-        0.9, "Full Speed", "Share of the top speed reached in that time at which a start ends"
+        0.9, "Full Speed", "A start ends once this share of its top speed is reached"
     )
 
     def __post_init__(self) -> None:

@@ -73,7 +73,10 @@ class SimulationBoneSettings:
         soft_most=3.0,
     )
     position_order: int = describe(
-        3, "Position Order", "Polynomial order; higher follows starts and stops closer", most=9
+        3,
+        "Position Order",
+        "Polynomial order; higher follows starts and stops more closely",
+        most=9,
     )
     direction_window: float = describe(
         1.0,

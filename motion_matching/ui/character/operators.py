@@ -20,13 +20,12 @@ from ..typed_properties import choice
 FIXES = {
     "scale": (
         "Apply Scale",
-        "Apply the object's scale to the bones, and to the keys of their locations in all its "
-        "actions",
+        "Apply the object's scale to the bones, and to the location keys of all its actions",
     ),
     "front": (
         "Turn to the Front",
-        "Turn the rest pose until it faces -Y, and the object back; everything that plays stays "
-        "where it is",
+        "Turn the rest pose until it faces -Y, and the object back, so that everything that plays "
+        "stays in place",
     ),
     "deform": ("Use Deform Bones", "Use only the bones that deform"),
     "roles": (
@@ -40,7 +39,7 @@ _KINDS = ("objects", "armatures", "meshes", "materials", "actions")
 
 
 class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
-    """Fix the armature, with everything that plays on it staying where it is"""
+    """Fix the armature, and keep everything that plays on it in place"""
 
     bl_idname = "motion_matching.fix_rig"
     bl_label = "Fix Rig"

@@ -13,8 +13,8 @@ from ..typed_properties import integer
 
 class MOTION_MATCHING_OT_train(SteppedOperator, bpy.types.Operator):
     """Find the value of every pose for every goal, so that the motion field plans ahead. The \
-database is built first if necessary. Esc keeps what is done, and training continues \
-from there the next time"""
+database is built first if necessary. Esc keeps what is done; the next training continues from \
+there"""
 
     bl_idname = "motion_matching.train"
     bl_label = "Train"
@@ -32,7 +32,7 @@ from there the next time"""
 
 
 class MOTION_MATCHING_OT_favour(Operator, bpy.types.Operator):
-    """Make the motion field always take the action of this neighbour, or choose again; takes \
+    """Always take the action of this neighbour, or let the motion field choose again; takes \
 effect at once while live"""
 
     bl_idname = "motion_matching.favour"

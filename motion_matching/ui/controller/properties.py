@@ -128,7 +128,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
     show_residuals: bool = switch(
         False,
         "Learning Curve",
-        "Draw how much each sweep of the training changed the values into the corner of the view, "
+        "Draw in the corner of the view how much each sweep of the training changed the values, "
         "on a logarithmic scale, beside the bound that follows from the discount",
         update=redraw_views,
     )

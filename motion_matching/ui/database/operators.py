@@ -40,8 +40,7 @@ PRESET_ITEMS = (
 
 
 class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
-    """Build the database from the sources that are switched on: their poses, and what frames \
-are compared by"""
+    """Build the database from the sources that are switched on"""
 
     bl_idname = "motion_matching.build"
     bl_label = "Build"
@@ -77,8 +76,7 @@ any time"""
 
 
 class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
-    """Name a database of the sources that are switched on, to have several databases of the \
-same list"""
+    """Add a named database of the sources that are switched on"""
 
     bl_idname = "motion_matching.add_database"
     bl_label = "Add Database"
@@ -115,7 +113,7 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
-    """Smooth the simulation bone by windows and orders that are known to work"""
+    """Smooth the simulation bone with windows and orders that are known to work"""
 
     bl_idname = "motion_matching.smooth_path"
     bl_label = "Smooth As"

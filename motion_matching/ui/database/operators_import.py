@@ -113,8 +113,8 @@ class _FilesOperator(MirrorOption, Operator):
 
 # bpy's types of both differ
 class MOTION_MATCHING_OT_add_files(FilesOption, _FilesOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Add motion capture files (BVH), or all in a folder and below it, to the motion that the \
-database is built from. Without a selected armature, one is made from the first file"""
+    """Add BVH files, or a folder with its subfolders, as sources. If no armature is selected, \
+one is made from the first file"""
 
     bl_idname = "motion_matching.add_files"
     bl_label = "Add Files"
@@ -128,8 +128,8 @@ database is built from. Without a selected armature, one is made from the first 
 
 
 class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
-    """Add all motion capture files (BVH) in a folder and below it to the motion that the \
-database is built from. Without a selected armature, one is made from the first file"""
+    """Add all BVH files of a folder and its subfolders as sources. If no armature is selected, \
+one is made from the first file"""
 
     bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
@@ -162,7 +162,7 @@ class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of 
     FilesOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
 ):
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
-sources. Without a selected armature, the character of an FBX or glTF file is used"""
+sources. If no armature is selected, the character of an FBX or glTF file is used"""
 
     bl_idname = "motion_matching.import_motion"
     bl_label = "Import Motion"

@@ -100,7 +100,7 @@ def has_shown_sources(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator):
-    """Add actions of this armature to the motion that its database is built from"""
+    """Add actions of this armature as sources"""
 
     bl_idname = "motion_matching.add_actions"
     bl_label = "Add Actions"
@@ -212,7 +212,7 @@ _EDIT_ITEMS = [
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
-    """Change all sources that the list shows: those that the search finds, or all"""
+    """Change all sources that the list shows: those that match the search, or all without one"""
 
     bl_idname = "motion_matching.edit_sources"
     bl_label = "Edit Shown Sources"

@@ -106,8 +106,9 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
     tags: str = text(
         "",
         "Tags",
-        "Tags for all frames, separated by commas. Frames tagged no_use are never played, no_entry "
-        "only by playing on into them, prefer rather than others",
+        "Tags for all frames, separated by commas. Frames tagged no_use are never played, those "
+        "tagged no_entry are reached only by playing on into them, those tagged prefer are "
+        "preferred",
     )
     tag_ranges: Items[MotionMatchingTag] = collection(
         MotionMatchingTag, "Tags", "Ranges of frames that are tagged"

@@ -34,7 +34,7 @@ def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
 
 
 class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
-    """Compare frames by one more feature. The database has to be built again; a live session \
+    """Compare frames by one more feature. The database must be built again; a live session \
 is not affected"""
 
     bl_idname = "motion_matching.add_feature"

@@ -48,7 +48,7 @@ def is_inspecting(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
-    """Measure how much of what is asked for the data covers, and list what to capture next; \
+    """Measure how much of the requested motion the data covers, and list what to capture next; \
 the database is built first if necessary"""
 
     bl_idname = "motion_matching.measure_coverage"
@@ -123,8 +123,7 @@ def _resolve_picture_path(filepath: str) -> Path:
 
 
 class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
-    """Lay all poses out on a flat map, where poses that the search finds similar lie near each \
-other"""
+    """Draw all poses on a flat map, where poses that the search finds similar lie close together"""
 
     bl_idname = "motion_matching.map_poses"
     bl_label = "Map Poses"

@@ -58,7 +58,7 @@ class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
-    """How much of what is asked for the data covers"""
+    """How much of the requested motion the data covers"""
 
     bl_label = "Coverage"
     bl_parent_id = "MOTION_MATCHING_PT_insight"

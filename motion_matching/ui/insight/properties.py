@@ -16,7 +16,7 @@ _REFERENCES = (
     (
         "controller",
         "Controller",
-        "Where its speeds and half-lives lead, in all scripts at both gaits",
+        "Where its speeds and halflives lead, in all scripts at both gaits",
     ),
     ("take", "Active Take", "Where the simulation object of the active take went"),
     (
@@ -68,8 +68,8 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
     show_coverage: bool = switch(
         True,
         "Coverage Map",
-        "Draw how many frames the data has by speed and turn rate into the corner of the view, "
-        "while nothing is live; lighter: more frames, framed: a hole",
+        "Draw in the corner of the view how many frames the data has by speed and turn rate, while "
+        "nothing is live; lighter: more frames, framed: a hole",
     )
     show_histograms: bool = switch(
         True,
@@ -106,6 +106,6 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
     show_map: bool = switch(
         True,
         "Map",
-        "Draw the map into the corner of the view while nothing is live, with the inspected frame "
+        "Draw the map in the corner of the view while nothing is live, with the inspected frame "
         "marked",
     )

@@ -20,10 +20,10 @@ class Layers:
         "Draw metres on the ground, and walls, as they pass by a character on the spot",
     )
     show_contacts: bool = switch(
-        False, "Contacts", "Draw a ring around each toe that stands, thick while it is locked"
+        False, "Contacts", "Draw a ring around each planted toe, thick while it is locked"
     )
     show_recording: bool = switch(
-        True, "Recording", "Write the length of the recording into the corner of the view"
+        True, "Recording", "Show the length of the recording in the corner of the view"
     )
     show_warnings: bool = switch(
         True,
@@ -34,7 +34,7 @@ class Layers:
     show_map: bool = switch(
         False,
         "Map of Poses",
-        "Draw all poses as a flat map into the corner of the view, and the motion's way over it",
+        "Draw all poses on a flat map in the corner of the view, with the trail of the motion",
     )
     show_ghosts: bool = switch(
         False,
@@ -44,7 +44,7 @@ class Layers:
         "the requested tag",
     )
     show_text: bool = switch(
-        False, "Figures", "Write clip, frame, tags, cost or value, times and rate into the corner"
+        False, "Figures", "Show clip, frame, tags, cost or value, times and rate in the corner"
     )
 
 

@@ -180,9 +180,8 @@ Esc ends the session and restores what was there before"""
 
 
 class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):
-    """Steer only the simulation object, to get a feel for speeds and half-lives; no database \
-is needed. A recording stays in the scene as a moving empty, to compare, and to steer by \
-again"""
+    """Steer only the simulation object, to get a feel for speeds and halflives; no database is \
+needed. A recording stays in the scene as a moving empty, to compare takes with or to steer by"""
 
     bl_idname = "motion_matching.tune"
     bl_label = "Tune Without Character"
@@ -271,9 +270,8 @@ def has_interrupted(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
-    """Make a take of the recording that was cut off, for the armature that it was made with, \
-or an empty if only the simulation object was steered. Of several, the newest that was \
-made in this file is used"""
+    """Turn the recording that was cut off into a take of its armature, or into an empty if only \
+the simulation object was steered. If there are several, the newest of this file is used"""
 
     bl_idname = "motion_matching.recover_take"
     bl_label = "Recover Take"
@@ -284,8 +282,8 @@ made in this file is used"""
 
 
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
-    """Delete the recording that was cut off. Of several, the newest that was made in this file \
-is deleted"""
+    """Delete the recording that was cut off. If there are several, the newest of this file is \
+deleted"""
 
     bl_idname = "motion_matching.discard_recording"
     bl_label = "Discard Recording"

@@ -95,6 +95,6 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "With Timeline",
         "Record along with the timeline, so that other animation plays beside the character: a "
         "recording starts and ends with playback, and each tick is keyed at its time. Otherwise "
-        "time is that of the clock",
+        "the recording runs in real time",
     )
     view: str = choice("follow", "View", "What moves while the character goes", _VIEWS)

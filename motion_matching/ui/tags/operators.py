@@ -72,8 +72,8 @@ def has_source_action(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_tag(Operator, bpy.types.Operator):
-    """Tag frames of the active source: those of the preview range if there is one, otherwise \
-from the current frame on, or those from the first to the last selected key"""
+    """Tag frames of the active source: the preview range if there is one, otherwise the frames \
+from the current one on; or from the first to the last selected key"""
 
     bl_idname = "motion_matching.add_tag"
     bl_label = "Add Range"

@@ -65,8 +65,8 @@ action. The database is built first if necessary"""
 
 
 class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
-    """Perform the active take again with the present database and settings, and bake it into a \
-new action. Feet are planted by its contact markers, which can be moved in the Action \
+    """Perform the active take again with the current database and settings, and bake it into a \
+new action. Feet are planted where its contact markers say; you can move these in the Action \
 Editor"""
 
     bl_idname = "motion_matching.bake_again"

@@ -220,8 +220,8 @@ def test_two_takes_are_compared_during_playback(obj):
     slides = numbers("Foot Slide")
     assert slides[0] < slides[1], slides
     assert numbers("In Contact")[0] < 0.5 * numbers("In Contact")[1]
-    wanted, reached = numbers("Wanted"), numbers("Reached")
-    assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], wanted[:2], strict=False))
+    desired, reached = numbers("Desired"), numbers("Reached")
+    assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], desired[:2], strict=False))
 
     # what is measured is what plays: feet that somebody drags over the ground slide
     for curve in actions.get_channelbag(locked).fcurves:
