@@ -114,7 +114,8 @@ class Performer:
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
         moved = self._advance_root(motion.root, offset, swing)
-        dx, dy, turn = (new - old for new, old in zip(moved, self._placement, strict=True))
+        old_x, old_y, old_yaw = self._placement
+        dx, dy, turn = moved[0] - old_x, moved[1] - old_y, moved[2] - old_yaw
         x, y, yaw = simulation.x, simulation.y, simulation.yaw
         simulation.step(self.dt)
         led = simulation.x - x, simulation.y - y, simulation.yaw - yaw
