@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.control import performance
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
-from ..engine.errors import RigError
+from ..engine.errors import MotionMatchingError, RigError
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.pose_writer import PoseWriter
@@ -155,7 +155,7 @@ class Recorder:
         except BaseException:
             self._close_recovery(keep=True)
             raise
-        with suppress(OSError):  # the take exists, even if its file cannot be written
+        with suppress(MotionMatchingError):  # the take exists, even if its file cannot be written
             self._save_recovery()
         return Handle.from_block(action, "actions")
 

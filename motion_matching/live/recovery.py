@@ -52,7 +52,7 @@ class RecoveredTake(NamedTuple):
 
 
 class RecoveryFile:
-    """Appends ticks to a file; MotionMatchingError if the folder cannot be written to."""
+    """Appends ticks to a file; MotionMatchingError if it cannot be written."""
 
     def __init__(
         self,
@@ -87,10 +87,7 @@ class RecoveryFile:
                 self._write(_HEADER, json.dumps(header).encode())
                 failed.pop_all()
         except OSError as cause:
-            raise MotionMatchingError(
-                f"The recovery file {self.path} cannot be written ({cause.strerror}); choose "
-                "another folder for it, or record without one."
-            ) from cause
+            raise self._make_error(cause) from cause
 
     def append(self, rows: np.ndarray, recorded: Performance) -> None:
         """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""
@@ -102,7 +99,17 @@ class RecoveryFile:
         self._write(_TICKS, _LENGTH.pack(len(text)) + text + channels)
 
     def _write(self, kind: bytes, payload: bytes) -> None:
-        self._stream.write(_RECORD.pack(kind, len(payload), zlib.crc32(payload)) + payload)
+        record = _RECORD.pack(kind, len(payload), zlib.crc32(payload)) + payload
+        try:
+            _write_all(self._stream, record)
+        except OSError as cause:
+            raise self._make_error(cause) from cause
+
+    def _make_error(self, cause: OSError) -> MotionMatchingError:
+        return MotionMatchingError(
+            f"The recovery file {self.path} cannot be written ({cause.strerror}); choose another "
+            "folder for it, or record without one."
+        )
 
     @property
     def is_closed(self) -> bool:
@@ -116,6 +123,12 @@ class RecoveryFile:
         _unlock(self._lock)
         if not keep:
             self.path.unlink(missing_ok=True)
+
+
+def _write_all(stream: IO[bytes], data: bytes) -> None:
+    """Write all data or raise OSError: an unbuffered stream stops early as a disk becomes full."""
+    while data:
+        data = data[stream.write(data) :]
 
 
 def find_unfinished(folder: Path) -> list[Path]:

@@ -176,16 +176,17 @@ def test_a_take_without_an_armature_can_still_be_recovered(tmp_path: Path) -> No
     stage.session.stop()
 
 
-@pytest.mark.parametrize("part", ["_lock", "RecoveryFile._write"])
+def fail(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("part", ["_lock", "_write_all"])
 def test_a_recovery_file_that_cannot_be_created_leaves_nothing(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     stage = Stage()
     with monkeypatch.context() as full:
-        full.setattr(f"motion_matching.live.recovery.{part}", fail)
+        full.setattr(recovery, part, fail)
         with pytest.raises(MotionMatchingError, match="No space left"):
             stage.session.record(RecordingPlan("Take", 1.0, 1.0, recovery=tmp_path))
     assert list(tmp_path.iterdir()) == []
@@ -195,15 +196,14 @@ def test_a_recovery_file_that_cannot_be_created_leaves_nothing(
 def test_a_full_disk_does_not_lock_a_recovery_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     stage = Stage()
     stage.session.record(RecordingPlan("Take", 1.0, 1.0, recovery=tmp_path))
     stage.run(round(1.5 * FPS))
     with monkeypatch.context() as full:
-        full.setattr(recovery.RecoveryFile, "_write", fail)
-        with pytest.raises(OSError, match="No space left"):
+        full.setattr(recovery, "_write_all", fail)
+        with pytest.raises(MotionMatchingError, match="No space left"):
+            stage.run(round(FPS))
+        with pytest.raises(MotionMatchingError, match="No space left"):
             stage.session.leave_recording()
     [path] = tmp_path.iterdir()  # without a lock
     assert len(recovery.read(path).ticks.frames) == FPS
