@@ -144,10 +144,10 @@ class Coverage:
         }
 
 
-def measure_coverage(database: Database, demand: GroundMotion) -> Coverage:
-    """Measure how the data covers a demand."""
+def measure_coverage(data: GroundMotion, demand: GroundMotion) -> Coverage:
+    """Measure how the motion of data covers a demand."""
     frames = count_cell_frames(demand)
-    return Coverage(count_cell_frames(measure_database(database)), frames / frames.sum())
+    return Coverage(count_cell_frames(data), frames / frames.sum())
 
 
 def _group_holes(holes: Array) -> list[tuple[list[int], str]]:

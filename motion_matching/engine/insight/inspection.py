@@ -64,8 +64,9 @@ def inspect_tracks(
             "The recorded performance has fewer than three frames; record a longer one."
         )
     demand = coverage.measure_tracks(tracks, database.fps)
-    covered = coverage.measure_coverage(database, demand)
-    tables = coverage.compute_histograms(coverage.measure_database(database), demand)
+    motion = coverage.measure_database(database)
+    covered = coverage.measure_coverage(motion, demand)
+    tables = coverage.compute_histograms(motion, demand)
     captures = coverage.suggest_captures(database, settings, covered)
     text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, captures)
     data = statistics.to_dict(database) | {

@@ -23,6 +23,7 @@ from motion_matching.engine.insight.coverage import (
     GroundMotion,
     compute_histograms,
     measure_coverage,
+    measure_database,
     measure_track,
 )
 from motion_matching.engine.locomotion.locomotion import Move, perform
@@ -110,7 +111,7 @@ def straight_walks() -> Database:
 
 def test_a_hole_is_where_the_controller_leads_and_hardly_a_frame_is(straight_walks: Database):
     turning = measure_track(arc(1.2, 1.0, 60.0), 30.0)
-    map_ = measure_coverage(straight_walks, turning)
+    map_ = measure_coverage(measure_database(straight_walks), turning)
     assert np.argwhere(map_.holes).tolist() == [list(cell(1.2, 1.0))]
     assert map_.frames.sum() == straight_walks.frame_count
     assert map_.demand.sum() == pytest.approx(1.0)
@@ -120,16 +121,20 @@ def test_a_hole_is_where_the_controller_leads_and_hardly_a_frame_is(straight_wal
     curve = [Move(4.0, 1.2, turn=np.degrees(1.0))]
     for turn, mirror in ((1.0, False), (-1.0, True)):
         filled = built([Move(4.0, 1.2)], curve, mirror=mirror)
-        assert not measure_coverage(filled, measure_track(arc(1.2, turn, 60.0), 30.0)).holes.any()
+        assert not measure_coverage(
+            measure_database(filled), measure_track(arc(1.2, turn, 60.0), 30.0)
+        ).holes.any()
     assert measure_coverage(
-        built([Move(4.0, 1.2)], curve), measure_track(arc(1.2, -1.0, 60.0), 30.0)
+        measure_database(built([Move(4.0, 1.2)], curve)), measure_track(arc(1.2, -1.0, 60.0), 30.0)
     ).holes.any()
 
 
 def test_frames_that_are_not_to_be_used_close_no_hole():
     curve, wanted = [Move(4.0, 1.2, turn=57.0)], measure_track(arc(1.2, 1.0, 60.0), 30.0)
-    assert not measure_coverage(built(curve), wanted).holes.any()
-    assert measure_coverage(built(curve, tags=(TagRange("no_use", 40, 160),)), wanted).holes.any()
+    assert not measure_coverage(measure_database(built(curve)), wanted).holes.any()
+    assert measure_coverage(
+        measure_database(built(curve, tags=(TagRange("no_use", 40, 160),))), wanted
+    ).holes.any()
 
 
 def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(
@@ -137,7 +142,7 @@ def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(
 ):
     tracks = [arc(1.2, turn, 30.0) for turn in (1.0, -1.0, 1.5, -1.5)] + [arc(3.2, 0.0, 40.0)]
     demand = GroundMotion.concatenate([measure_track(t, 30.0) for t in tracks])
-    lines = measure_coverage(straight_walks, demand).suggest_captures()
+    lines = measure_coverage(measure_database(straight_walks), demand).suggest_captures()
     assert len(lines) == 2
     assert lines[0].startswith(
         "Walking at 1 to 1.5 m/s while turning left or right at 45 to 105°/s"
@@ -151,11 +156,11 @@ def test_the_demo_covers_what_its_own_controller_asks_for(demo_database: Databas
     wanted = coverage.measure_tracks(
         coverage.simulate_tracks(settings, demo_database.fps), demo_database.fps
     )
-    map_ = measure_coverage(demo_database, wanted)
+    map_ = measure_coverage(measure_database(demo_database), wanted)
     assert map_.demand[map_.holes].sum() < 0.02
     faster = replace(settings, run=Speeds(6.0, 5.0, 4.0))
     more = measure_coverage(
-        demo_database,
+        measure_database(demo_database),
         coverage.measure_tracks(
             coverage.simulate_tracks(faster, demo_database.fps), demo_database.fps
         ),

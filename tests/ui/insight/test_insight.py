@@ -72,7 +72,8 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     data = database(settings)
     tuned = get_performer_settings(obj, data)
     tracks = coverage.simulate_tracks(tuned, data.fps)
-    covered = coverage.measure_coverage(data, coverage.measure_tracks(tracks, data.fps))
+    demand = coverage.measure_tracks(tracks, data.fps)
+    covered = coverage.measure_coverage(coverage.measure_database(data), demand)
     assert list(found.to_capture) == coverage.suggest_captures(data, tuned, covered)
     assert found.to_capture
     assert f"{int(covered.holes.sum())} hole" in found.summary[1]
