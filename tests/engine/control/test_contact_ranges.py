@@ -1,4 +1,4 @@
-"""When feet stand: found in contacts, split where a foot is dragged, and edited as JSON."""
+"""Contact ranges: found from contacts, split where a foot drags, and edited as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FPS, RADIUS = 30.0, 0.2
 LEGS = ("left", "right")
 
 
-def found(
+def find_ranges(
     on: np.ndarray, places: np.ndarray | None = None, fps: float = FPS
 ) -> list[tuple[int, int]]:
     toes = np.zeros((len(on), 1, 3))
@@ -28,37 +28,41 @@ def found(
     ]
 
 
-def runs(frames: int, *ranges: tuple[int, int]) -> np.ndarray:
+def make_contacts(frames: int, *ranges: tuple[int, int]) -> np.ndarray:
     on = np.zeros(frames, bool)
     for start, stop in ranges:
         on[start:stop] = True
     return on
 
 
-def test_ranges_are_those_of_the_contacts():
-    assert found(runs(100, (0, 20), (40, 60), (75, 100))) == [(0, 20), (40, 60), (75, 100)]
-    assert found(runs(100)) == []
+def test_each_run_of_contacts_becomes_one_range():
+    assert find_ranges(make_contacts(100, (0, 20), (40, 60), (75, 100))) == [
+        (0, 20),
+        (40, 60),
+        (75, 100),
+    ]
+    assert find_ranges(make_contacts(100)) == []
 
 
-def test_flicker_is_no_contact_and_no_step():
-    assert found(runs(100, (10, 20), (22, 40))) == [(10, 40)]
-    assert found(runs(100, (10, 40), (60, 61))) == [(10, 40)]
+def test_flicker_neither_splits_nor_adds_ranges():
+    assert find_ranges(make_contacts(100, (10, 20), (22, 40))) == [(10, 40)]
+    assert find_ranges(make_contacts(100, (10, 40), (60, 61))) == [(10, 40)]
 
 
-def test_the_same_seconds_are_found_at_any_rate():
+def test_ranges_cover_the_same_seconds_at_any_frame_rate():
     slow, fast = (
-        runs(120, (30, 50), (53, 70), (90, 115)),
-        runs(240, (60, 100), (106, 140), (180, 230)),
+        make_contacts(120, (30, 50), (53, 70), (90, 115)),
+        make_contacts(240, (60, 100), (106, 140), (180, 230)),
     )
-    assert [(2 * a, 2 * b) for a, b in found(slow)] == found(fast, fps=2 * FPS)
+    assert [(2 * a, 2 * b) for a, b in find_ranges(slow)] == find_ranges(fast, fps=2 * FPS)
 
 
-def test_a_foot_that_is_dragged_far_steps_instead():
-    """Turning on the spot: a metre over two seconds is divided into plants that are each near all
-    of the way.
+def test_a_foot_dragged_far_is_split_into_steps():
+    """Split a drag of one metre over two seconds, as when turning on the spot, into ranges within
+    the radius.
     """
     places = np.stack([np.linspace(0.0, 1.0, 60), np.zeros(60)], axis=1)
-    parts = found(runs(60, (0, 60)), places)
+    parts = find_ranges(make_contacts(60, (0, 60)), places)
     assert len(parts) >= 2
     for start, stop in parts:
         assert (
@@ -66,24 +70,24 @@ def test_a_foot_that_is_dragged_far_steps_instead():
         )
     gaps = [later[0] - earlier[1] for earlier, later in pairwise(parts)]
     assert min(gaps) >= 0.2 * FPS
-    # within the radius it stays one
-    assert found(runs(60, (0, 60)), 0.3 * places) == [(0, 60)]
+    # a drag within the radius stays one range
+    assert find_ranges(make_contacts(60, (0, 60)), 0.3 * places) == [(0, 60)]
 
 
-def test_a_cut_lies_where_the_foot_changed_its_place():
+def test_a_range_is_cut_where_the_foot_moves():
     places = np.zeros((90, 2))
     places[50:, 1] = 0.6
-    (_, first_stop), (second_start, _) = found(runs(90, (0, 90)), places)
+    (_, first_stop), (second_start, _) = find_ranges(make_contacts(90, (0, 90)), places)
     assert first_stop <= 50 <= second_start
 
 
-def test_what_is_saved_is_loaded(tmp_path):
+def test_ranges_survive_saving_and_loading(tmp_path):
     ranges = [ContactRange(0, 0, 12), ContactRange(0, 30, 44, (0.25, -1.5)), ContactRange(1, 3, 29)]
     contact_ranges.save(ranges, LEGS, FPS, tmp_path / "contacts.json")
     assert contact_ranges.load(tmp_path / "contacts.json", LEGS, FPS) == ranges
 
 
-def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
+def test_loaded_ranges_are_converted_to_the_frame_rate_of_the_take(tmp_path):
     contact_ranges.save([ContactRange(1, 10, 25)], LEGS, 30.0, tmp_path / "contacts.json")
     assert contact_ranges.load(tmp_path / "contacts.json", LEGS, 60.0) == [ContactRange(1, 20, 50)]
 
@@ -112,7 +116,7 @@ def test_ranges_of_another_rate_are_brought_to_that_of_the_take(tmp_path):
         ({"fps": 1e-320}, "fps"),
     ],
 )
-def test_edited_ranges_that_make_no_sense(tmp_path, change, words):
+def test_invalid_edited_ranges_are_refused(tmp_path, change, words):
     file = tmp_path / "contacts.json"
     contact_ranges.save([ContactRange(0, 0, 12)], LEGS, FPS, file)
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
@@ -121,7 +125,7 @@ def test_edited_ranges_that_make_no_sense(tmp_path, change, words):
     assert str(file) in str(caught.value)
 
 
-def test_files_that_are_no_contacts(tmp_path):
+def test_missing_and_broken_files_are_refused(tmp_path):
     with pytest.raises(SettingsError, match="does not exist"):
         contact_ranges.load(tmp_path / "none.json", LEGS, FPS)
     (tmp_path / "broken.json").write_text("{")

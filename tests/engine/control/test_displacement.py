@@ -1,4 +1,4 @@
-"""Displacement: every mode's own promise, live as it is baked."""
+"""Displacement: what each mode guarantees, live and baked."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from motion_matching.engine.errors import SettingsError
 DT = 1 / 60
 
 
-def simulation(x: float, y: float, yaw: float) -> SimulationObject:
-    found = SimulationObject(PerformerSettings())
-    found.reset(x, y, yaw)
-    return found
+def make_simulation_object(x: float, y: float, yaw: float) -> SimulationObject:
+    result = SimulationObject(PerformerSettings())
+    result.reset(x, y, yaw)
+    return result
 
 
-def placed(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
+def place_character(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
     settings = PerformerSettings().with_changes(changes)
     return displacement.place_character(character, (*velocity, turn_rate), object_, settings, DT)
 
 
 def test_independent_leaves_both_alone():
-    object_ = simulation(1.0, 2.0, 0.5)
-    assert placed((0.0, 0.0, 0.0), object_, displacement="independent", clamp=False) == (
+    object_ = make_simulation_object(1.0, 2.0, 0.5)
+    assert place_character((0.0, 0.0, 0.0), object_, displacement="independent", clamp=False) == (
         0.0,
         0.0,
         0.0,
@@ -38,19 +38,19 @@ def test_independent_leaves_both_alone():
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.25, 1.0])
-def test_synchronizing_places_both_at_the_factor(factor):
-    object_ = simulation(1.0, 2.0, 0.5)
-    result = placed(
+def test_synchronization_blends_both_positions_by_the_factor(factor):
+    object_ = make_simulation_object(1.0, 2.0, 0.5)
+    result = place_character(
         (0.0, 0.0, 0.1), object_, displacement="synchronize", synchronization=factor, clamp=False
     )
     np.testing.assert_allclose(result, (factor, 2 * factor, 0.1 + 0.4 * factor))
     np.testing.assert_allclose((object_.x, object_.y, object_.yaw), result)
 
 
-def test_adjustment_makes_good_half_in_one_halflife_and_leaves_the_object():
-    object_, place = simulation(1.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+def test_adjustment_halves_the_distance_in_one_halflife():
+    object_, place = make_simulation_object(1.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     for _ in range(12):
-        place = placed(
+        place = place_character(
             place,
             object_,
             displacement="adjust",
@@ -63,9 +63,9 @@ def test_adjustment_makes_good_half_in_one_halflife_and_leaves_the_object():
     assert (object_.x, object_.yaw) == (1.0, 1.0)
 
 
-def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
-    object_ = simulation(5.0, 0.0, 3.0)
-    x, y, yaw = placed(
+def test_adjustment_by_velocity_is_a_share_of_the_characters_motion():
+    object_ = make_simulation_object(5.0, 0.0, 3.0)
+    x, y, yaw = place_character(
         (0.0, 0.0, 0.0),
         object_,
         velocity=(0.6, 0.8),
@@ -75,7 +75,7 @@ def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
     )
     assert math.hypot(x, y) == pytest.approx(0.5 * 1.0 * DT)
     assert yaw == pytest.approx(0.5 * (2.0 + 1.0 / 0.4) * DT)
-    assert placed(
+    assert place_character(
         (0.0, 0.0, 0.0),
         object_,
         velocity=(0.0, 0.0),
@@ -85,10 +85,10 @@ def test_adjustment_by_velocity_is_a_part_of_the_characters_own_motion():
     ) == (0.0, 0.0, 0.0)
 
 
-def test_adjustment_by_velocity_turns_no_faster_than_the_object_may():
-    object_ = simulation(0.0, 0.0, 3.0)
+def test_adjustment_by_velocity_respects_the_turn_limit():
+    object_ = make_simulation_object(0.0, 0.0, 3.0)
     for led, added in ((1.0, 0.5), (1.8, 0.2), (5.0, 0.0), (-1.0, 0.5)):
-        _, _, yaw = placed(
+        _, _, yaw = place_character(
             (0.0, 0.0, 0.0),
             object_,
             (0.0, 0.0),
@@ -101,60 +101,62 @@ def test_adjustment_by_velocity_turns_no_faster_than_the_object_may():
 
 
 @pytest.mark.parametrize(("speed", "radius"), [(1.2, 2.0), (3.0, 4.0)])
-def test_one_whose_steps_lead_straight_ahead_is_turned_into_a_curve(speed, radius):
-    """Rather than to face elsewhere more and more and to be dragged aside, it goes round by its own
-    steps.
-    """
+def test_a_character_stepping_straight_ahead_is_turned_into_the_curve(speed, radius):
+    """Follow the curve with its own steps instead of drifting sideways and facing the wrong way."""
     place, faced, behind = (0.0, 0.0, 0.0), [], []
     for tick in range(1, 600):
         angle = speed * tick * DT / radius
-        object_ = simulation(radius * (1 - math.cos(angle)), -radius * math.sin(angle), angle)
+        object_ = make_simulation_object(
+            radius * (1 - math.cos(angle)), -radius * math.sin(angle), angle
+        )
         velocity = speed * math.sin(place[2]), -speed * math.cos(place[2])
         led = place[0] + velocity[0] * DT, place[1] + velocity[1] * DT, place[2]
-        place = placed(led, object_, velocity, 0.0, clamp=False)
+        place = place_character(led, object_, velocity, 0.0, clamp=False)
         faced.append(abs(math.remainder(place[2] - object_.yaw, math.tau)))
         behind.append(math.dist(place[:2], (object_.x, object_.y)))
     assert max(faced) < math.radians(40.0)
     assert max(behind) < PerformerSettings().clamp_distance
 
 
-def test_one_that_keeps_up_is_turned_by_a_part_of_its_own_turning_alone():
-    _, _, yaw = placed((0.0, 0.0, 0.0), simulation(0.07, 0.0, 3.0), turn_rate=0.5, clamp=False)
+def test_a_character_that_keeps_up_turns_by_a_share_of_its_own_turn():
+    _, _, yaw = place_character(
+        (0.0, 0.0, 0.0), make_simulation_object(0.07, 0.0, 3.0), turn_rate=0.5, clamp=False
+    )
     assert yaw == pytest.approx(0.5 * 0.5 * DT)
 
 
-def outrun(**changes):
-    """An object that goes twice as fast as the steps of the character behind it: both, and what the
-    steps alone reach.
+def run_ahead(**changes):
+    """Move an object twice as fast as the character behind it steps; return both and the distance
+    of the steps.
     """
-    object_, place = simulation(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    object_, place = make_simulation_object(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for _ in range(120):
         object_.y -= 2.0 * DT
-        place = placed(
+        place = place_character(
             (place[0], place[1] - 1.0 * DT, place[2]), object_, (0.0, -1.0), 0.0, **changes
         )
     return object_, place, 120 * DT
 
 
-def test_the_object_waits_for_a_character_that_may_not_be_dragged():
-    object_, place, steps = outrun()
+def test_the_object_waits_for_a_character_that_must_not_be_dragged():
+    object_, place, steps = run_ahead()
     assert math.dist((object_.x, object_.y), place[:2]) <= 0.15 + 1e-9
     assert -place[1] <= 1.5 * steps + 1e-9
-    object_, place, steps = outrun(adjust_by_velocity=False)
+    object_, place, steps = run_ahead(adjust_by_velocity=False)
     assert -place[1] >= 2.0 * steps - 0.15 - 1e-9
     assert object_.y == pytest.approx(-2.0 * steps)
 
 
 def test_an_object_on_a_path_does_not_wait():
-    object_ = simulation(0.0, -1.0, 0.0)
+    object_ = make_simulation_object(0.0, -1.0, 0.0)
     path = FuturePath((0.0, 1.0), ((0.0, -1.0), (0.0, -2.0)), (0.0, 0.0))
     object_.steer(Intent(path=path), DT)
-    place = placed((0.0, 0.0, 0.0), object_)
+    place = place_character((0.0, 0.0, 0.0), object_)
     assert (object_.x, object_.y) == (0.0, -1.0)
     assert math.dist((object_.x, object_.y), place[:2]) <= 0.15 + 1e-9
 
 
-def test_while_a_jump_fades_the_body_turns_no_faster_than_the_limit_or_the_data():
+def test_the_turn_of_a_fading_jump_stays_within_the_limit_or_the_data():
     rng = np.random.default_rng(5)
     for turn, offset, swing in rng.uniform(-4, 4, (300, 3)):
         held = displacement.limit_fading_turn(turn, offset, swing, 2.0)
@@ -163,25 +165,25 @@ def test_while_a_jump_fades_the_body_turns_no_faster_than_the_limit_or_the_data(
             assert held == turn + offset
 
 
-def test_clamping_holds_distance_and_angle():
+def test_clamping_limits_distance_and_angle():
     rng = np.random.default_rng(2)
     for _ in range(200):
         x, y, yaw = rng.uniform(-3, 3, 3)
-        object_ = simulation(*rng.uniform(-3, 3, 2), rng.uniform(-10, 10))
-        place = placed((x, y, yaw), object_, displacement="independent", clamp=True)
+        object_ = make_simulation_object(*rng.uniform(-3, 3, 2), rng.uniform(-10, 10))
+        place = place_character((x, y, yaw), object_, displacement="independent", clamp=True)
         assert math.hypot(place[0] - object_.x, place[1] - object_.y) <= 0.15 + 1e-9
         assert abs(math.remainder(place[2] - object_.yaw, math.tau)) <= math.pi / 2 + 1e-9
 
 
-def test_clamping_leaves_alone_what_is_near():
-    object_ = simulation(0.0, 0.0, 0.0)
-    assert placed((0.1, 0.05, 1.0), object_, displacement="independent", clamp=True) == (
+def test_clamping_leaves_a_nearby_character_alone():
+    object_ = make_simulation_object(0.0, 0.0, 0.0)
+    assert place_character((0.1, 0.05, 1.0), object_, displacement="independent", clamp=True) == (
         0.1,
         0.05,
         1.0,
     )
 
 
-def test_an_unknown_mode_is_named():
+def test_an_unknown_mode_is_refused():
     with pytest.raises(SettingsError, match="displacement"):
         PerformerSettings().with_changes({"displacement": "glue"})

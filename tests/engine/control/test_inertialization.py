@@ -1,4 +1,4 @@
-"""Jumps fade: nothing pops, offsets decay as springs do, and chains of jumps add up."""
+"""Inertialization: poses stay continuous, offsets decay like springs, and chained jumps add up."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ RNG = np.random.default_rng(3)
 NO_LIMITS = np.full((2, BONES), 1e9, np.float32)
 
 
-def random_pose(spread: float = 1.0) -> np.ndarray:
+def make_random_pose(spread: float = 1.0) -> np.ndarray:
     rotations = quat.from_scaled_angle_axis(spread * RNG.normal(size=(BONES, 3)))
     return np.concatenate([RNG.normal(size=(3, BONES)), rotations.T]).astype(np.float32)
 
 
-def moving(start: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
-    """A pose that moves with constant velocities (6, B) for t seconds."""
+def move_pose(start: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
+    """Move a pose with constant velocities (6, B) for t seconds."""
     pose = start.copy()
     pose[:3] += velocity[:3] * t
     turn = quat.from_scaled_angle_axis((velocity[3:] * t).T.astype(np.float64))
@@ -28,51 +28,52 @@ def moving(start: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
     return pose
 
 
-def rotations_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def measure_angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return quat.angle_between(a[3:].T.astype(np.float64), b[3:].T.astype(np.float64))
 
 
-def test_without_a_jump_the_pose_is_the_source():
-    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, DT), random_pose()
+def test_without_a_jump_the_pose_follows_the_source():
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, DT), make_random_pose()
     result, root = inertializer.update(pose)
     np.testing.assert_allclose(result, pose, atol=1e-6)
     assert root == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("jumps", [1, 2, 5])
-def test_pose_and_velocity_go_on_across_jumps_even_in_chains(jumps):
-    """Between two ticks nothing moves further than its own velocity and the spring's acceleration
+def test_pose_and_velocity_are_continuous_across_chained_jumps(jumps):
+    """Between two ticks nothing moves further than its velocity and the spring's acceleration
     allow.
     """
     dt = 1e-3
     inertializer = Inertializer(NO_LIMITS, HALFLIFE, dt)
-    start, velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
+    start, velocity = make_random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
     velocity[:, 0] = 0
-    shown = [moving(start, velocity, k * dt) for k in range(3)]
+    shown = [move_pose(start, velocity, k * dt) for k in range(3)]
     now, root = shown[-1], np.zeros(3, np.float32)
     for _ in range(jumps):
-        entered, entered_velocity = random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
+        entered, entered_velocity = (
+            make_random_pose(0.3),
+            RNG.normal(size=(6, BONES)).astype(np.float32),
+        )
         entered_velocity[:, 0] = 0
         inertializer.transition(Jump(now, velocity, root, entered, entered_velocity, root))
         for k in range(1, 4):
-            now = moving(entered, entered_velocity, k * dt)
+            now = move_pose(entered, entered_velocity, k * dt)
             shown.append(inertializer.update(now)[0])
         velocity = entered_velocity
     shown = np.array(shown)
-    # the strongest pull of a spring on the offsets at hand
+    # the spring's largest acceleration for these offsets
     y = springs.halflife_to_damping(HALFLIFE) / 2
     allowed = jumps * (y * y * 4 + 2 * y * 8)
     acceleration = np.abs(np.diff(shown[:, :3, 1:], 2, axis=0)) / dt**2
     assert acceleration.max() < allowed
-    turns = np.array(
-        [rotations_apart(a, b)[1:] for a, b in zip(shown[1:], shown[:-1], strict=True)]
-    )
+    turns = np.array([measure_angles(a, b)[1:] for a, b in zip(shown[1:], shown[:-1], strict=True)])
     assert np.abs(np.diff(turns, axis=0)).max() / dt**2 < 2 * allowed
 
 
-def test_offset_decays_as_the_spring():
+def test_offsets_decay_like_the_spring():
     inertializer = Inertializer(NO_LIMITS, HALFLIFE, DT)
-    left, entered = random_pose(), random_pose()
+    left, entered = make_random_pose(), make_random_pose()
     still = np.zeros((6, BONES), np.float32)
     root = np.zeros(3, np.float32)
     inertializer.transition(Jump(left, still, root, entered, still, root))
@@ -85,41 +86,45 @@ def test_offset_decays_as_the_spring():
     np.testing.assert_allclose(result[:, 1:], entered[:, 1:], atol=1e-3)
 
 
-def test_bones_turn_on_across_a_jump_between_poses_far_apart():
-    """Large offsets turn the velocities of what they are put on along; a second jump finds one that
-    has not faded.
+def test_angular_velocity_is_continuous_between_distant_poses():
+    """Large offsets rotate the velocities below them; the second jump starts before the first has
+    faded.
     """
     dt = 1e-3
     inertializer, root = Inertializer(NO_LIMITS, HALFLIFE, dt), np.zeros(3, np.float32)
-    now, velocity = random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
+    now, velocity = make_random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
     velocity[:, 0] = 0
-    shown = [moving(now, velocity, t) for t in (-dt, 0.0)]
+    shown = [move_pose(now, velocity, t) for t in (-dt, 0.0)]
     now = shown[-1]
     for _ in range(2):
         entered, entered_velocity = (
-            random_pose(),
+            make_random_pose(),
             4.0 * RNG.normal(size=(6, BONES)).astype(np.float32),
         )
         entered_velocity[:, 0] = 0
         inertializer.transition(Jump(now, velocity, root, entered, entered_velocity, root))
         velocity = entered_velocity
         for k in range(1, 10):
-            now = moving(entered, velocity, k * dt)
+            now = move_pose(entered, velocity, k * dt)
             shown.append(inertializer.update(now)[0])
     rotations = np.array(shown)[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
     rates = (
         quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) / dt
     )
-    # the velocities of both poses are some 10 rad/s apart: a spring's pull, not a step
+    # the poses' velocities differ by some 10 rad/s, but change smoothly
     assert np.linalg.norm(np.diff(rates, axis=0), axis=-1).max() < 2.5
 
 
-def test_a_velocity_carries_a_bone_no_further_where_a_large_offset_fades_slowly():
+def test_a_slow_fade_of_one_bone_does_not_carry_another_further():
     limits = np.full((2, BONES), 1e9, np.float32)
     limits[0, 5] = 1.0
-    still, root, pose = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32), random_pose()
+    still, root, pose = (
+        np.zeros((6, BONES), np.float32),
+        np.zeros(3, np.float32),
+        make_random_pose(),
+    )
     left, fast = pose.copy(), still.copy()
-    left[0, 5] += 0.5  # takes three halflives
+    left[0, 5] += 0.5  # fades over three halflives
     fast[0, 7] = 1.0
     slow, alone = Inertializer(limits, HALFLIFE, DT), Inertializer(NO_LIMITS, HALFLIFE, DT)
     slow.transition(Jump(left, fast, root, pose, still, root))
@@ -129,8 +134,8 @@ def test_a_velocity_carries_a_bone_no_further_where_a_large_offset_fades_slowly(
     np.testing.assert_allclose(shown[:, 0, 1], shown[:, 1, 1], atol=1e-5)
 
 
-def test_velocity_of_the_root_goes_on_across_a_jump():
-    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), random_pose()
+def test_root_velocity_is_continuous_across_a_jump():
+    inertializer, pose = Inertializer(NO_LIMITS, HALFLIFE, 1e-3), make_random_pose()
     still = np.zeros((6, BONES), np.float32)
     left, entered = np.array([0.0, -2.0, 0.5], np.float32), np.array([1.0, -1.0, -0.5], np.float32)
     inertializer.transition(Jump(pose, still, left, pose, still, entered))
@@ -141,9 +146,9 @@ def test_velocity_of_the_root_goes_on_across_a_jump():
     np.testing.assert_allclose(offset, 0, atol=1e-4)
 
 
-def test_a_turned_character_fades_alike():
-    """Offsets are local: turning both poses' root in the world changes nothing."""
-    left, entered = random_pose(), random_pose()
+def test_fading_does_not_depend_on_the_heading():
+    """Offsets are local, so turning both roots in the world changes nothing."""
+    left, entered = make_random_pose(), make_random_pose()
     still, root = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
     results = []
     for yaw in (0.0, 1.3):
@@ -156,11 +161,11 @@ def test_a_turned_character_fades_alike():
     np.testing.assert_array_equal(*results)
 
 
-def test_a_jump_fades_slower_where_the_data_never_moves_so_hard():
-    """The pull on a bone stays within what the data does, and all bones fade together."""
+def test_a_jump_fades_slower_to_stay_within_the_accelerations_of_the_data():
+    """Each bone's acceleration stays within the data's, and all bones fade together."""
     limits = np.full((2, BONES), 1e9, np.float32)
     limits[0, 5] = 20.0
-    inertializer, pose = Inertializer(limits, HALFLIFE, 1e-3), random_pose()
+    inertializer, pose = Inertializer(limits, HALFLIFE, 1e-3), make_random_pose()
     left, still, root = pose.copy(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
     left[0, 5] += 0.2
     left[1, 7] += 0.05
@@ -169,16 +174,20 @@ def test_a_jump_fades_slower_where_the_data_never_moves_so_hard():
     pull = np.abs(np.diff(shown[:, 0, 5], 2)).max() / 1e-6
     assert pull < 20.0 * 1.05
     np.testing.assert_allclose(shown[:, 1, 7], shown[:, 0, 5] / 4, atol=1e-4)
-    # without limits the same offset is pulled harder
+    # without limits the same offset fades faster
     free = Inertializer(NO_LIMITS, HALFLIFE, 1e-3)
     free.transition(Jump(left, still, root, pose, still, root))
     assert abs(free.update(pose)[0][0, 5] - pose[0, 5]) < abs(shown[1, 0, 5])
 
 
-def test_no_jump_takes_longer_than_three_halflives():
+def test_no_jump_fades_longer_than_three_halflives():
     limits = np.full((2, BONES), 1e-6, np.float32)
-    inertializer, pose = Inertializer(limits, HALFLIFE, DT), random_pose()
-    left, still, root = random_pose(), np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    inertializer, pose = Inertializer(limits, HALFLIFE, DT), make_random_pose()
+    left, still, root = (
+        make_random_pose(),
+        np.zeros((6, BONES), np.float32),
+        np.zeros(3, np.float32),
+    )
     inertializer.transition(Jump(left, still, root, pose, still, root))
     for _ in range(round(3 * HALFLIFE / DT)):
         result, _ = inertializer.update(pose)

@@ -1,6 +1,4 @@
-"""Obstacles: nothing ever gets inside, the prediction sees them, and a character at a wall stands
-or slides.
-"""
+"""Obstacles: nothing enters them, predictions respect them, and characters at walls stand or slide."""
 
 from __future__ import annotations
 
@@ -32,9 +30,9 @@ SETTINGS = PerformerSettings(
 AHEAD = (1 / 3, 2 / 3, 1.0)
 
 
-def depth_in_walls(place: tuple[float, float], walls: list[Wall], radius: float) -> float:
-    """How far a disc reaches over the nearest wall, negative outside; by the textbook distance to a
-    piece of a line.
+def measure_depth_in_walls(place: tuple[float, float], walls: list[Wall], radius: float) -> float:
+    """Return how far a disc overlaps the nearest wall, negative outside, from the distance to its
+    segment.
     """
     p, ends = np.array(place), np.array(walls)
     a, along = ends[:, 0], ends[:, 1] - ends[:, 0]
@@ -44,8 +42,8 @@ def depth_in_walls(place: tuple[float, float], walls: list[Wall], radius: float)
     )
 
 
-def depth_in_boxes(places: np.ndarray, boxes: tuple[Box, ...], radius: float) -> float:
-    """How far a disc at places (N, 2) reaches into a box at most, negative outside."""
+def measure_depth_in_boxes(places: np.ndarray, boxes: tuple[Box, ...], radius: float) -> float:
+    """Return how far a disc at places (N, 2) overlaps a box at most, negative outside."""
     deepest = -math.inf
     for box in boxes:
         offset = np.asarray(places)[:, :2] - box.center
@@ -58,8 +56,8 @@ def depth_in_boxes(places: np.ndarray, boxes: tuple[Box, ...], radius: float) ->
     return deepest
 
 
-def random_walls(rng: np.random.Generator) -> list[Wall]:
-    """Walls that cross, meet at all angles, or are mere posts."""
+def make_random_walls(rng: np.random.Generator) -> list[Wall]:
+    """Make walls that cross, meet at all angles, or are mere posts."""
     walls: list[Wall] = []
     for _ in range(int(rng.integers(3, 15))):
         a, angle, length = (
@@ -72,39 +70,41 @@ def random_walls(rng: np.random.Generator) -> list[Wall]:
     return walls
 
 
-def free_place(walls: list[Wall], radius: float, rng: np.random.Generator) -> tuple[float, float]:
+def find_free_place(
+    walls: list[Wall], radius: float, rng: np.random.Generator
+) -> tuple[float, float]:
     while True:
         place = tuple(rng.uniform(-6, 6, 2).tolist())
-        if depth_in_walls(place, walls, radius) < -1e-3:
+        if measure_depth_in_walls(place, walls, radius) < -1e-3:
             return place
 
 
 # ---------------------------------------------------------------- sliding
 
 
-def test_a_disc_among_walls_never_gets_inside():
-    """Steps short and long, at walls, round their ends and into corners; no step leads further than
-    it was meant to.
+def test_a_disc_never_enters_walls():
+    """Take short and long steps at walls, around their ends and into corners; none goes further
+    than asked.
     """
     rng = np.random.default_rng(0)
     touched = 0
     for _ in range(15):
-        walls, radius = random_walls(rng), float(rng.choice([0.1, 0.3, 0.6]))
-        ground, place = Walls(walls), free_place(walls, radius, rng)
+        walls, radius = make_random_walls(rng), float(rng.choice([0.1, 0.3, 0.6]))
+        ground, place = Walls(walls), find_free_place(walls, radius, rng)
         for step in range(600):
             if step % 20 == 0 or max(map(abs, place)) > 5:
                 angle = math.atan2(-place[1], -place[0]) + rng.uniform(-1.5, 1.5)
             length = rng.choice([0.02, 0.06, 0.06, 0.5, 3.0])
             wanted = place[0] + length * math.cos(angle), place[1] + length * math.sin(angle)
             stop = ground.slide(place, wanted, radius)
-            assert depth_in_walls(stop, walls, radius) < 1e-9
+            assert measure_depth_in_walls(stop, walls, radius) < 1e-9
             assert math.dist(place, stop) <= length + 1e-9
             touched += stop != wanted
             place = stop
     assert touched > 1000
 
 
-def test_nobody_leaves_a_closed_room_however_far_the_step():
+def test_no_step_leaves_a_closed_room_however_long():
     room = Boxes(
         [
             Box((0, 2), (4, 0.01)),
@@ -124,14 +124,14 @@ def test_nobody_leaves_a_closed_room_however_far_the_step():
         assert max(map(abs, place)) <= 1.995 - RADIUS
 
 
-def test_a_free_way_is_gone_to_its_end_exactly():
+def test_an_unobstructed_step_ends_exactly_at_its_target():
     ground = Boxes([Box((0, -3), (2, 1))])
     assert ground.slide((0.1, 0.2), (0.3, -0.7), RADIUS) == (0.3, -0.7)
     assert ground.slide((-1.4, 0.0), (-1.4, -9.0), RADIUS) == (-1.4, -9.0)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.7, 2.0])
-def test_a_disc_slides_on_with_the_part_of_its_way_that_leads_along_the_wall(yaw):
+def test_a_disc_slides_by_the_part_of_its_step_along_the_wall(yaw):
     ground = Walls([(rotate_xy(-10, 0, yaw), rotate_xy(10, 0, yaw))])
     stop = ground.slide(rotate_xy(0, 1, yaw), rotate_xy(3, -1, yaw), RADIUS)
     np.testing.assert_allclose(rotate_xy(*stop, -yaw), (3, RADIUS), atol=1e-4)
@@ -140,8 +140,8 @@ def test_a_disc_slides_on_with_the_part_of_its_way_that_leads_along_the_wall(yaw
 
 
 @pytest.mark.parametrize("opening", [0.3, 1.0, math.pi / 2])
-def test_a_corner_between_two_walls_stops(opening):
-    """The disc comes to where it touches both, and stays there."""
+def test_a_corner_between_two_walls_stops_a_disc(opening):
+    """The disc comes to touch both walls and stays there."""
     ground = Walls([((0, 0), (9, 0)), ((0, 0), (9 * math.cos(opening), 9 * math.sin(opening)))])
     half = opening / 2
     place = 5 * math.cos(half), 5 * math.sin(half)
@@ -152,7 +152,7 @@ def test_a_corner_between_two_walls_stops(opening):
     assert math.hypot(*place) == pytest.approx(RADIUS / math.sin(half), abs=1e-3)
 
 
-def test_round_an_end_the_disc_keeps_its_distance():
+def test_a_disc_keeps_its_distance_around_the_end_of_a_wall():
     ground, place = Walls([((0, 0), (5, 0))]), (-1.0, 0.05)
     passed = []
     for _ in range(60):
@@ -162,35 +162,35 @@ def test_round_an_end_the_disc_keeps_its_distance():
     assert min(math.hypot(*p) for p in passed) == pytest.approx(RADIUS, abs=1e-3)
 
 
-def test_what_starts_inside_comes_out():
+def test_a_disc_that_starts_inside_is_moved_out():
     boxes = (Box((0, 0), (4, 2), 0.3), Box((1.5, 0), (2, 2), 1.0))
     ground, rng = Boxes(boxes), np.random.default_rng(2)
     for place in rng.uniform(-3, 3, (500, 2)).tolist():
         out = ground.slide(tuple(place), tuple(place), RADIUS)
-        assert depth_in_boxes([out], boxes, RADIUS) < 1e-9
-        if depth_in_boxes([place], boxes, RADIUS) <= 0:
+        assert measure_depth_in_boxes([out], boxes, RADIUS) < 1e-9
+        if measure_depth_in_boxes([place], boxes, RADIUS) <= 0:
             assert out == tuple(place)
     wall = Walls([((-5, 0), (5, 0))])
     assert wall.slide((1, 0.1), (1, 0.1), RADIUS)[1] == pytest.approx(RADIUS, abs=1e-4)
     assert wall.slide((1, -0.1), (1, -0.1), RADIUS)[1] == pytest.approx(-RADIUS, abs=1e-4)
 
 
-def test_sliding_turns_and_moves_with_the_world():
+def test_sliding_does_not_depend_on_position_and_heading():
     rng = np.random.default_rng(5)
-    walls, yaw, away = random_walls(rng), 2.2, np.array([130.3, -71.9])
+    walls, yaw, away = make_random_walls(rng), 2.2, np.array([130.3, -71.9])
 
     def there(place: tuple[float, float]) -> tuple[float, float]:
         return tuple((rotate_xy(*place, yaw) + away).tolist())
 
     here, elsewhere = Walls(walls), Walls([(there(a), there(b)) for a, b in walls])
     for _ in range(500):
-        start = free_place(walls, RADIUS, rng)
+        start = find_free_place(walls, RADIUS, rng)
         stop = tuple((start + rng.normal(size=2)).tolist())
         result = elsewhere.slide(there(start), there(stop), RADIUS)
         np.testing.assert_allclose(result, there(here.slide(start, stop, RADIUS)), atol=1e-7)
 
 
-def test_the_height_is_that_of_the_floor():
+def test_obstacles_keep_the_height_of_the_floor():
     class Slope:
         height = staticmethod(lambda x, y: 0.5 * x)
         slide = FLAT.slide
@@ -213,7 +213,7 @@ COURT = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_neither_the_simulation_object_nor_its_prediction_gets_inside(seed):
+def test_the_simulation_object_and_its_prediction_stay_outside(seed):
     rng = np.random.default_rng(seed)
     simulation = SimulationObject(SETTINGS, Boxes(COURT))
     simulation.reset(0.0, -1.0, 0.0)
@@ -226,13 +226,13 @@ def test_neither_the_simulation_object_nor_its_prediction_gets_inside(seed):
             predicted = simulation.predict(AHEAD)
             simulation.step(DT)
             places = np.array([p[:2] for p in predicted] + [(simulation.x, simulation.y)])
-            assert depth_in_boxes(places, COURT, RADIUS) < 1e-9
+            assert measure_depth_in_boxes(places, COURT, RADIUS) < 1e-9
             held += simulation.is_blocked
     assert held > 200
 
 
 def run_into(wall_yaw: float, seconds: float, gait: float = 1.0) -> SimulationObject:
-    """Somebody who keeps running along -Y into a long wall, turned by an angle."""
+    """Run along -Y into a long wall that is turned by an angle."""
     a, b = rotate_xy(-60, 0, wall_yaw), rotate_xy(60, 0, wall_yaw)
     simulation = SimulationObject(SETTINGS, Walls([((a[0], a[1] - 3), (b[0], b[1] - 3))]))
     for _ in range(round(seconds / DT)):
@@ -241,7 +241,7 @@ def run_into(wall_yaw: float, seconds: float, gait: float = 1.0) -> SimulationOb
     return simulation
 
 
-def test_held_by_a_wall_it_stands_and_predicts_standing():
+def test_an_object_held_by_a_wall_stands_and_predicts_standing():
     simulation = run_into(0.0, 4.0)
     assert math.hypot(simulation.vx, simulation.vy) < 1e-9
     assert simulation.is_blocked
@@ -252,7 +252,7 @@ def test_held_by_a_wall_it_stands_and_predicts_standing():
 
 
 @pytest.mark.parametrize("wall_yaw", [0.4, 0.9, -0.6])
-def test_along_a_wall_it_has_the_speed_that_leads_along(wall_yaw):
+def test_an_object_slides_at_its_speed_along_the_wall(wall_yaw):
     simulation = run_into(wall_yaw, 6.0)
     speed = 4.0 * abs(math.sin(wall_yaw))
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(speed, rel=0.01)
@@ -264,8 +264,8 @@ def test_along_a_wall_it_has_the_speed_that_leads_along(wall_yaw):
         assert math.hypot(point.vx, point.vy) == pytest.approx(speed, rel=0.03)
 
 
-def test_the_prediction_of_a_wall_comes_true():
-    """From before the wall to after it: a second later the object is where it was expected."""
+def test_the_prediction_at_a_wall_comes_true():
+    """Predict before and at the wall; a second later the object is where it was predicted."""
     for wall_yaw in (0.0, 0.5):
         for seconds in (0.5, 0.8, 1.1, 1.5):
             simulation = run_into(wall_yaw, seconds)
@@ -276,7 +276,7 @@ def test_the_prediction_of_a_wall_comes_true():
             assert math.dist(expected[:2], (simulation.x, simulation.y)) < 0.12
 
 
-def test_away_from_obstacles_nothing_changes():
+def test_distant_obstacles_change_nothing():
     free, beside = (
         SimulationObject(SETTINGS),
         SimulationObject(SETTINGS, Boxes([Box((40, 0), (1, 1))])),
@@ -296,8 +296,8 @@ def test_away_from_obstacles_nothing_changes():
     assert not beside.is_blocked
 
 
-def test_a_path_through_a_box_is_followed_outside_of_it_and_caught_up_with():
-    """The path turns back in the box; the object waits at its side, then runs after it without a
+def test_a_path_through_a_box_is_followed_around_it_and_caught_up():
+    """The path turns back inside the box; the object waits at its side, then catches up without a
     leap.
     """
     box = (Box((0, -4), (3, 2)),)
@@ -314,7 +314,7 @@ def test_a_path_through_a_box_is_followed_outside_of_it_and_caught_up_with():
         predicted = [p[:2] for p in simulation.predict(AHEAD)]
         simulation.step(DT)
         place = simulation.x, simulation.y
-        assert depth_in_boxes(np.array([*predicted, place]), box, RADIUS) < 1e-9
+        assert measure_depth_in_boxes(np.array([*predicted, place]), box, RADIUS) < 1e-9
         fastest, before = max(fastest, math.dist(place, before) / DT), place
     assert fastest <= SETTINGS.run.forward + 1e-6
     assert math.dist(place, (2.5 * (600 * DT - 4), -4.0)) < 0.05
@@ -333,7 +333,7 @@ CORNER = (Box((0, -4.5), (60, 1)), Box((3, -2), (1, 6)))
 NARROW = (Box((0, -4.5), (60, 1)), Box((2, -2.5), (1, 6), -0.6))
 
 
-def going(
+def make_performance(
     database: Database, yaw: float, gait: float, obstacles: tuple[Box, ...], seconds: float = 7.5
 ) -> Performance:
     go = Intent(move=(math.sin(yaw), -math.cos(yaw)), gait=gait)
@@ -341,9 +341,9 @@ def going(
     return Performance("going", database.fps, tuple(intents), obstacles=obstacles)
 
 
-def longest_in_place(take, database: Database) -> float:
-    """Seconds for which the frames that are played move at over 0.5 m/s while the character goes by
-    less than 0.1 m/s.
+def measure_longest_in_place(take, database: Database) -> float:
+    """Return for how many seconds played frames move above 0.5 m/s while the character stays below
+    0.1 m/s.
     """
     played = np.linalg.norm(database.root_motion[take.frames][:, :2], axis=1)
     speed = np.linalg.norm(np.gradient(take.character[:, :2], 1 / take.fps, axis=0), axis=1)
@@ -372,19 +372,19 @@ def longest_in_place(take, database: Database) -> float:
     ],
 )
 def test_a_character_at_a_wall_stands_or_slides(demo_database, settings, obstacles, yaw, gait):
-    wanted = going(demo_database, yaw, gait, obstacles)
+    wanted = make_performance(demo_database, yaw, gait, obstacles)
     if obstacles is COURT:
         wanted = Performance(
             "going", wanted.fps, wanted.intents, position=(0.0, -1.0), obstacles=obstacles
         )
     take = takes.perform(demo_database, settings, wanted)
     for places in (take.character, take.simulation):
-        assert depth_in_boxes(places, obstacles, settings.collision_radius) < 1e-3
+        assert measure_depth_in_boxes(places, obstacles, settings.collision_radius) < 1e-3
     assert take.blocked.any()
-    assert longest_in_place(take, demo_database) <= 1.0
+    assert measure_longest_in_place(take, demo_database) <= 1.0
     if yaw == 0.0:
-        # standing, not merely held
-        assert np.linalg.norm(database_speed(take, demo_database)[-30:], axis=-1).max() < 0.3
+        # plays a standing motion, and is not merely held in place
+        assert np.linalg.norm(get_played_velocity(take, demo_database)[-30:], axis=-1).max() < 0.3
     if obstacles is WALL and yaw == 0.8:
         along = np.ptp(take.character[-30:, 0]) / (29 / take.fps)
         assert along == pytest.approx(
@@ -392,7 +392,7 @@ def test_a_character_at_a_wall_stands_or_slides(demo_database, settings, obstacl
         )
 
 
-def database_speed(take, database: Database) -> np.ndarray:
+def get_played_velocity(take, database: Database) -> np.ndarray:
     return database.root_motion[take.frames][:, :2]
 
 
@@ -406,35 +406,37 @@ def database_speed(take, database: Database) -> np.ndarray:
         {"displacement": "independent"},
     ],
 )
-def test_however_character_and_object_keep_together_both_stay_outside(
+def test_character_and_object_stay_outside_in_every_displacement_mode(
     demo_database, settings, change
 ):
     settings = settings.with_changes(change)
     for wanted in (
-        going(demo_database, 0.7, 1.0, CORNER, 4.0),
-        going(demo_database, 0.1, 0.0, NARROW, 4.0),
+        make_performance(demo_database, 0.7, 1.0, CORNER, 4.0),
+        make_performance(demo_database, 0.1, 0.0, NARROW, 4.0),
     ):
         take = takes.perform(demo_database, settings, wanted)
         for places in (take.character, take.simulation):
-            assert depth_in_boxes(places, wanted.obstacles, settings.collision_radius) < 1e-3
+            assert (
+                measure_depth_in_boxes(places, wanted.obstacles, settings.collision_radius) < 1e-3
+            )
         if settings.displacement == "synchronize":
             np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
 
 
-def test_a_start_inside_an_obstacle_is_beside_it(demo_database, settings):
+def test_a_start_inside_an_obstacle_is_moved_beside_it(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings, Boxes(WALL))
     frame = performer.reset((1.0, -3.6), 0.0)
     assert frame.character[:2] == frame.simulation_object[:2]
-    assert depth_in_boxes([frame.character[:2]], WALL, settings.collision_radius) < 1e-3
+    assert measure_depth_in_boxes([frame.character[:2]], WALL, settings.collision_radius) < 1e-3
 
 
-def test_a_take_among_obstacles_elsewhere_is_the_same_take(demo_database, settings):
+def test_moving_and_turning_start_and_obstacles_gives_the_same_take(demo_database, settings):
     yaw, place = 1.1, (5.0, -3.0)
     there = [
         Box(tuple(np.add(rotate_xy(*box.center, yaw), place).tolist()), box.size, box.yaw + yaw)
         for box in CORNER
     ]
-    here = going(demo_database, 0.6, 0.0, CORNER)
+    here = make_performance(demo_database, 0.6, 0.0, CORNER)
     turned_intents = tuple(i._replace(move=rotate_xy(*i.move, yaw)) for i in here.intents)
     a = takes.perform(demo_database, settings, here)
     b = takes.perform(
@@ -447,9 +449,10 @@ def test_a_take_among_obstacles_elsewhere_is_the_same_take(demo_database, settin
     np.testing.assert_allclose(np.stack([x, y], axis=1) + place, b.character[:, :2], atol=1e-3)
 
 
-def test_standing_at_a_wall_is_no_freeze_in_a_report(demo_database, settings):
+def test_standing_at_a_wall_is_not_reported_as_a_freeze(demo_database, settings):
     report = takes.report(
-        takes.perform(demo_database, settings, going(demo_database, 0.0, 0.0, WALL)), demo_database
+        takes.perform(demo_database, settings, make_performance(demo_database, 0.0, 0.0, WALL)),
+        demo_database,
     )
     assert report["take"]["freezes"] == 0
     assert report["take"]["achieved_speed"] == pytest.approx(
@@ -461,7 +464,7 @@ def test_standing_at_a_wall_is_no_freeze_in_a_report(demo_database, settings):
 
 
 def test_a_saved_performance_keeps_its_obstacles(demo_database, settings, tmp_path: Path):
-    wanted = going(demo_database, 0.6, 0.0, CORNER, 3.0)
+    wanted = make_performance(demo_database, 0.6, 0.0, CORNER, 3.0)
     wanted = Performance(
         wanted.name,
         wanted.fps,
@@ -501,7 +504,7 @@ def test_obstacles_are_read_as_written(tmp_path: Path):
         ([{"center": [0, 0], "size": [1, 1], "height": -1}], "'height' of box 1"),
     ],
 )
-def test_wrong_obstacles_are_named(tmp_path: Path, content, word):
+def test_invalid_obstacles_are_named(tmp_path: Path, content, word):
     file = tmp_path / "boxes.json"
     file.write_text(json.dumps(content))
     with pytest.raises(SettingsError, match=r"boxes\.json") as error:

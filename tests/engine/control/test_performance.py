@@ -1,6 +1,4 @@
-"""Recorded performances: kept in full, the same wishes at any rate, and wrong files named with
-their entry.
-"""
+"""Recorded performances: saved in full, the same at any frame rate, and checked entry by entry."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from motion_matching.engine.takes import takes
 SPEEDS = PerformerSettings().walk
 
 
-def test_performances_are_kept_in_full(tmp_path):
+def test_performances_survive_saving_and_loading(tmp_path):
     path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
     intents = (
         Intent(),
@@ -43,7 +41,7 @@ def test_performances_are_kept_in_full(tmp_path):
     assert performance.load(tmp_path / "mine.json") == before
 
 
-def test_a_performance_at_another_rate_lasts_as_long():
+def test_resampling_keeps_the_duration_of_a_performance():
     wanted = scripts.build_script("square", 10.0, 30.0, SPEEDS, SPEEDS)
     faster = wanted.resample(60.0)
     assert faster.seconds == pytest.approx(wanted.seconds)
@@ -52,7 +50,7 @@ def test_a_performance_at_another_rate_lasts_as_long():
 
 @pytest.mark.parametrize("fps", [20.0, 24.0, 30.0, 45.0, 59.94, 60.0, 144.0])
 @pytest.mark.parametrize("tick", [0, 1, 37, 88, 118, 119])
-def test_a_request_is_made_once_at_any_rate(fps, tick):
+def test_a_jump_or_push_is_requested_once_at_any_frame_rate(fps, tick):
     once = Intent(move=(0.0, -1.0), jump_to="wave", push=(1.0, 0.0))
     intents = tuple(once if i == tick else Intent(move=(0.0, -1.0)) for i in range(120))
     at_rate = Performance("wave", 60.0, intents).resample(fps)
@@ -63,7 +61,7 @@ def test_a_request_is_made_once_at_any_rate(fps, tick):
     assert {intent.move for intent in at_rate.intents} == {(0.0, -1.0)}
 
 
-def test_all_settings_that_change_at_one_tick_count(demo_database):
+def test_all_changes_of_settings_at_one_tick_apply(demo_database):
     settings = takes.make_default_settings(demo_database)
     performer = Performer(MotionMatching(demo_database, settings), settings)
     wanted = Performance(
@@ -80,7 +78,7 @@ def test_all_settings_that_change_at_one_tick_count(demo_database):
     assert (performer.settings.stop_factor, performer.settings.gait_halflife) == (0.6, 0.3)
 
 
-def test_a_take_has_at_least_five_ticks(demo_database):
+def test_a_take_needs_at_least_five_ticks(demo_database):
     settings = takes.make_default_settings(demo_database)
     report = None
     for count in range(1, 6):
@@ -94,7 +92,7 @@ def test_a_take_has_at_least_five_ticks(demo_database):
     assert takes.summarize(report)
 
 
-def test_random_scripts_are_drawn_from_their_seed():
+def test_random_scripts_are_determined_by_their_seed():
     a, b, c = (
         scripts.build_script("random", 20.0, 30.0, SPEEDS, SPEEDS, seed=s) for s in (1, 1, 2)
     )
@@ -102,11 +100,11 @@ def test_random_scripts_are_drawn_from_their_seed():
     assert a.intents != c.intents
 
 
-# ---------------------------------------------------------------- files that are wrong
+# ---------------------------------------------------------------- invalid files
 
 
-def file_of(folder, **changes):
-    """A file of ten ticks with some entries changed, or left out where they are None."""
+def write_performance(folder, **changes):
+    """Write a file of ten ticks with some entries changed, or left out where they are None."""
     data = {
         "format": performance.FORMAT,
         "fps": 30,
@@ -117,7 +115,7 @@ def file_of(folder, **changes):
     return file
 
 
-def refused(file):
+def expect_refusal(file):
     with pytest.raises(SettingsError) as error:
         performance.load(file)
     assert "wrong.json" in str(error.value)
@@ -129,9 +127,9 @@ def refused(file):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": "motion-matching performance"}', "not json", "[" * 100_000]
 )
-def test_a_file_that_is_no_performance_is_named(tmp_path, text):
+def test_other_files_are_refused(tmp_path, text):
     (tmp_path / "wrong.json").write_text(text)
-    refused(tmp_path / "wrong.json")
+    expect_refusal(tmp_path / "wrong.json")
 
 
 ENDLESS = 1e999  # JSON reads it as infinity
@@ -170,8 +168,8 @@ PATH = {"times": [0, 1], "positions": [[0, 0], [1, 1]], "yaws": [0, 0]}
         ("setings", {}),
     ],
 )
-def test_a_wrong_entry_is_named(tmp_path, entry, value):
-    assert f"'{entry}'" in refused(file_of(tmp_path, **{entry: value}))
+def test_an_invalid_entry_is_named(tmp_path, entry, value):
+    assert f"'{entry}'" in expect_refusal(write_performance(tmp_path, **{entry: value}))
 
 
 @pytest.mark.parametrize(
@@ -216,42 +214,46 @@ def test_a_wrong_entry_is_named(tmp_path, entry, value):
         ("path", PATH | {"speed": 1}),
     ],
 )
-def test_a_wrong_wish_is_named_with_its_place(tmp_path, entry, value):
+def test_an_invalid_intent_is_named_with_its_number(tmp_path, entry, value):
     intents = [{"ticks": 10}, {"ticks": 10, "move": [0, -1]} | {entry: value}]
-    text = refused(file_of(tmp_path, intents=intents))
+    text = expect_refusal(write_performance(tmp_path, intents=intents))
     assert f"'{entry}'" in text
     assert "intent 2" in text
 
 
-def test_wishes_of_nothing_may_be_written_out(tmp_path):
+def test_optional_entries_of_an_intent_may_be_null(tmp_path):
     intents = [
         {"ticks": 10, "velocity": None, "facing": None, "path": None, "jump_to": None, "push": None}
     ]
-    assert performance.load(file_of(tmp_path, intents=intents)).intents == (Intent(),) * 10
+    assert (
+        performance.load(write_performance(tmp_path, intents=intents)).intents == (Intent(),) * 10
+    )
 
 
-def test_a_performance_is_no_longer_than_any_take(tmp_path):
+def test_a_performance_longer_than_any_take_is_refused(tmp_path):
     most = int(LONGEST_TAKE * 1000)
-    text = refused(file_of(tmp_path, fps=1000, intents=[{"ticks": most}, {"ticks": 1}]))
+    text = expect_refusal(
+        write_performance(tmp_path, fps=1000, intents=[{"ticks": most}, {"ticks": 1}])
+    )
     assert f"{LONGEST_TAKE:g}" in text
-    refused(file_of(tmp_path, intents=[{"ticks": 10**9}]))
+    expect_refusal(write_performance(tmp_path, intents=[{"ticks": 10**9}]))
 
 
-def test_performances_laid_over_each_other_are_one():
-    """The wishes of the later one from its tick on, without those that led in to it; its settings
-    as they were there.
+def test_overlaid_performances_become_one():
+    """Use the later performance's intents from its tick on, without its lead-in, and its settings
+    there.
     """
 
-    def going(x, count, **more):
+    def make_performance(x, count, **more):
         return Performance("", 30.0, (Intent(move=(x, 0.0)),) * count, **more)
 
-    first = going(
+    first = make_performance(
         0.1, 20, settings={"drift": 0.1}, changes=((5, {"drift": 0.2}), (12, {"drift": 0.3}))
     )
-    second = going(
+    second = make_performance(
         0.2, 9, settings={"drift": 0.4}, changes=((2, {"drift": 0.5}), (6, {"drift": 0.6}))
     )
-    whole = performance.overlay(first, [(10, second, 4), (22, going(0.3, 3), 0)])
+    whole = performance.overlay(first, [(10, second, 4), (22, make_performance(0.3, 3), 0)])
     assert [intent.move[0] for intent in whole.intents] == [0.1] * 10 + [0.2] * 5 + [0.1] * 5 + [
         0.0
     ] * 2 + [0.3] * 3
@@ -265,7 +267,7 @@ def test_performances_laid_over_each_other_are_one():
     assert whole.settings == first.settings
 
 
-def test_settings_beyond_reason_are_named():
+def test_unreasonable_settings_are_refused_by_name():
     settings = PerformerSettings()
     for name in (
         "velocity_halflife",

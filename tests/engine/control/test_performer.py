@@ -1,6 +1,4 @@
-"""A steered character: reproducible, the same everywhere in the world, between data and code as
-asked.
-"""
+"""A steered character: reproducible, independent of its start, between data and code as set."""
 
 from __future__ import annotations
 
@@ -44,15 +42,15 @@ def test_the_same_performance_gives_the_same_take_to_the_byte(demo_database, set
     assert np.array_equal(a.frames, b.frames)
 
 
-def test_a_performer_that_is_reset_starts_afresh(demo_database, settings):
+def test_a_reset_performer_starts_afresh(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings)
     wanted = scripts.build_script("flips", 6, demo_database.fps, settings.walk, settings.run)
     a, b = rollout.solve(performer, wanted), rollout.solve(performer, wanted)
     assert a.poses.tobytes() == b.poses.tobytes()
 
 
-def test_without_synchronization_the_character_moves_as_the_data_does(demo_database, settings):
-    """Between jumps that have faded, each tick is the data's own step."""
+def test_without_synchronization_the_character_moves_like_the_data(demo_database, settings):
+    """Once jumps have faded, each tick takes the data's own step."""
     settings = settings.with_changes({"displacement": "synchronize", "synchronization": 0.0})
     take = perform(demo_database, settings, "strafe_circle")
     faded = np.ones(take.frame_count, bool)
@@ -68,7 +66,7 @@ def test_without_synchronization_the_character_moves_as_the_data_does(demo_datab
         assert moved == pytest.approx(np.hypot(*step[:2]), abs=1e-4), dy
 
 
-def test_how_fast_both_drift_apart_adds_up_to_how_far_they_are(demo_database, settings):
+def test_the_steps_apart_add_up_to_the_distance_apart(demo_database, settings):
     settings = settings.with_changes({"displacement": "independent", "clamp": False})
     take = perform(demo_database, settings, "strafe_circle")
     distance = take.simulation - take.character
@@ -78,7 +76,7 @@ def test_how_fast_both_drift_apart_adds_up_to_how_far_they_are(demo_database, se
     np.testing.assert_allclose([wrap(turn) for turn in turned], 0.0, atol=1e-9)
 
 
-def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, settings):
+def test_with_full_synchronization_both_follow_the_simulation(demo_database, settings):
     settings = settings.with_changes({"displacement": "synchronize", "synchronization": 1.0})
     take = perform(demo_database, settings, "flips")
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
@@ -97,9 +95,7 @@ def test_with_full_synchronization_both_are_where_the_code_leads(demo_database, 
 
 
 @pytest.mark.parametrize("script", ["flips", "random"])
-def test_a_clamped_character_is_near_the_simulation_object_at_every_tick(
-    demo_database, settings, script
-):
+def test_a_clamped_character_stays_near_the_simulation_object(demo_database, settings, script):
     for changes in (
         {},
         {"displacement": "independent"},
@@ -117,7 +113,7 @@ def test_a_clamped_character_is_near_the_simulation_object_at_every_tick(
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.3, 1.0])
-def test_both_are_placed_at_one_result(demo_database, settings, factor):
+def test_synchronization_places_both_at_the_same_position(demo_database, settings, factor):
     take = perform(
         demo_database,
         settings.with_changes({"displacement": "synchronize", "synchronization": factor}),
@@ -125,10 +121,8 @@ def test_both_are_placed_at_one_result(demo_database, settings, factor):
     np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
 
 
-def test_a_take_elsewhere_in_the_world_is_the_same_take(demo_database, settings):
-    """Start place and heading move and turn the whole take; wishes relative to the heading stay
-    what they are.
-    """
+def test_moving_and_turning_the_start_gives_the_same_take(demo_database, settings):
+    """Moving and turning the start and the intents moves and turns the whole take."""
     yaw, place = 1.1, (5.0, -3.0)
     wanted = scripts.build_script(
         "random", 8.0, demo_database.fps, settings.walk, settings.run, seed=4
@@ -151,7 +145,7 @@ def test_a_take_elsewhere_in_the_world_is_the_same_take(demo_database, settings)
     np.testing.assert_allclose(here.poses[:, :, 1:], there.poses[:, :, 1:], atol=1e-4)
 
 
-def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, settings):
+def test_changed_settings_apply_from_their_tick_on(demo_database, settings):
     wanted = scripts.build_script(
         "figure_eight", 8.0, demo_database.fps, settings.walk, settings.run
     )
@@ -169,8 +163,8 @@ def test_settings_that_change_on_the_way_count_from_their_tick(demo_database, se
     assert not np.array_equal(a.frames, b.frames)
 
 
-def test_feet_that_are_locked_again_start_from_where_they_are(demo_database, settings):
-    """Not from where they were planted when they were let go of."""
+def test_feet_locked_again_start_from_their_current_position(demo_database, settings):
+    """They are not pulled back to where they were planted before the lock was off."""
     performer = Performer(MotionMatching(demo_database, settings), settings)
     ahead, free = Intent(move=(0.0, -1.0)), settings.with_changes({"foot_lock": False})
     while not any(performer.step(ahead).locked):
@@ -186,14 +180,14 @@ def test_feet_that_are_locked_again_start_from_where_they_are(demo_database, set
         assert np.linalg.norm(locked - unlocked, axis=-1).max() < settings.unlock_radius
 
 
-def test_settings_that_the_method_refuses_leave_the_performer_as_it_was(demo_database, settings):
+def test_settings_refused_by_the_method_leave_the_performer_unchanged(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings)
     with pytest.raises(SettingsError, match="weights"):
         performer.apply(settings.with_changes({"weights": [1.0, 2.0], "foot_lock": False}))
     assert performer.settings == settings
 
 
-def test_an_unknown_setting_is_named(settings):
+def test_unknown_and_invalid_settings_are_refused_by_name(settings):
     with pytest.raises(SettingsError, match="velocity_halflive"):
         settings.with_changes({"velocity_halflive": 0.2})
     with pytest.raises(SettingsError, match="synchronization"):
@@ -201,7 +195,7 @@ def test_an_unknown_setting_is_named(settings):
 
 
 def test_a_path_is_followed(demo_database, settings):
-    """Told where to be over the next two seconds, the character walks there."""
+    """Give positions over the next two seconds; the character walks there."""
     settings = settings.with_changes({"synchronization": 0.5})
     performer = Performer(MotionMatching(demo_database, settings), settings)
     performer.reset((0.0, 0.0), 0.0)
@@ -217,17 +211,15 @@ def test_a_path_is_followed(demo_database, settings):
     assert frame.character.y == pytest.approx(-speed * 240 * dt, abs=0.5)
 
 
-def test_features_of_the_past_see_where_the_character_was(demo_database, settings):
+def test_past_features_use_the_characters_own_past(demo_database, settings):
     database = demo_database.with_schema(load_schema("nucl_ai"))
     take = perform(database, settings, "figure_eight", seconds=15)
     speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
     assert speed[-150:].mean() == pytest.approx(settings.walk.forward, rel=0.2)
 
 
-def accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Angular and linear acceleration (F - 2, B - 1) of every bone against its parent, by
-    differences of poses.
-    """
+def measure_accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Measure angular and linear acceleration (F - 2, B - 1) of every bone relative to its parent."""
     rotations = poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
     rate = (
         quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1]))) * fps
@@ -246,28 +238,29 @@ def accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray
         ("random", "run", 1.35),
     ],
 )
-def test_no_jump_moves_a_bone_harder_than_the_data_does(
+def test_no_jump_accelerates_a_bone_harder_than_the_data(
     demo_database, settings, script, gait, more
 ):
-    """Seen from its parent, at and after every jump, chained ones included, each bone against its
-    own hardest moment.
+    """Compare each bone with its own largest acceleration relative to its parent, at and after
+    every jump.
 
-    Where a fading offset and the data pull the same way at once, single ticks of restless scripts
-    get a little more.
+    Where a fading offset and the data accelerate the same way, single ticks of restless scripts get
+    slightly more.
     """
     take = perform(demo_database, settings, script, gait, 30)
     assert take.jumped.sum() > 20
     ranges = zip(demo_database.starts, demo_database.stops, strict=True)
     of_ranges = [
-        accelerations(np.asarray(demo_database.poses[a:b]), demo_database.fps) for a, b in ranges
+        measure_accelerations(np.asarray(demo_database.poses[a:b]), demo_database.fps)
+        for a, b in ranges
     ]
     for kind, least in ((0, 10.0), (1, 1.0)):
         hardest = np.maximum(np.max([a[kind].max(axis=0) for a in of_ranges], axis=0), least)
-        ratio = accelerations(take.unlocked_poses, take.fps)[kind] / hardest
+        ratio = measure_accelerations(take.unlocked_poses, take.fps)[kind] / hardest
         assert ratio.max() <= more
         assert np.mean(ratio.max(axis=1) > 1.0) < 0.02
 
 
-def test_rotations_stay_unit(demo_database, settings):
+def test_rotations_stay_normalized(demo_database, settings):
     take = perform(demo_database, settings, "random", "run")
     np.testing.assert_allclose(np.linalg.norm(take.poses[:, 3:], axis=1), 1, atol=1e-4)

@@ -1,6 +1,4 @@
-"""Feet planted for a bake stay where they stand, come and go smoothly, and bend no leg the wrong
-way.
-"""
+"""Feet planted for a bake stay in place, plant and lift smoothly, and never bend a leg backwards."""
 
 from __future__ import annotations
 
@@ -25,9 +23,11 @@ FPS = 60.0
 STANDING = 0.03
 
 
-def sliding_steps(drag: float = 0.3, frames: int = 240) -> tuple[np.ndarray, list[ContactRange]]:
-    """A toe (T, 3) that stands for half a second and swings for as long, dragged along at `drag`
-    m/s all the time.
+def make_sliding_steps(
+    drag: float = 0.3, frames: int = 240
+) -> tuple[np.ndarray, list[ContactRange]]:
+    """Make a toe (T, 3) that stands and swings for half a second each, always dragged along at
+    `drag` m/s.
     """
     t = np.arange(frames) / FPS
     phase = t % 1.0
@@ -52,16 +52,16 @@ def make_track(
     )
 
 
-def path_of(
+def compute_path(
     toe: np.ndarray, ranges: list[ContactRange], data: np.ndarray | None = None
 ) -> np.ndarray:
     path, _ = compute_toe_path(make_track(toe, data), ranges, STANDING, FPS)
     return path
 
 
-def test_a_planted_toe_does_not_move_and_stands_in_the_middle_of_where_it_was_dragged():
-    toe, ranges = sliding_steps()
-    path = path_of(toe, ranges)
+def test_a_planted_toe_stands_still_at_the_median_of_its_drag():
+    toe, ranges = make_sliding_steps()
+    path = compute_path(toe, ranges)
     for r in ranges:
         own = path[r.start : r.stop]
         assert np.abs(np.diff(own, axis=0)).max() < 1e-12
@@ -69,25 +69,23 @@ def test_a_planted_toe_does_not_move_and_stands_in_the_middle_of_where_it_was_dr
         assert own[0, :2] == pytest.approx(np.median(toe[r.start : r.stop, :2], axis=0))
 
 
-def test_a_toe_comes_and_goes_without_a_jump():
-    """Planting changes the speed from one frame to the next by little more than the motion itself
-    does.
-    """
-    toe, ranges = sliding_steps(drag=0.4)
+def test_a_toe_plants_and_lifts_smoothly():
+    """Planting adds little to how much the speed changes from frame to frame."""
+    toe, ranges = make_sliding_steps(drag=0.4)
     change = [
         np.linalg.norm(np.diff(p, n=2, axis=0), axis=1).max() * FPS
-        for p in (toe, path_of(toe, ranges))
+        for p in (toe, compute_path(toe, ranges))
     ]
     assert change[1] < change[0] + 0.4
 
 
-def test_near_the_ground_a_dragged_foot_moves_as_in_the_data_and_makes_up_for_it_above():
-    toe, ranges = sliding_steps(drag=0.3)
-    data, _ = sliding_steps(drag=0.0)
+def test_a_dragged_foot_follows_the_data_low_and_catches_up_high():
+    toe, ranges = make_sliding_steps(drag=0.3)
+    data, _ = make_sliding_steps(drag=0.0)
     shorter = [
         replace(r, start=r.start + 4, stop=r.stop - 4) for r in ranges
-    ]  # it is down before and after as well
-    path = path_of(toe, shorter, data)
+    ]  # the foot is down before and after them too
+    path = compute_path(toe, shorter, data)
     low = (toe[:, 2] < STANDING + 0.005) & (np.arange(len(toe)) > 4) & (np.arange(len(toe)) < 215)
     apart = [
         np.linalg.norm(np.gradient((p - data)[:, :2], axis=0), axis=1) * FPS for p in (toe, path)
@@ -97,36 +95,38 @@ def test_near_the_ground_a_dragged_foot_moves_as_in_the_data_and_makes_up_for_it
     np.testing.assert_allclose(path[200, :2], toe[200, :2], atol=0.1)
 
 
-def test_a_toe_is_left_alone_beyond_half_a_second_from_its_contacts():
-    toe, _ = sliding_steps()
-    path = path_of(toe, [ContactRange(0, 120, 150)])
+def test_a_toe_is_unchanged_half_a_second_away_from_its_contacts():
+    toe, _ = make_sliding_steps()
+    path = compute_path(toe, [ContactRange(0, 120, 150)])
     assert np.abs(path - toe)[90:180].max() > 0.05
     alone = np.r_[: 120 - 30, 150 + 30 : len(toe)]
     np.testing.assert_allclose(path[alone], toe[alone], atol=1e-3)
     np.testing.assert_allclose(path[: 120 - 60], toe[: 120 - 60], atol=1e-6)
-    np.testing.assert_array_equal(path_of(toe, []), toe)
+    np.testing.assert_array_equal(compute_path(toe, []), toe)
 
 
-def test_a_foot_that_is_pulled_to_another_place_lifts():
-    """Two plants 0.3 m apart on a toe that the motion keeps on the ground: it steps over."""
+def test_a_foot_moved_to_another_position_lifts():
+    """Step between two plants 0.3 m apart, although the motion keeps the toe on the ground."""
     toe = np.tile([0.0, 0.0, STANDING], (120, 1))
-    path = path_of(toe, [ContactRange(0, 0, 50, (0.0, 0.0)), ContactRange(0, 70, 120, (0.3, 0.0))])
+    path = compute_path(
+        toe, [ContactRange(0, 0, 50, (0.0, 0.0)), ContactRange(0, 70, 120, (0.3, 0.0))]
+    )
     assert path[:, 2].max() > STANDING + 0.02
     assert np.all(path[:50, 2] == pytest.approx(STANDING))
 
 
-def test_a_toe_that_a_blend_has_put_under_the_ground_gets_the_height_of_the_data():
-    toe, ranges = sliding_steps(drag=0.0)
+def test_a_toe_blended_below_the_ground_takes_the_height_of_the_data():
+    toe, ranges = make_sliding_steps(drag=0.0)
     sunk = toe.copy()
     sunk[:, 2] -= 0.15 * np.exp(-(((np.arange(len(toe)) - 105) / 9.0) ** 2))
-    path = path_of(sunk, ranges, toe)
+    path = compute_path(sunk, ranges, toe)
     assert sunk[:, 2].min() < STANDING - 0.02
     np.testing.assert_allclose(path[:, 2], toe[:, 2], atol=0.02)
     assert path[:, 2].min() >= STANDING - 1e-9
 
 
-def test_the_ground_may_be_anywhere():
-    toe, ranges = sliding_steps()
+def test_toes_follow_sloping_ground():
+    toe, ranges = make_sliding_steps()
     toe[:, 2] += 0.5 * toe[:, 0]
 
     class Slope:
@@ -142,7 +142,7 @@ def test_the_ground_may_be_anywhere():
 # ---------------------------------------------------------------- whole bodies
 
 
-def performed(database, script, gait="walk", seconds=20.0):
+def perform_script(database, script, gait="walk", seconds=20.0):
     settings = takes.make_default_settings(database)
     wanted = takes.prepare_performance(
         database, settings, script, gait=gait, seconds=seconds, seed=0
@@ -152,12 +152,12 @@ def performed(database, script, gait="walk", seconds=20.0):
 
 @pytest.fixture(scope="module")
 def take(demo_database):
-    return performed(demo_database, "flips")
+    return perform_script(demo_database, "flips")
 
 
-def knee_bends(poses: np.ndarray, database) -> np.ndarray:
-    """Bends (T, L) of the knees about their hinges in radians: 0 is straight, negative the wrong
-    way.
+def measure_knee_bends(poses: np.ndarray, database) -> np.ndarray:
+    """Measure bends (T, L) of the knees about their hinges in radians: 0 is straight, negative
+    backwards.
     """
     local = poses.transpose(0, 2, 1).astype(np.float64)
     rotations, positions = quat.fk(local[..., 3:], local[..., :3], database.skeleton.parents)
@@ -177,8 +177,8 @@ def knee_bends(poses: np.ndarray, database) -> np.ndarray:
     return np.stack(bends, axis=1)
 
 
-def planted_steps(take, database) -> np.ndarray:
-    """How far planted toes move from tick to tick where the motion has them within 10 cm of their
+def measure_planted_steps(take, database) -> np.ndarray:
+    """Measure how far planted toes move per tick, while the motion has them within 10 cm of their
     plants.
     """
     ranges = baking.find_contact_ranges(take, database)
@@ -196,17 +196,20 @@ def planted_steps(take, database) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_planted_toes_of_takes_move_by_less_than_a_millimetre_where_legs_reach(demo_database, take):
+def test_planted_toes_move_less_than_a_millimetre_within_reach(demo_database, take):
     performances = [
         take,
-        *(performed(demo_database, script) for script in ("figure_eight", "square", "stop_and_go")),
+        *(
+            perform_script(demo_database, script)
+            for script in ("figure_eight", "square", "stop_and_go")
+        ),
     ]
-    steps = np.concatenate([planted_steps(each, demo_database) for each in performances])
+    steps = np.concatenate([measure_planted_steps(each, demo_database) for each in performances])
     assert len(steps) > 2000
     assert np.mean(steps < 1e-3) > 0.98
 
 
-def test_the_body_and_the_lengths_of_bones_stay(demo_database, take):
+def test_planting_keeps_the_body_and_the_lengths_of_bones(demo_database, take):
     baked = baking.bake_feet(take, demo_database)
     legs = {
         bone
@@ -222,7 +225,7 @@ def test_the_body_and_the_lengths_of_bones_stay(demo_database, take):
     assert turned.max() < 1e-3
 
 
-def test_a_range_that_is_edited_moves_the_plant(demo_database, take):
+def test_editing_a_range_moves_the_plant(demo_database, take):
     ranges = baking.find_contact_ranges(take, demo_database)
     chosen = next(i for i, r in enumerate(ranges) if r.start > 60 and r.stop - r.start > 8)
     r = ranges[chosen]
@@ -234,12 +237,12 @@ def test_a_range_that_is_edited_moves_the_plant(demo_database, take):
         baking.bake_feet(take, demo_database, edited).poses, demo_database
     )
     np.testing.assert_allclose(toes[r.start + 3, r.leg, :2], point, atol=5e-3)
-    # a range that is taken out leaves the leg to the motion, and the other leg to its own ranges
+    # without the range, the leg follows the motion
     without = baking.bake_feet(take, demo_database, [*ranges[:chosen], *ranges[chosen + 1 :]])
     assert not without.locked[r.start : r.stop, r.leg].any()
 
 
-def test_contacts_through_json_give_the_same_bake(demo_database, take, tmp_path):
+def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path):
     names = demo_database.roles.leg_names
     ranges = baking.find_contact_ranges(take, demo_database)
     contact_ranges.save(ranges, names, take.fps, tmp_path / "contacts.json")
@@ -250,10 +253,10 @@ def test_contacts_through_json_give_the_same_bake(demo_database, take, tmp_path)
     )
 
 
-def test_knees_never_bend_the_wrong_way(demo_database):
-    """Even where a blend between two poses has overstretched them."""
+def test_knees_never_bend_backwards(demo_database):
+    """Include knees that a blend of two poses has overstretched."""
     for script, gait in (("random", "walk"), ("strafe_circle", "run")):
-        take = performed(demo_database, script, gait)
+        take = perform_script(demo_database, script, gait)
         poses = take.unlocked_poses.copy()
         shin = demo_database.roles.legs[0].shin
         hinge = np.array(
@@ -262,22 +265,22 @@ def test_knees_never_bend_the_wrong_way(demo_database):
             ].hinge
         )
         backward = quat.from_angle_axis(
-            np.full(10, 0.2) + knee_bends(poses, demo_database)[100:110, 0], hinge
+            np.full(10, 0.2) + measure_knee_bends(poses, demo_database)[100:110, 0], hinge
         )
         local = poses[100:110, 3:, shin].astype(np.float64)
         poses[100:110, 3:, shin] = quat.mul(local, backward)
-        assert knee_bends(poses, demo_database)[100:110, 0].max() < -0.1
+        assert measure_knee_bends(poses, demo_database)[100:110, 0].max() < -0.1
         baked = baking.bake_feet(replace(take, unlocked_poses=poses), demo_database)
-        bends = knee_bends(baked.poses, demo_database)
+        bends = measure_knee_bends(baked.poses, demo_database)
         before, after = (
             baking.compute_toe_positions(p, demo_database) for p in (poses, baked.poses)
         )
         changed = np.linalg.norm(after - before, axis=-1)
         assert bends[changed > 1e-3].min() > -1e-3
-        assert bends.max() < knee_bends(take.unlocked_poses, demo_database).max() + 0.35
+        assert bends.max() < measure_knee_bends(take.unlocked_poses, demo_database).max() + 0.35
 
 
-def test_an_animal_on_four_legs_stands_on_all_of_them():
+def test_all_four_legs_of_an_animal_are_planted():
     parts = ("thigh", "shin", "foot", "toe")
     legs = {"left": "hind_{}_l", "right": "hind_{}_r", "left2": "fore_{}_l", "right2": "fore_{}_r"}
     roles = {f"{leg}_{part}": bone.format(part) for leg, bone in legs.items() for part in parts}
@@ -300,17 +303,18 @@ def test_an_animal_on_four_legs_stands_on_all_of_them():
         assert moved[1] < 0.25 * moved[0]
 
 
-# ---------------------------------------------------------------- as measured
+# ---------------------------------------------------------------- measured foot slide
 
 
 def assert_planted(database, gait, seconds=60.0):
-    """Over all scripts feet slide, by MANN's measure, by 10 cm/s live at most walking and 20
-    running, and baked by 1.2 times as much as those of the sources; where they stand they slide
-    less baked than live, and legs do not pay for it.
+    """Check foot slide over all scripts, by MANN's measure.
+
+    Live, it is at most 10 cm/s walking and 20 running; baked, at most 1.2 times that of the
+    sources. In contact, feet slide less baked than live, with small corrections of the legs.
     """
     live_slides, slides, contact_slides, corrections = [], [], [], []
     for script in scripts.NAMES:
-        live = performed(database, script, gait, seconds)
+        live = perform_script(database, script, gait, seconds)
         baked = baking.bake_feet(live, database)
         report = takes.report(baked, database, live=live)
         measured, sources = report["take"], report["sources"]
@@ -321,7 +325,7 @@ def assert_planted(database, gait, seconds=60.0):
         )
         corrections.append(measured["leg_correction_mean"])
         assert measured["toe_lowest"] > -0.01
-        assert toes_lowest(live, database) > -0.01
+        assert measure_lowest_toe(live, database) > -0.01
     assert np.mean(corrections) < 0.07
     assert np.max(corrections) < 0.1
     assert np.mean(live_slides) <= {"walk": 0.10, "run": 0.20}[gait]
@@ -330,8 +334,8 @@ def assert_planted(database, gait, seconds=60.0):
     assert baked < live
 
 
-def toes_lowest(take, database) -> float:
-    """How far the toes of a take come above their standing height at least, in metres."""
+def measure_lowest_toe(take, database) -> float:
+    """Return the smallest height of a take's toes above their standing height, in metres."""
     standing = [leg.toe_height for leg in measure_character_legs(database)]
     return float((baking.compute_toe_positions(take.poses, database)[..., 2] - standing).min())
 

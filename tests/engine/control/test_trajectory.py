@@ -1,4 +1,6 @@
-"""The simulation object: its springs, its prediction, and wishes that turn with the heading."""
+"""The simulation object: its springs, its prediction, and desired velocities that turn with the
+heading.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ SETTINGS = PerformerSettings(walk=Speeds(2.0, 1.5, 1.0), run=Speeds(4.0, 3.0, 2.
 DT = 1 / 60
 
 
-def steered(
+def steer(
     intent: Intent, seconds: float, settings: PerformerSettings = SETTINGS
 ) -> SimulationObject:
     simulation = SimulationObject(settings)
@@ -36,32 +38,32 @@ def steered(
 @pytest.mark.parametrize(
     ("local", "speed"), [((0, -1), 2.0), ((1, 0), 1.5), ((-1, 0), 1.5), ((0, 1), 1.0)]
 )
-def test_full_speed_depends_on_the_direction_relative_to_the_facing(yaw, local, speed):
+def test_full_speed_depends_on_the_direction_relative_to_the_heading(yaw, local, speed):
     velocity = compute_desired_velocity(rotate_xy(*local, yaw), yaw, 2.0, 1.5, 1.0)
     np.testing.assert_allclose(velocity, np.array(rotate_xy(*local, yaw)) * speed, atol=1e-12)
 
 
-def test_going_forward_reaches_the_full_speed_and_faces_the_movement():
-    simulation = steered(Intent(move=rotate_xy(0.0, -1.0, 1.2)), 4.0)
+def test_moving_forward_reaches_full_speed_and_faces_the_movement():
+    simulation = steer(Intent(move=rotate_xy(0.0, -1.0, 1.2)), 4.0)
     np.testing.assert_allclose(
         (simulation.vx, simulation.vy), np.array(rotate_xy(0, -2.0, 1.2)), atol=1e-3
     )
     assert abs(wrap(simulation.yaw - 1.2)) < 1e-3
 
 
-def test_facing_aside_strafes_at_the_side_speed():
-    simulation = steered(Intent(move=(1.0, 0.0), facing=0.0), 4.0)
+def test_moving_sideways_strafes_at_the_side_speed():
+    simulation = steer(Intent(move=(1.0, 0.0), facing=0.0), 4.0)
     np.testing.assert_allclose((simulation.vx, simulation.vy), (1.5, 0.0), atol=1e-3)
     assert abs(simulation.yaw) < 1e-6
 
 
 def test_gait_blends_to_running_speeds():
-    simulation = steered(Intent(move=(0.0, -1.0), gait=1.0), 4.0)
+    simulation = steer(Intent(move=(0.0, -1.0), gait=1.0), 4.0)
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(4.0, abs=1e-2)
 
 
-def test_a_push_carries_as_far_as_the_spring_lets_it():
-    """From rest the velocity falls as v0 (1 + y t) exp(-y t), which ends 2 v0 / y away."""
+def test_a_push_carries_as_far_as_the_spring_allows():
+    """From rest the velocity decays as v0 (1 + y t) exp(-y t), which covers 2 v0 / y."""
     simulation = SimulationObject(SETTINGS)
     for tick in range(600):
         simulation.steer(Intent(push=(1.5, -0.5)) if tick == 0 else Intent(), DT)
@@ -71,8 +73,8 @@ def test_a_push_carries_as_far_as_the_spring_lets_it():
     np.testing.assert_allclose((simulation.vx, simulation.vy), 0.0, atol=1e-3)
 
 
-def test_other_speeds_count_at_once():
-    simulation = steered(Intent(move=(0.0, -1.0)), 4.0)
+def test_changed_speeds_apply_at_once():
+    simulation = steer(Intent(move=(0.0, -1.0)), 4.0)
     simulation.apply(PerformerSettings(walk=Speeds(1.0, 1.0, 1.0), run=SETTINGS.run))
     for _ in range(240):
         simulation.steer(Intent(move=(0.0, -1.0)), DT)
@@ -80,7 +82,7 @@ def test_other_speeds_count_at_once():
     assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_turn_stays_within_its_limit_also_in_the_prediction():
+def test_turns_and_their_prediction_respect_the_turn_limit():
     settings = PerformerSettings(turn_limit=1.5)
     simulation = SimulationObject(settings)
     simulation.steer(Intent(facing=3.0), DT)
@@ -92,12 +94,12 @@ def test_a_turn_stays_within_its_limit_also_in_the_prediction():
         before = simulation.yaw
 
 
-def test_an_exact_velocity_is_taken_as_it_is():
-    simulation = steered(Intent(velocity=(0.3, 0.4)), 4.0)
+def test_an_exact_velocity_is_used_unchanged():
+    simulation = steer(Intent(velocity=(0.3, 0.4)), 4.0)
     np.testing.assert_allclose((simulation.vx, simulation.vy), (0.3, 0.4), atol=1e-3)
 
 
-def test_movement_is_the_character_spring():
+def test_movement_follows_the_character_spring():
     simulation = SimulationObject(SETTINGS)
     simulation.steer(Intent(velocity=(1.0, -0.5), facing=0.0), DT)
     x, v, a = np.zeros(2), np.zeros(2), np.zeros(2)
@@ -108,7 +110,7 @@ def test_movement_is_the_character_spring():
     np.testing.assert_allclose((simulation.vx, simulation.vy), v, rtol=1e-9)
 
 
-def test_prediction_is_what_happens_when_the_wish_stays():
+def test_the_prediction_comes_true_while_the_intent_stays_the_same():
     simulation = SimulationObject(SETTINGS)
     intent = Intent(velocity=(1.0, 1.0), facing=2.0)
     simulation.steer(intent, DT)
@@ -123,9 +125,9 @@ def test_prediction_is_what_happens_when_the_wish_stays():
             )
 
 
-def test_prediction_sees_the_wish_from_each_predicted_heading():
-    """Asked to go back while facing the movement, the character is slow at first and at full speed
-    once it has turned.
+def test_the_prediction_uses_the_desired_velocity_at_each_heading():
+    """Moving back while facing the movement is slow at first, and at full speed once the character
+    has turned.
     """
     simulation = SimulationObject(SETTINGS)
     simulation.steer(Intent(move=(0.0, 1.0)), DT)
@@ -134,7 +136,7 @@ def test_prediction_sees_the_wish_from_each_predicted_heading():
     assert math.hypot(far.vx, far.vy) > 1.3 * math.hypot(near.vx, near.vy)
 
 
-def test_everything_turns_with_the_world():
+def test_movement_does_not_depend_on_the_initial_heading():
     for move in [(0.0, -1.0), (0.6, 0.2)]:
         plain = SimulationObject(SETTINGS)
         turned_one = SimulationObject(SETTINGS)
@@ -154,7 +156,7 @@ def test_stop_factor_shortens_only_the_stop():
     quick = PerformerSettings(walk=SETTINGS.walk, run=SETTINGS.run, stop_factor=0.5)
     speeds = []
     for settings in (SETTINGS, quick):
-        simulation = steered(Intent(move=(0.0, -1.0)), 3.0, settings)
+        simulation = steer(Intent(move=(0.0, -1.0)), 3.0, settings)
         assert math.hypot(simulation.vx, simulation.vy) == pytest.approx(2.0, abs=0.01)
         for _ in range(15):
             simulation.steer(Intent(), DT)
@@ -170,7 +172,7 @@ def test_heading_takes_the_shorter_way():
     assert simulation.predict([0.5])[0].yaw > 3.0
 
 
-def test_a_path_is_followed_as_it_lies():
+def test_the_prediction_of_a_path_follows_it_exactly():
     path = FuturePath((0.0, 1.0, 2.0), ((0.0, 0.0), (0.0, -1.0), (1.0, -1.0)), (0.0, 0.0, 1.5))
     simulation = SimulationObject(SETTINGS)
     simulation.steer(Intent(path=path), DT)
@@ -179,7 +181,7 @@ def test_a_path_is_followed_as_it_lies():
     np.testing.assert_allclose(point[1][:3], (0.5, -1.0, 0.75))
 
 
-def test_past_is_where_the_character_was():
+def test_the_past_trajectory_returns_recorded_positions():
     past = PastTrajectory(1.0, 30.0)
     past.reset(0.0, 0.0, 0.0)
     for tick in range(1, 100):
