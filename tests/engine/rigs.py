@@ -1,4 +1,4 @@
-"""Synthetic rigs: a walking body under the bone names of common rigs, with any axes, order of
+"""Synthetic rigs: a walking body with the bone names of common rigs, and any axes, order of
 siblings and names.
 """
 
@@ -13,7 +13,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 
-# places of a standing body's joints that face -Y, in metres; those of the left side
+# joint places of a standing body that faces -Y, in metres; those of the left side
 CENTRE = {
     "hips": (0.0, 0.0, 0.95),
     "chest": (0.0, 0.02, 1.35),
@@ -183,21 +183,21 @@ NAMINGS = {
 }
 
 
-def walking(
+def make_walk(
     name: str = "LAFAN1",
     frames: int = 120,
     fps: float = 30.0,
     speed: float = 1.2,
     lean: float = 0.0,
 ) -> Clip:
-    """A walk along -Y (backwards with a negative speed) on the named rig, with rest axes along the
-    world's.
+    """Make a walk along -Y (backwards for a negative speed) on the named rig, with rest axes along
+    the world's.
 
     `lean` in radians tilts the pelvis forwards and leaves the legs and the back as they are.
     """
     naming = NAMINGS[name]
-    places = _places(naming)
-    skeleton = _skeleton(places, _tips(naming))
+    places = _place_bones(naming)
+    skeleton = _build_skeleton(places, _place_tips(naming))
     phase = 2.0 * np.pi * 0.9 * np.arange(frames) / fps * (1.0 if speed >= 0.0 else -1.0)
     swings: dict[str, np.ndarray] = {
         naming.hips: np.full(frames, -lean),
@@ -206,14 +206,14 @@ def walking(
     swings |= {
         bone: np.full(frames, lean) for bone, (parent, _) in places.items() if parent == naming.hips
     }
-    for bone, swing in _limb_swings(naming, phase).items():
+    for bone, swing in _swing_limbs(naming, phase).items():
         swings[bone] = swings.get(bone, 0.0) + swing
     twists = {naming.hips: 0.1 * np.sin(phase), naming.spine[-1]: -0.15 * np.sin(phase)}
-    return _animated(name, skeleton, swings, twists, naming.hips, speed, fps)
+    return _animate(name, skeleton, swings, twists, naming.hips, speed, fps)
 
 
-def roles_of(name: str) -> dict[str, str]:
-    """Names of the bones by role that `walking(name)` has."""
+def list_roles(name: str) -> dict[str, str]:
+    """Return the names of the bones of `make_walk(name)` by role."""
     naming = NAMINGS[name]
     roles = {"hips": naming.hips, "spine": naming.spine[-1], "head": naming.head}
     if naming.root:
@@ -226,8 +226,8 @@ def roles_of(name: str) -> dict[str, str]:
     return roles
 
 
-def pairs_of(name: str) -> dict[str, str]:
-    """Counterparts by bone name."""
+def list_pairs(name: str) -> dict[str, str]:
+    """Return counterparts by bone name."""
     naming = NAMINGS[name]
     result = {}
     for part in (*naming.leg, *naming.arm):
@@ -236,12 +236,12 @@ def pairs_of(name: str) -> dict[str, str]:
     extra = [bone for bone, _, place in naming.extra if place[0] != 0.0]
     for left, right in zip(extra[::2], extra[1::2], strict=True):
         result |= {left: right, right: left}
-    return {bone: result.get(bone, bone) for bone in _places(naming)}
+    return {bone: result.get(bone, bone) for bone in _place_bones(naming)}
 
 
-def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
-    """A walking animal with four legs and a tail that ends at the height `tail`; the pelvis is the
-    root.
+def make_dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
+    """Make a walking animal with four legs and a tail that ends at the height `tail`; the pelvis is
+    the root.
     """
     places: dict[str, tuple[str | None, tuple[float, float, float]]] = {
         "pelvis": (None, (0.0, 0.3, 0.6)),
@@ -268,11 +268,11 @@ def dog(frames: int = 120, fps: float = 30.0, tail: float = 0.4) -> Clip:
                 names[1]: 0.3 * np.maximum(np.cos(angle), 0.0) - 0.05,
             }
     swings["skull"] = 0.1 * np.sin(phase)
-    return _animated("dog", _skeleton(places, tips), swings, {}, "pelvis", 0.7, fps)
+    return _animate("dog", _build_skeleton(places, tips), swings, {}, "pelvis", 0.7, fps)
 
 
-def without(clip: Clip, names: set[str], end_sites: bool = True) -> Clip:
-    """The clip without those bones and all that is below them, and without end sites if wanted."""
+def remove_bones(clip: Clip, names: set[str], end_sites: bool = True) -> Clip:
+    """Remove bones and all below them, and optionally all end sites."""
     skeleton, keep = clip.skeleton, []
     for bone, parent in enumerate(skeleton.parents):
         if skeleton.names[bone] not in names and (parent < 0 or int(parent) in keep):
@@ -292,16 +292,16 @@ def without(clip: Clip, names: set[str], end_sites: bool = True) -> Clip:
     )
 
 
-def renamed(clip: Clip) -> Clip:
-    """The clip with bones called b0 to bn."""
+def rename_bones(clip: Clip) -> Clip:
+    """Name the bones b0 to bn."""
     return replace(
         clip,
         skeleton=clip.skeleton.with_names(tuple(f"b{i}" for i in range(clip.skeleton.bone_count))),
     )
 
 
-def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
-    """The clip with siblings in another order, and the old index (B,) of each new bone."""
+def shuffle_siblings(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
+    """Reorder siblings; return the clip and the old index (B,) of each new bone."""
     skeleton, order = clip.skeleton, []
     stack = [int(bone) for bone in np.flatnonzero(skeleton.parents < 0)]
     while stack:
@@ -322,11 +322,11 @@ def shuffled(clip: Clip, rng: np.random.Generator) -> tuple[Clip, np.ndarray]:
     return moved, np.array(order)
 
 
-def rolled(clip: Clip, rolls: np.ndarray, keep_rest: bool = True) -> Clip:
-    """The same motion with each bone's axes turned by `rolls` (B, 4) in its own frame.
+def roll_axes(clip: Clip, rolls: np.ndarray, keep_rest: bool = True) -> Clip:
+    """Turn each bone's axes by `rolls` (B, 4) in its own frame, keeping the motion.
 
-    Without `keep_rest` rest rotations are the identity, as in BVH files, so that the rest pose
-    looks like nothing.
+    Without `keep_rest`, rest rotations are the identity, as in BVH files, so that the rest pose is
+    no pose of a body.
     """
     skeleton = clip.skeleton
     rotations, positions = clip.compute_world()
@@ -357,12 +357,12 @@ def rolled(clip: Clip, rolls: np.ndarray, keep_rest: bool = True) -> Clip:
     )
 
 
-def random_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
+def make_random_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
     return quat.normalize(rng.normal(size=(count, 4)))
 
 
-def aligned_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Rolls (B, 4) that exchange and flip axes, as those of mocap rigs do."""
+def make_aligned_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Make rolls (B, 4) that exchange and flip axes, as those of mocap rigs do."""
     quarter = np.sqrt(0.5)
     turns = np.array(
         [[1, 0, 0, 0], [quarter, quarter, 0, 0], [quarter, 0, quarter, 0], [quarter, 0, 0, quarter]]
@@ -370,13 +370,13 @@ def aligned_rolls(count: int, rng: np.random.Generator) -> np.ndarray:
     return quat.mul(turns[rng.integers(4, size=count)], turns[rng.integers(4, size=count)])
 
 
-def anonymous(clip: Clip, seed: int = 0, keep_rest: bool = False) -> tuple[Clip, np.ndarray]:
-    """The same motion with names b0 to bn, siblings shuffled and axes rolled, and the old index of
+def anonymize(clip: Clip, seed: int = 0, keep_rest: bool = False) -> tuple[Clip, np.ndarray]:
+    """Name bones b0 to bn, shuffle siblings and roll axes; return the clip and the old index of
     each new bone.
     """
     rng = np.random.default_rng(seed)
-    other, order = shuffled(clip, rng)
-    return renamed(rolled(other, random_rolls(len(order), rng), keep_rest)), order
+    other, order = shuffle_siblings(clip, rng)
+    return rename_bones(roll_axes(other, make_random_rolls(len(order), rng), keep_rest)), order
 
 
 def _side(naming: Naming, part: str, side: int) -> str:
@@ -386,12 +386,12 @@ def _side(naming: Naming, part: str, side: int) -> str:
     )  # so that CMU's 'LHipJoint' and 'LeftUpLeg' come from one letter
 
 
-def _mirrored(place: tuple[float, float, float], side: int) -> tuple[float, float, float]:
+def _mirror(place: tuple[float, float, float], side: int) -> tuple[float, float, float]:
     return (place[0] * (1 - 2 * side), place[1], place[2])
 
 
-def _places(naming: Naming) -> dict[str, tuple[str | None, tuple[float, float, float]]]:
-    """Parents and world places by bone name."""
+def _place_bones(naming: Naming) -> dict[str, tuple[str | None, tuple[float, float, float]]]:
+    """Return parents and world places by bone name."""
     places: dict[str, tuple[str | None, tuple[float, float, float]]] = {}
     if naming.root:
         places[naming.root] = (None, (0.0, 0.0, 0.0))
@@ -415,22 +415,22 @@ def _places(naming: Naming) -> dict[str, tuple[str | None, tuple[float, float, f
             above = start
             for part, place in zip(parts, where, strict=True):
                 bone = _side(naming, part, side)
-                places[bone], above = (above, _mirrored(LEFT[place], side)), bone
+                places[bone], above = (above, _mirror(LEFT[place], side)), bone
     return places | {bone: (parent, place) for bone, parent, place in naming.extra}
 
 
-def _tips(naming: Naming) -> dict[str, tuple[float, float, float]]:
+def _place_tips(naming: Naming) -> dict[str, tuple[float, float, float]]:
     tips = {} if naming.hips == "mixamorig:Hips" else {naming.head: TIPS["head"]}
     for side in (0, 1):
-        tips[_side(naming, naming.arm[-1], side)] = _mirrored(TIPS["hand"], side)
+        tips[_side(naming, naming.arm[-1], side)] = _mirror(TIPS["hand"], side)
         if naming.leg_places[-1] == "toe":
-            tips[_side(naming, naming.leg[-1], side)] = _mirrored(TIPS["toe"], side)
+            tips[_side(naming, naming.leg[-1], side)] = _mirror(TIPS["toe"], side)
     return tips
 
 
-def _limb_swings(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
-    """Angles (F,) about the lateral axis by bone: legs that alternate, knees that bend, arms that
-    swing against.
+def _swing_limbs(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
+    """Return angles (F,) about the lateral axis by bone: legs alternate, knees bend, arms swing
+    against the legs.
     """
     swings = {}
     for side in (0, 1):
@@ -451,7 +451,7 @@ def _limb_swings(naming: Naming, phase: np.ndarray) -> dict[str, np.ndarray]:
     return swings
 
 
-def _skeleton(
+def _build_skeleton(
     places: Mapping[str, tuple[str | None, tuple[float, float, float]]],
     tips: Mapping[str, tuple[float, float, float]],
 ) -> Skeleton:
@@ -472,7 +472,7 @@ def _skeleton(
     )
 
 
-def _animated(
+def _animate(
     name: str,
     skeleton: Skeleton,
     swings: Mapping[str, np.ndarray],
@@ -481,8 +481,8 @@ def _animated(
     speed: float,
     fps: float,
 ) -> Clip:
-    """A clip from angles (F,) about the lateral and the vertical axis, with the hips going along
-    -Y.
+    """Make a clip from angles (F,) about the lateral and the vertical axis, with the hips moving
+    along -Y.
     """
     frames = len(next(iter(swings.values())))
     rotations = np.tile(quat.IDENTITY, (frames, skeleton.bone_count, 1))

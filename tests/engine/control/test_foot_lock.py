@@ -303,7 +303,7 @@ def test_hips_climb_a_step_smoothly(demo_database, legs):
 
 def test_four_legs_are_locked_like_two():
     """Move an animal's body sideways; its paws stay in place."""
-    database = build([Source(clip=rigs.anonymous(rigs.dog())[0])], BuildSettings())[0]
+    database = build([Source(clip=rigs.anonymize(rigs.make_dog())[0])], BuildSettings())[0]
     legs = measure_legs(database.skeleton, database.roles, database.poses)
     assert len(legs) == 4
     feet, toes = FootLock(legs), []

@@ -17,7 +17,7 @@ from motion_matching.engine.database.database import measure_character_legs
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
-from tests.engine.rigs import dog
+from tests.engine.rigs import make_dog
 
 FPS = 60.0
 STANDING = 0.03
@@ -285,7 +285,7 @@ def test_all_four_legs_of_an_animal_are_planted():
     legs = {"left": "hind_{}_l", "right": "hind_{}_r", "left2": "fore_{}_l", "right2": "fore_{}_r"}
     roles = {f"{leg}_{part}": bone.format(part) for leg, bone in legs.items() for part in parts}
     database = build(
-        [Source(clip=dog(frames=300))],
+        [Source(clip=make_dog(frames=300))],
         BuildSettings(roles=roles | {"hips": "pelvis", "spine": "withers"}),
     )[0]
     assert len(database.roles.legs) == 4

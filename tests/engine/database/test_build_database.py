@@ -118,7 +118,7 @@ def assert_moves_like(
 
 @pytest.mark.parametrize("rig", ["LAFAN1", "Bandai-Namco", "Mixamo", "Unreal", "Rigify"])
 def test_every_bone_keeps_its_way_through_the_world(rig: str):
-    clip = rigs.walking(rig, frames=60)
+    clip = rigs.make_walk(rig, frames=60)
     database = built(clip)
     assert database.skeleton.names[1:] == clip.skeleton.names
     assert database.frame_count == 60
@@ -343,7 +343,7 @@ def test_a_source_may_be_mirrored_or_not_whatever_the_build_says():
 
 def test_roles_that_are_given_serve_the_mirror_too():
     """A body without legs that goes on its hands: nothing but the given roles tells that."""
-    clip = without(rigs.walking("LAFAN1", frames=60), "UpLeg", "Leg", "Foot", "Toe")
+    clip = without(rigs.make_walk("LAFAN1", frames=60), "UpLeg", "Leg", "Foot", "Toe")
     refused(RigError, clip)
     parts = {"thigh": "Arm", "shin": "ForeArm", "foot": "Hand"}
     roles = {"hips": "Hips", "spine": "Spine2"} | {
@@ -365,7 +365,7 @@ def cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
     """A walk cycle round a curve, whose last frame repeats the first: limbs, hips and way are
     exactly periodic.
     """
-    clip = rigs.walking("LAFAN1", frames=frames + 1, fps=fps)
+    clip = rigs.make_walk("LAFAN1", frames=frames + 1, fps=fps)
     phase = 2 * np.pi * np.arange(frames + 1) / frames
     rotations = np.tile(quat.IDENTITY, (frames + 1, clip.skeleton.bone_count, 1))
     for name, sign in (
@@ -524,7 +524,7 @@ def test_the_tracks_that_are_found_make_the_same_database_when_given_back(
 
 
 def test_an_existing_root_bone_may_be_the_simulation_bone():
-    clip = rigs.walking("Bandai-Namco", frames=90)
+    clip = rigs.make_walk("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
     positions = clip.positions.copy()
     positions[:, root, :2] = positions[:, hips, :2]
@@ -541,7 +541,7 @@ def test_an_existing_root_bone_may_be_the_simulation_bone():
 
 def test_a_root_bone_that_stays_where_it_is_is_reported():
     """It leads nowhere, so the database cannot tell where its frames lead."""
-    clip = rigs.walking("Bandai-Namco", frames=90)
+    clip = rigs.make_walk("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
     positions = clip.positions.copy()
     positions[:, root], positions[:, hips, :2] = (
@@ -575,7 +575,7 @@ def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
 
 def test_a_short_source_does_not_matter_even_with_another_skeleton():
     database, report = build(
-        [Source(clip=walk()), Source(clip=rigs.walking("Mixamo", frames=12))], BuildSettings()
+        [Source(clip=walk()), Source(clip=rigs.make_walk("Mixamo", frames=12))], BuildSettings()
     )
     assert database.frame_count == walk().frame_count
     assert [name for name, _ in report.skipped] == ["Mixamo"]
@@ -589,7 +589,7 @@ def test_with_features_of_the_pose_alone_very_short_clips_do():
 
 
 def test_clips_that_do_not_start_and_end_standing_are_reported():
-    standing, moving = walk(), rigs.walking("LAFAN1", frames=90)
+    standing, moving = walk(), rigs.make_walk("LAFAN1", frames=90)
     assert build([Source(clip=standing)], BuildSettings())[1].warnings == ()
     (warning,) = build([Source(clip=moving)], BuildSettings())[1].warnings
     assert "1 of 1" in warning
@@ -678,7 +678,7 @@ def test_a_tag_on_no_frame_is_reported():
 
 
 def test_clips_of_different_skeletons_are_named_with_the_bone():
-    mixamo, lafan = rigs.walking("Mixamo"), rigs.walking("LAFAN1")
+    mixamo, lafan = rigs.make_walk("Mixamo"), rigs.make_walk("LAFAN1")
     text = refused(RigError, lafan, mixamo)
     assert "'LAFAN1'" in text
     assert "'Mixamo'" in text

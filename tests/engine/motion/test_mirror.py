@@ -34,7 +34,7 @@ REAL = (
 
 def turning(name: str) -> Clip:
     """A walk that leans to a side and goes along a slanted line: nothing about it is symmetric."""
-    clip = rigs.walking(name, frames=90)
+    clip = rigs.make_walk(name, frames=90)
     top, hips = (
         int(np.flatnonzero(clip.skeleton.parents < 0)[0]),
         clip.skeleton.index(rigs.NAMINGS[name].hips),
@@ -87,19 +87,19 @@ def assert_same(one: Clip, two: Clip) -> None:
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_pairs_by_name(name: str) -> None:
-    skeleton = rigs.walking(name, frames=2).skeleton
+    skeleton = rigs.make_walk(name, frames=2).skeleton
     names = np.array(skeleton.names)
-    assert dict(zip(names, names[find_bone_pairs(skeleton)], strict=True)) == rigs.pairs_of(name)
+    assert dict(zip(names, names[find_bone_pairs(skeleton)], strict=True)) == rigs.list_pairs(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_pairs_by_shape(name: str) -> None:
-    clip = rigs.walking(name)
-    other, order = rigs.anonymous(clip)
+    clip = rigs.make_walk(name)
+    other, order = rigs.anonymize(clip)
     names = np.array(clip.skeleton.names)[order]
     pairs = find_bone_pairs(other.skeleton, find_roles(other.skeleton, [other]), [other])
     found = dict(zip(names, names[pairs], strict=True))
-    expected = rigs.pairs_of(name)
+    expected = rigs.list_pairs(name)
     # targets that no motion reaches are not part of the body
     assert {k: v for k, v in found.items() if "ik_" not in k} == {
         k: v for k, v in expected.items() if "ik_" not in k
@@ -143,9 +143,11 @@ def test_image_is_the_reflection_of_the_body_and_its_skin(name: str, axes: str) 
     count = clip.skeleton.bone_count
     if axes != "world":
         rolls = (
-            rigs.random_rolls(count, rng) if axes == "random" else rigs.aligned_rolls(count, rng)
+            rigs.make_random_rolls(count, rng)
+            if axes == "random"
+            else rigs.make_aligned_rolls(count, rng)
         )
-        clip = rigs.rolled(clip, rolls)
+        clip = rigs.roll_axes(clip, rolls)
     pairs = find_bone_pairs(clip.skeleton)
     image = mirror(clip)
     assert_reflected(clip, image, pairs, 1e-5)
@@ -169,11 +171,11 @@ def _below_root(pairs: np.ndarray, skeleton: Skeleton) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["LAFAN1", "Bandai-Namco", "Rigify", "Unreal"])
 def test_axes_along_each_others_are_found_without_a_symmetric_rest_pose(name: str) -> None:
-    straight = rigs.walking(name)
-    rolls = rigs.aligned_rolls(straight.skeleton.bone_count, np.random.default_rng(5))
+    straight = rigs.make_walk(name)
+    rolls = rigs.make_aligned_rolls(straight.skeleton.bone_count, np.random.default_rng(5))
     # bones run along axes of their own frames, as mocap has it, so that the offsets are aligned
     # with them
-    straight = rigs.rolled(_boxed(straight), rolls, keep_rest=False)
+    straight = rigs.roll_axes(_boxed(straight), rolls, keep_rest=False)
     symmetry = find_symmetry(straight)
     image = mirror(straight, symmetry=symmetry)
     assert_reflected(straight, image, symmetry.pairs, 1e-5)
@@ -203,7 +205,7 @@ def _boxed(clip: Clip) -> Clip:
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: str) -> None:
-    clip, _ = rigs.anonymous(turning(name), seed=2)
+    clip, _ = rigs.anonymize(turning(name), seed=2)
     symmetry = find_symmetry(clip)
     image = mirror(clip, symmetry=symmetry)
     body = [b for b in range(len(symmetry.pairs)) if not symmetry.one_sided[b]]
@@ -217,7 +219,7 @@ def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: s
 @pytest.mark.parametrize("file", REAL)
 def test_real_clips_are_reflected_up_to_their_asymmetric_bones(mocap, file: str) -> None:
     clip = bvh.load(mocap / file)
-    for motion in (clip, rigs.anonymous(clip)[0]):
+    for motion in (clip, rigs.anonymize(clip)[0]):
         symmetry = find_symmetry(motion)
         image = mirror(motion, symmetry=symmetry)
         assert_reflected(motion, image, symmetry.pairs, 0.002)
@@ -227,7 +229,7 @@ def test_real_clips_are_reflected_up_to_their_asymmetric_bones(mocap, file: str)
 
 
 def test_a_longer_left_leg_stays_longer() -> None:
-    clip = rigs.walking("Mixamo")
+    clip = rigs.make_walk("Mixamo")
     offsets = clip.skeleton.rest_positions.copy()
     offsets[clip.skeleton.index("mixamorig:LeftFoot")] *= 1.005
     longer = replace(
@@ -271,8 +273,8 @@ def test_a_root_that_stands_still_keeps_still_and_the_front_of_the_hips_stays() 
     clip = turning("Bandai-Namco")
     for motion in (
         clip,
-        rigs.rolled(
-            clip, rigs.random_rolls(clip.skeleton.bone_count, np.random.default_rng(1)), False
+        rigs.roll_axes(
+            clip, rigs.make_random_rolls(clip.skeleton.bone_count, np.random.default_rng(1)), False
         ),
     ):
         image = mirror(motion)
@@ -286,7 +288,7 @@ def test_a_root_that_stands_still_keeps_still_and_the_front_of_the_hips_stays() 
 
 
 def test_offsets_that_do_not_mirror_are_an_error() -> None:
-    clip = rigs.walking("LAFAN1")
+    clip = rigs.make_walk("LAFAN1")
     offsets = clip.skeleton.rest_positions.copy()
     offsets[clip.skeleton.index("LeftForeArm")] = [-0.1, 0.0, 0.5]
     bent = replace(
@@ -299,7 +301,7 @@ def test_offsets_that_do_not_mirror_are_an_error() -> None:
 
 
 def test_pairs_below_bones_that_are_no_pair_are_an_error() -> None:
-    skeleton = rigs.walking("LAFAN1", frames=2).skeleton
+    skeleton = rigs.make_walk("LAFAN1", frames=2).skeleton
     parents = skeleton.parents.copy()
     parents[skeleton.index("RightHand")] = skeleton.index("Spine")
     with pytest.raises(RigError, match="'LeftHand' and 'RightHand' cannot be mirrored"):
@@ -332,7 +334,7 @@ def test_tags_change_sides() -> None:
 
 
 def test_a_dog_is_mirrored_too() -> None:
-    clip, _ = rigs.anonymous(rigs.dog())
+    clip, _ = rigs.anonymize(rigs.make_dog())
     roles = find_roles(clip.skeleton, [clip])
     symmetry = find_symmetry(clip, roles=roles)
     assert symmetry.pairs[[leg.foot for leg in roles.legs]].tolist() == [

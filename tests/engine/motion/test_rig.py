@@ -41,20 +41,20 @@ def world_forward(clip: Clip, roles: Roles, axis: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_known_names_are_recognised_without_motion(name: str) -> None:
-    clip = rigs.walking(name, frames=2)
-    assert find_roles(clip.skeleton).to_names(clip.skeleton) == rigs.roles_of(name)
+    clip = rigs.make_walk(name, frames=2)
+    assert find_roles(clip.skeleton).to_names(clip.skeleton) == rigs.list_roles(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> None:
-    clip = rigs.walking(name, frames=30)
-    other, _ = rigs.shuffled(clip, np.random.default_rng(3))
-    other = rigs.rolled(
+    clip = rigs.make_walk(name, frames=30)
+    other, _ = rigs.shuffle_siblings(clip, np.random.default_rng(3))
+    other = rigs.roll_axes(
         other,
-        rigs.random_rolls(other.skeleton.bone_count, np.random.default_rng(4)),
+        rigs.make_random_rolls(other.skeleton.bone_count, np.random.default_rng(4)),
         keep_rest=False,
     )
-    assert find_roles(other.skeleton, [other]).to_names(other.skeleton) == rigs.roles_of(name)
+    assert find_roles(other.skeleton, [other]).to_names(other.skeleton) == rigs.list_roles(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
@@ -62,18 +62,18 @@ def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> 
 def test_shape_finds_the_same_bones_when_names_order_and_axes_say_nothing(
     name: str, seed: int
 ) -> None:
-    clip = rigs.walking(name)
-    other, order = rigs.anonymous(clip, seed)
+    clip = rigs.make_walk(name)
+    other, order = rigs.anonymize(clip, seed)
     found = find_roles(other.skeleton, [other])
-    assert by_original_name(found, clip, order) == rigs.roles_of(name)
+    assert by_original_name(found, clip, order) == rigs.list_roles(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 def test_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
-    clip = rigs.walking(name, frames=2)
-    other, order = rigs.anonymous(clip, keep_rest=True)
+    clip = rigs.make_walk(name, frames=2)
+    other, order = rigs.anonymize(clip, keep_rest=True)
     found = by_original_name(find_roles(other.skeleton), clip, order)
-    expected = rigs.roles_of(name)
+    expected = rigs.list_roles(name)
     if name == "Mixamo":
         # nothing but motion tells a head from the mark on top of it
         assert found.pop("head") in ("mixamorig:Head", "mixamorig:HeadTop_End")
@@ -89,33 +89,33 @@ def test_real_rigs_have_the_same_roles_by_name_and_by_shape(mocap, file: str) ->
         "Spine2" in clip.skeleton.names[named.spine] or "Chest" in clip.skeleton.names[named.spine]
     )
     for seed in range(2):
-        other, order = rigs.anonymous(clip, seed)
+        other, order = rigs.anonymize(clip, seed)
         assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == named.to_names(
             clip.skeleton
         )
 
 
 def test_sides_by_shape_hold_for_a_walk_backwards() -> None:
-    clip = rigs.walking(speed=-1.0)
-    other, order = rigs.anonymous(clip)
-    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.roles_of(
+    clip = rigs.make_walk(speed=-1.0)
+    other, order = rigs.anonymize(clip)
+    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.list_roles(
         "LAFAN1"
     )
 
 
 def test_without_toes_the_travel_tells_the_sides_and_the_foot_serves_as_toe() -> None:
-    clip = rigs.without(rigs.walking(), {"LeftToe", "RightToe"}, end_sites=False)
-    other, order = rigs.anonymous(clip)
+    clip = rigs.remove_bones(rigs.make_walk(), {"LeftToe", "RightToe"}, end_sites=False)
+    other, order = rigs.anonymize(clip)
     roles = find_roles(other.skeleton, [other])
-    expected = rigs.roles_of("LAFAN1") | {"left_toe": "LeftFoot", "right_toe": "RightFoot"}
+    expected = rigs.list_roles("LAFAN1") | {"left_toe": "LeftFoot", "right_toe": "RightFoot"}
     assert by_original_name(roles, clip, order) == expected
     assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
 
 
 @pytest.mark.parametrize("tail", [0.4, 0.01])
 def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> None:
-    clip = rigs.dog(tail=tail)
-    other, order = rigs.anonymous(clip)
+    clip = rigs.make_dog(tail=tail)
+    other, order = rigs.anonymize(clip)
     found = by_original_name(find_roles(other.skeleton, [other]), clip, order)
     expected = {"hips": "pelvis", "spine": "withers", "head": "skull"}
     for number, end in (("", "hind"), ("2", "fore")):
@@ -125,26 +125,26 @@ def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> No
 
 
 def test_the_limbs_of_a_lone_pair_of_legs_need_no_upper_body() -> None:
-    clip = rigs.without(rigs.walking(), {"Spine"})
+    clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
     roles = find_roles(clip.skeleton, [clip])
     assert roles.spine == roles.hips
     assert roles.head is None
 
 
 def test_roles_survive_json() -> None:
-    for clip in (rigs.walking("Unreal", frames=2), rigs.dog(frames=60)):
-        anonymous, _ = rigs.anonymous(clip, keep_rest=True)
+    for clip in (rigs.make_walk("Unreal", frames=2), rigs.make_dog(frames=60)):
+        anonymous, _ = rigs.anonymize(clip, keep_rest=True)
         roles = find_roles(anonymous.skeleton)
         text = json.dumps(roles.to_names(anonymous.skeleton))
         assert Roles.from_names(anonymous.skeleton, json.loads(text)) == roles
 
 
 def test_overrides_win_over_names_and_shape() -> None:
-    clip = rigs.walking("LAFAN1")
+    clip = rigs.make_walk("LAFAN1")
     roles = find_roles(clip.skeleton, [clip], {"spine": "Spine1", "left_toe": "LeftFoot"})
     assert clip.skeleton.names[roles.spine] == "Spine1"
     assert roles.legs[0].toe == roles.legs[0].foot
-    other, order = rigs.anonymous(clip)
+    other, order = rigs.anonymize(clip)
     wanted = other.skeleton.names[list(order).index(clip.skeleton.index("Spine1"))]
     assert (
         other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
@@ -175,7 +175,7 @@ def test_overrides_win_over_names_and_shape() -> None:
 def test_roles_that_contradict_the_hierarchy_are_named(
     overrides: dict[str, str], culprits: tuple[str, ...]
 ) -> None:
-    clip = rigs.walking("LAFAN1")
+    clip = rigs.make_walk("LAFAN1")
     with pytest.raises(RigError) as error:
         find_roles(clip.skeleton, [clip], overrides)
     for culprit in culprits:
@@ -184,13 +184,13 @@ def test_roles_that_contradict_the_hierarchy_are_named(
 
 @pytest.mark.parametrize("parts", [("thigh",), ("thigh", "shin", "foot", "toe")])
 def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
-    clip = rigs.walking("LAFAN1")
-    right = rigs.roles_of("LAFAN1")
+    clip = rigs.make_walk("LAFAN1")
+    right = rigs.list_roles("LAFAN1")
     swap = {"left": "right", "right": "left"}
     overrides = {f"{side}_{part}": right[f"{swap[side]}_{part}"] for side in swap for part in parts}
     with pytest.raises(RigError, match=r"left and right .*swapped"):
         find_roles(clip.skeleton, [clip], overrides)
-    other, order = rigs.anonymous(clip)
+    other, order = rigs.anonymize(clip)
     names = {clip.skeleton.names[old]: other.skeleton.names[new] for new, old in enumerate(order)}
     given = {
         f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG
@@ -200,7 +200,7 @@ def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
 
 
 def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
-    skeleton = rigs.walking("LAFAN1", frames=2).skeleton
+    skeleton = rigs.make_walk("LAFAN1", frames=2).skeleton
     with pytest.raises(
         RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"
     ):
@@ -210,12 +210,12 @@ def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
 
 
 def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
-    clip = rigs.without(
-        rigs.walking("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False
+    clip = rigs.remove_bones(
+        rigs.make_walk("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False
     )
     with pytest.raises(RigError, match=r"no left foot.*left_foot"):
         find_roles(clip.skeleton, [clip])
-    twisted = rigs.walking("Mixamo")
+    twisted = rigs.make_walk("Mixamo")
     names = tuple(n.replace("Foot", "Paw").replace("Toe", "Claw") for n in twisted.skeleton.names)
     lying = replace(
         twisted.skeleton.with_names(names),
@@ -224,7 +224,7 @@ def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
     with pytest.raises(RigError, match=r"no left foot.*'mixamorig:LeftPaw'"):
         find_roles(lying)
     with pytest.raises(RigError, match=r"legs|foot|feet"):
-        find_roles(rigs.renamed(clip).skeleton, [rigs.renamed(clip)])
+        find_roles(rigs.rename_bones(clip).skeleton, [rigs.rename_bones(clip)])
 
 
 @pytest.mark.parametrize("lean", [0.0, 0.7, -0.7])
@@ -232,8 +232,8 @@ def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
 def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(
     lean: float, speed: float
 ) -> None:
-    clip = rigs.walking(lean=lean, speed=speed)
-    other, _ = rigs.anonymous(clip)
+    clip = rigs.make_walk(lean=lean, speed=speed)
+    other, _ = rigs.anonymize(clip)
     roles = find_roles(other.skeleton, [other])
     axis = find_hips_forward([other], roles)
     forward = world_forward(other, roles, axis)
@@ -242,7 +242,7 @@ def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(
 
 
 def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
-    clip = rigs.walking("LAFAN1")
+    clip = rigs.make_walk("LAFAN1")
     swapped = {"Left": "Right", "Right": "Left"}
     names = tuple(
         next((n.replace(a, b) for a, b in swapped.items() if a in n), n)
@@ -255,14 +255,14 @@ def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
 
 
 def test_names_of_legs_decide_the_front_of_a_rig_without_toes_that_walks_backwards() -> None:
-    clip = rigs.without(rigs.walking(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
+    clip = rigs.remove_bones(rigs.make_walk(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
     np.testing.assert_allclose(
         find_hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02
     )
 
 
 def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
-    clip = rigs.walking()
+    clip = rigs.make_walk()
     roles = find_roles(clip.skeleton)
     unsided = replace(roles, legs=tuple(replace(leg, side="") for leg in roles.legs))
     np.testing.assert_allclose(find_hips_forward([clip], unsided), [0.0, -1.0, 0.0], atol=0.05)
@@ -270,7 +270,7 @@ def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
 
 def test_hips_forward_is_one_axis_for_many_clips() -> None:
     clips = [
-        rigs.walking(speed=speed, frames=frames)
+        rigs.make_walk(speed=speed, frames=frames)
         for speed, frames in ((1.2, 90), (-0.8, 40), (0.0, 30))
     ]
     roles = find_roles(clips[0].skeleton, clips)

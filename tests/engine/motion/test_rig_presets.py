@@ -13,6 +13,6 @@ CONVENTIONS = {name.lower().replace(" ", "_").replace("-", "_"): name for name i
 
 @pytest.mark.parametrize("preset", presets.list_names("rigs"))
 def test_a_preset_of_roles_says_what_is_found_on_such_a_rig(preset: str):
-    clip = rigs.walking(CONVENTIONS[preset], frames=30)
+    clip = rigs.make_walk(CONVENTIONS[preset], frames=30)
     roles = Roles.from_names(clip.skeleton, presets.load("rigs", preset)["roles"])
     assert roles == find_roles(clip.skeleton, [clip])
