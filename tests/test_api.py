@@ -292,6 +292,7 @@ def test_clips_left_out_of_a_build_give_a_warning(clips):
         ),
         (lambda d, f: api.train(d, settings={"states": -1}), "whole number from 0 to 10000000"),
         (lambda d, f: api.perform(d, tags=["limp"]), "No frame of the database is tagged 'limp'"),
+        (lambda d, f: api.perform(d, tags="limp"), "No frame of the database is tagged 'limp'"),
         (
             lambda d, f: api.perform(d, seconds=1, feet="flat"),
             "cannot be 'flat'; use one of baked, live, off",

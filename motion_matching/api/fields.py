@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ from ..engine.field.training import Training
 from ..engine.progress import ReportProgress
 from ..engine.settings import check_names
 from ..engine.takes import takes
-from .takes import to_plain_values
+from .takes import as_names, to_plain_values
 
 
 def train(
     database: Database,
     *,
-    tasks: Sequence[str] = ("direction", "speed"),
-    tags: Sequence[str] = (),
+    tasks: str | Iterable[str] = ("direction", "speed"),
+    tags: str | Iterable[str] = (),
     quality: str = "normal",
     metric: str = "default",
     settings: Mapping[str, Any] | None = None,
@@ -36,9 +36,9 @@ def train(
     Parameters
     ----------
     database : Database
-    tasks : sequence of str
+    tasks : str or iterable of str
         What can be requested: ``("direction",)`` or ``("direction", "speed")``.
-    tags : sequence of str
+    tags : str or iterable of str
         Tags that can be requested too.
     quality : str
         ``"draft"``, ``"quick"``, ``"normal"``, ``"fine"`` or ``"full"``.
@@ -78,7 +78,7 @@ def train(
     fastest = takes.make_default_settings(database).run.forward
     states = METRICS[metric](database)
     count = count if directions is None else directions
-    requests = make_tasks(tasks, fastest, directions=count, tags=tags)
+    requests = make_tasks(as_names(tasks), fastest, directions=count, tags=as_names(tags))
     training = Training(database, states, requests, replace(default, **changes), progress)
     return FieldController(states, training.run(progress))
 

@@ -13,7 +13,7 @@ from ..engine.insight import frame_inspector, inspection
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
 from ..engine.takes import takes
-from .takes import find_performance, to_plain_values
+from .takes import as_names, find_performance, to_plain_values
 
 
 def inspect(
@@ -58,7 +58,7 @@ def inspect_frame(
     frame: int | str,
     *,
     velocity: tuple[float, float] | None = None,
-    tags: Iterable[str] = (),
+    tags: str | Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     count: int = 8,
 ) -> FrameInspection:
@@ -72,7 +72,7 @@ def inspect_frame(
     velocity : tuple of float, optional
         Desired velocity in m/s forward and to the left, seen from the character; by default the
         clip goes on.
-    tags : iterable of str
+    tags : str or iterable of str
         Search only frames that carry all of these tags.
     settings : mapping, optional
         Settings of the controller to change, as for `perform`.
@@ -104,7 +104,7 @@ def inspect_frame(
     if not 0 <= index < database.frame_count:
         last = database.frame_count - 1
         raise SettingsError(f"The database has no frame {index}; give one from 0 to {last}.")
-    ahead, required = None, frozenset(tags)
+    ahead, required = None, frozenset(as_names(tags))
     if velocity is not None:
         ahead = frame_inspector.predict_trajectory(database, chosen, index, velocity)
     return frame_inspector.inspect_frame(database, chosen, index, ahead, tags=required, count=count)

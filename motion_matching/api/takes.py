@@ -77,7 +77,7 @@ def perform(
     gait: str = "walk",
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-    tags: Iterable[str] = (),
+    tags: str | Iterable[str] = (),
     obstacles: Sequence[Box] | None = None,
     controller: str | FieldController = "matching",
     feet: str | None = None,
@@ -97,7 +97,7 @@ def perform(
     settings : mapping, optional
         Settings of the controller to change, by name, such as ``{"velocity_halflife": 0.2}``.
         `weights` has a number for each feature of the database.
-    tags : iterable of str
+    tags : str or iterable of str
         Play only frames that carry all of these tags.
     obstacles : sequence of Box, optional
         What stands in the way, in place of what the performance has.
@@ -138,7 +138,7 @@ def perform(
     chosen = default.with_changes(changes)
     performance = find_performance(database, chosen, script, gait, seconds, seed)
     performance = replace(performance, settings={**performance.settings, **trained, **changes})
-    performance = takes.request_tags(performance, frozenset(tags), database, chosen)
+    performance = takes.request_tags(performance, frozenset(as_names(tags)), database, chosen)
     if obstacles is not None:
         performance = replace(performance, obstacles=tuple(obstacles))
     if field:
@@ -176,6 +176,11 @@ def measure(take: Take, database: Database, *, live: Take | None = None) -> dict
     square walk: 5.0 s at 30 fps, ...
     """
     return takes.report(take, database, live=live)
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names, given as one or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def to_plain_values(settings: Mapping[str, Any] | None) -> dict[str, Any]:
