@@ -1,6 +1,4 @@
-"""From sources to a database: what goes in as motion comes out as the same motion, and wrong input
-is named.
-"""
+"""Building a database keeps the motion of its sources, and refuses invalid input by name."""
 
 from __future__ import annotations
 
@@ -48,29 +46,31 @@ POSE_ONLY = Schema((Feature("bone_position", "left_foot"), Feature("bone_velocit
 
 
 @lru_cache
-def walk(seed: int = 0, fps: float = 30.0, name: str = "walk") -> Clip:
-    """A walk of about five seconds with a curve, that starts and ends standing."""
+def make_walk(seed: int = 0, fps: float = 30.0, name: str = "walk") -> Clip:
+    """Make a walk of about five seconds with a curve that starts and ends standing."""
     return perform(
         name, [Move(1.2, 1.2), Move(1.0, 1.2, turn=50)], fps, np.random.default_rng(seed)
     )
 
 
-def built(*sources: Source | Clip, **settings: Any) -> Database:
+def build_database(*sources: Source | Clip, **settings: Any) -> Database:
     return build(
         [s if isinstance(s, Source) else Source(clip=s) for s in sources], BuildSettings(**settings)
     )[0]
 
 
-def refused(kind: type[MotionMatchingError], *sources: Source | Clip, **settings: Any) -> str:
-    """The sentence with which a build is refused."""
+def expect_refusal(
+    kind: type[MotionMatchingError], *sources: Source | Clip, **settings: Any
+) -> str:
+    """Build from sources that must be refused; return the error."""
     with pytest.raises(kind) as error:
-        built(*sources, **settings)
+        build_database(*sources, **settings)
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def without(clip: Clip, *endings: str) -> Clip:
-    """The clip without the bones whose names end so."""
+def remove_bones(clip: Clip, *endings: str) -> Clip:
+    """Remove the bones whose names end so."""
     keep = [k for k, name in enumerate(clip.skeleton.names) if not name.endswith(endings)]
     parents = np.array(
         [keep.index(p) if p >= 0 else -1 for p in clip.skeleton.parents[keep].tolist()]
@@ -87,8 +87,8 @@ def without(clip: Clip, *endings: str) -> Clip:
     )
 
 
-def world_of(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """World rotations and positions (F, B, …) of a range, without the simulation bone."""
+def compute_range_world(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Compute world rotations and positions (F, B, …) of a range, without the simulation bone."""
     frames = slice(database.starts[index], database.stops[index])
     poses = database.poses[frames].transpose(0, 2, 1).astype(np.float64)
     rotations, positions = quat.fk(poses[..., 3:], poses[..., :3], database.skeleton.parents)
@@ -98,13 +98,13 @@ def world_of(database: Database, index: int = 0) -> tuple[np.ndarray, np.ndarray
 def assert_moves_like(
     database: Database, clip: Clip, index: int = 0, tolerance: float = 1e-4
 ) -> None:
-    """All bones of the hips and below go through the world as in the clip."""
+    """Check that the hips and all bones below move through the world as in the clip."""
     hips = find_roles(clip.skeleton, [clip]).hips
     bones = [
         b for b in range(clip.skeleton.bone_count) if b not in clip.skeleton.get_ancestors(hips)
     ]
     found, expected = (
-        world_of(database, index),
+        compute_range_world(database, index),
         [a.astype(np.float64) for a in clip.compute_world()],
     )
     np.testing.assert_allclose(found[1][:, bones], expected[1][:, bones], atol=tolerance)
@@ -117,16 +117,16 @@ def assert_moves_like(
 
 
 @pytest.mark.parametrize("rig", ["LAFAN1", "Bandai-Namco", "Mixamo", "Unreal", "Rigify"])
-def test_every_bone_keeps_its_way_through_the_world(rig: str):
+def test_every_bone_keeps_its_motion_in_the_world(rig: str):
     clip = rigs.make_walk(rig, frames=60)
-    database = built(clip)
+    database = build_database(clip)
     assert database.skeleton.names[1:] == clip.skeleton.names
     assert database.frame_count == 60
     assert_moves_like(database, clip)
 
 
-def test_the_simulation_bone_lies_on_the_ground_and_is_the_track():
-    database = built(walk(), mirror=True)
+def test_the_simulation_bone_follows_the_track_on_the_ground():
+    database = build_database(make_walk(), mirror=True)
     np.testing.assert_allclose(
         database.poses[:, :3, 0], np.c_[database.track[:, :2], 0 * database.track[:, 0]], atol=1e-6
     )
@@ -136,10 +136,10 @@ def test_the_simulation_bone_lies_on_the_ground_and_is_the_track():
     )
 
 
-def test_ranges_follow_one_another_and_know_nothing_of_each_other():
-    """The clips are the same, so nothing that is found in all clips together differs."""
-    clip = walk()
-    alone, twice = built(clip), built(clip, replace(clip, name="again"))
+def test_ranges_are_consecutive_and_independent():
+    """Both clips are the same, so that statistics over all clips do not differ."""
+    clip = make_walk()
+    alone, twice = build_database(clip), build_database(clip, replace(clip, name="again"))
     count = clip.frame_count
     assert twice.starts.tolist() == [0, count]
     assert twice.stops.tolist() == [count, 2 * count]
@@ -150,9 +150,9 @@ def test_ranges_follow_one_another_and_know_nothing_of_each_other():
         np.testing.assert_allclose(two, np.concatenate([one, one], axis=axis), atol=1e-4)
 
 
-def test_velocities_are_central_differences_and_go_on_at_the_ends():
-    clip = walk()
-    database = built(clip)
+def test_velocities_are_central_differences_extrapolated_at_the_ends():
+    clip = make_walk()
+    database = build_database(clip)
     positions, rotations = (
         database.poses[:, :3].astype(np.float64),
         database.poses[:, 3:].astype(np.float64),
@@ -166,24 +166,24 @@ def test_velocities_are_central_differences_and_go_on_at_the_ends():
     for velocities in (linear, angular):
         np.testing.assert_allclose(velocities[0], 2 * velocities[1] - velocities[2], atol=1e-4)
         np.testing.assert_allclose(velocities[-1], 2 * velocities[-2] - velocities[-3], atol=1e-4)
-    assert_moves_like(database, clip)  # and the ends of the clip are where they were
+    assert_moves_like(database, clip)  # the ends of the clip stay where they were
 
 
-def test_contacts_are_those_of_the_toes_in_the_clip():
-    clip = walk()
+def test_contacts_match_the_toes_of_the_clip():
+    clip = make_walk()
     roles = find_roles(clip.skeleton, [clip])
     toes = clip.compute_world()[1][:, [leg.toe for leg in roles.legs]]
     for settings in (ContactSettings(), ContactSettings(method="displacement", median=0.0)):
-        found = built(clip, contacts=settings).contacts
+        found = build_database(clip, contacts=settings).contacts
         assert (
             found != find_contacts(toes, 30.0, settings)
-        ).mean() < 0.01  # float32 decides at the threshold
-    assert found[:20].all()  # it stands
+        ).mean() < 0.01  # float32 rounds at the threshold
+    assert found[:20].all()  # the character stands
     assert 0.3 < found.mean() < 0.95
 
 
-def test_limits_hold_all_accelerations_inside_ranges():
-    database = built(walk(), walk(1, name="other"))
+def test_limits_cover_all_accelerations_within_ranges():
+    database = build_database(make_walk(), make_walk(1, name="other"))
     for start, stop in zip(database.starts, database.stops, strict=True):
         for part, limits in zip((slice(0, 3), slice(3, 6)), database.limits, strict=True):
             acceleration = np.diff(database.velocities[start:stop, part], axis=0) * 30.0
@@ -194,31 +194,31 @@ def test_limits_hold_all_accelerations_inside_ranges():
 
 
 @pytest.mark.parametrize("fps", [60.0, 30.0, 24.0, 15.0])
-def test_a_clip_at_another_rate_is_the_same_motion(fps: float):
-    clip = walk()
-    database = built(clip, fps=fps)
+def test_a_clip_at_another_frame_rate_is_the_same_motion(fps: float):
+    clip = make_walk()
+    database = build_database(clip, fps=fps)
     assert database.fps == fps
     assert abs(database.frame_count / fps - clip.frame_count / 30.0) < 1.5 / min(fps, 30.0)
     common = np.arange(0, clip.frame_count, round(30.0 / math.gcd(round(fps), 30)))
     shown = (common * fps / 30.0).astype(int)
     inside = shown < database.frame_count
-    found, expected = world_of(database)[1], clip.compute_world()[1]
+    found, expected = compute_range_world(database)[1], clip.compute_world()[1]
     np.testing.assert_allclose(found[shown[inside]], expected[common[inside]], atol=1e-4)
     assert [database.get_frame_source(int(frame)).frame for frame in shown[inside]] == common[
         inside
     ].tolist()
 
 
-def test_the_rate_is_that_of_most_sources():
-    slow, fast = walk(), walk(1, fps=60.0, name="fast")
-    assert built(slow, fast, replace(fast, name="faster")).fps == 60.0
-    assert built(slow, replace(slow, name="slower"), fast).fps == 30.0
+def test_the_frame_rate_is_that_of_most_sources():
+    slow, fast = make_walk(), make_walk(1, fps=60.0, name="fast")
+    assert build_database(slow, fast, replace(fast, name="faster")).fps == 60.0
+    assert build_database(slow, replace(slow, name="slower"), fast).fps == 30.0
 
 
-def test_speeds_of_source_and_build_multiply_and_provenance_keeps_count():
-    clip = walk()
+def test_source_and_build_speeds_multiply_and_frames_keep_their_source():
+    clip = make_walk()
     source = Source(clip=clip, start=20, stop=120, speed=1.25)
-    database = built(source, speed=1.6, fps=60.0, mirror=True)
+    database = build_database(source, speed=1.6, fps=60.0, mirror=True)
     # one frame of the database is 1.25 * 1.6 / 2 = 1 of the source
     assert database.stops.tolist() == [100, 200]
     assert [database.get_frame_source(f).frame for f in (0, 7, 99, 100, 107)] == [
@@ -233,14 +233,14 @@ def test_speeds_of_source_and_build_multiply_and_provenance_keeps_count():
 
 
 def test_a_faster_source_covers_the_same_ground_in_less_time():
-    clip = walk()
-    plain, fast = built(clip), built(Source(clip=clip, speed=1.1))
+    clip = make_walk()
+    plain, fast = build_database(clip), build_database(Source(clip=clip, speed=1.1))
     assert fast.frame_count == int((clip.frame_count - 1) / 1.1 + 1e-6) + 1
     frame = 90
     shown = fast.get_frame_source(frame)
     assert shown.frame == round(frame * 1.1)
     expected = resampling.resample(clip, 30.0, 1.1).compute_world()[1][frame]
-    np.testing.assert_allclose(world_of(fast)[1][frame], expected, atol=1e-4)
+    np.testing.assert_allclose(compute_range_world(fast)[1][frame], expected, atol=1e-4)
     for database, factor in ((plain, 1.0), (fast, 1.1)):
         speed = np.linalg.norm(database.root_motion[:, :2], axis=1)
         assert np.median(speed[speed > 1.0]) == pytest.approx(1.2 * factor, rel=0.05)
@@ -253,7 +253,7 @@ def test_a_faster_source_covers_the_same_ground_in_less_time():
     ("fps", "speed", "build_speed"),
     [(30, 1.0, 1.0), (60, 1.0, 1.0), (24, 1.1, 1.0), (30, 1.0, 1.3)],
 )
-def test_a_tag_lies_on_the_frames_that_show_its_source_frames(
+def test_tags_cover_the_frames_that_show_their_source_frames(
     fps: float, speed: float, build_speed: float
 ):
     tags = (
@@ -262,8 +262,8 @@ def test_a_tag_lies_on_the_frames_that_show_its_source_frames(
         TagRange("end", 95),
         TagRange("outside", 0, 40),
     )
-    database = built(
-        Source(clip=walk(), start=45, stop=130, speed=speed, tags=tags),
+    database = build_database(
+        Source(clip=make_walk(), start=45, stop=130, speed=speed, tags=tags),
         fps=fps,
         speed=build_speed,
         schema=POSE_ONLY,
@@ -275,11 +275,11 @@ def test_a_tag_lies_on_the_frames_that_show_its_source_frames(
     assert not database.make_tag_mask({"outside"}).any()
 
 
-def test_tags_of_different_sources_share_their_names():
-    database = built(
-        Source(clip=walk(), tags=(TagRange("walk"),)),
-        Source(clip=walk(1, name="b"), tags=(TagRange("walk"), TagRange("tired"))),
-        Source(clip=walk(2, name="c")),
+def test_sources_share_tags_of_the_same_name():
+    database = build_database(
+        Source(clip=make_walk(), tags=(TagRange("walk"),)),
+        Source(clip=make_walk(1, name="b"), tags=(TagRange("walk"), TagRange("tired"))),
+        Source(clip=make_walk(2, name="c")),
     )
     assert database.tag_names == ("tired", "walk")
     counts = [
@@ -290,25 +290,25 @@ def test_tags_of_different_sources_share_their_names():
     assert counts == [1, 1, 0, 0, 1, 0]
 
 
-def test_a_database_holds_32_tags_and_says_when_there_are_more():
+def test_a_database_holds_32_tags_and_refuses_more():
     tags = tuple(TagRange(f"tag {k:02d}", k, k + 1) for k in range(33))
-    database = built(Source(clip=walk(), tags=tags[:32]))
+    database = build_database(Source(clip=make_walk(), tags=tags[:32]))
     for k in range(32):
         assert np.flatnonzero(database.make_tag_mask({f"tag {k:02d}"})).tolist() == [k]
-    assert "33 different tags" in refused(DatabaseError, Source(clip=walk(), tags=tags))
+    assert "33 different tags" in expect_refusal(DatabaseError, Source(clip=make_walk(), tags=tags))
 
 
 # ---------------------------------------------------------------- mirroring
 
 
 def test_the_mirrored_half_is_the_mirror_image():
-    clip = walk()
+    clip = make_walk()
     tags = (TagRange("turn_left", 80), TagRange("start", 0, 50))
-    database = built(Source(clip=clip, tags=tags), mirror=True)
+    database = build_database(Source(clip=clip, tags=tags), mirror=True)
     count = clip.frame_count
     assert [(r.clip, r.mirrored) for r in database.ranges] == [("walk", False), ("walk", True)]
 
-    original, image = world_of(database, 0)[1], world_of(database, 1)[1]
+    original, image = compute_range_world(database, 0)[1], compute_range_world(database, 1)[1]
     pairs = find_bone_pairs(clip.skeleton, find_roles(clip.skeleton, [clip]))
     np.testing.assert_allclose(image, original[:, pairs] * [-1, 1, 1], atol=1e-4)
     np.testing.assert_allclose(
@@ -331,40 +331,41 @@ def test_the_mirrored_half_is_the_mirror_image():
     np.testing.assert_allclose(database.features[right, count:], reflected, atol=1e-4)
 
 
-def test_a_source_may_be_mirrored_or_not_whatever_the_build_says():
-    clips = [replace(walk(), name=name) for name in "abc"]
+def test_the_mirror_setting_of_a_source_overrides_that_of_the_build():
+    clips = [replace(make_walk(), name=name) for name in "abc"]
     sources = [
         Source(clip=clip, mirror=mirror)
         for clip, mirror in zip(clips, (True, None, False), strict=True)
     ]
-    assert [r.clip for r in built(*sources).ranges if r.mirrored] == ["a"]
-    assert [r.clip for r in built(*sources, mirror=True).ranges if r.mirrored] == ["a", "b"]
+    assert [r.clip for r in build_database(*sources).ranges if r.mirrored] == ["a"]
+    assert [r.clip for r in build_database(*sources, mirror=True).ranges if r.mirrored] == [
+        "a",
+        "b",
+    ]
 
 
-def test_roles_that_are_given_serve_the_mirror_too():
-    """A body without legs that goes on its hands: nothing but the given roles tells that."""
-    clip = without(rigs.make_walk("LAFAN1", frames=60), "UpLeg", "Leg", "Foot", "Toe")
-    refused(RigError, clip)
+def test_given_roles_are_used_for_mirroring():
+    """Use a body without legs that walks on its hands, which only the given roles can tell."""
+    clip = remove_bones(rigs.make_walk("LAFAN1", frames=60), "UpLeg", "Leg", "Foot", "Toe")
+    expect_refusal(RigError, clip)
     parts = {"thigh": "Arm", "shin": "ForeArm", "foot": "Hand"}
     roles = {"hips": "Hips", "spine": "Spine2"} | {
         f"{side}_{part}": side.capitalize() + bone
         for side in ("left", "right")
         for part, bone in parts.items()
     }
-    database = built(clip, mirror=True, roles=roles)
+    database = build_database(clip, mirror=True, roles=roles)
     assert roles.items() <= database.role_names.items()
     pairs = find_bone_pairs(clip.skeleton)
-    original, image = world_of(database, 0)[1], world_of(database, 1)[1]
+    original, image = compute_range_world(database, 0)[1], compute_range_world(database, 1)[1]
     np.testing.assert_allclose(image, original[:, pairs] * [-1, 1, 1], atol=1e-4)
 
 
 # ---------------------------------------------------------------- loops
 
 
-def cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
-    """A walk cycle round a curve, whose last frame repeats the first: limbs, hips and way are
-    exactly periodic.
-    """
+def make_cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
+    """Make an exactly periodic walk cycle on a curve, whose last frame repeats the first."""
     clip = rigs.make_walk("LAFAN1", frames=frames + 1, fps=fps)
     phase = 2 * np.pi * np.arange(frames + 1) / frames
     rotations = np.tile(quat.IDENTITY, (frames + 1, clip.skeleton.bone_count, 1))
@@ -394,13 +395,13 @@ def cycle(frames: int = 40, turn: float = 0.8, fps: float = 30.0) -> Clip:
     )
 
 
-def test_a_loop_is_kept_without_the_frame_that_repeats_the_first():
-    clip = cycle(40)
-    database = built(Source(clip=clip, loop=True), schema=POSE_ONLY)
+def test_a_loop_drops_the_frame_that_repeats_the_first():
+    clip = make_cycle(40)
+    database = build_database(Source(clip=clip, loop=True), schema=POSE_ONLY)
     assert database.frame_count == 40
     assert database.ranges[0].loop
     assert_moves_like(database, clip.crop(0, 40))
-    # the character goes round its curve at one speed, across the seam too
+    # the character follows the curve at a constant speed, also across the seam
     speed = np.linalg.norm(database.root_motion[:, :2], axis=1)
     np.testing.assert_allclose(speed, 1.2, atol=0.02)
     np.testing.assert_allclose(database.root_motion[:, 2], 0.8 * 30 / 40, atol=0.02)
@@ -410,8 +411,8 @@ def test_a_loop_is_kept_without_the_frame_that_repeats_the_first():
     np.testing.assert_allclose(database.velocities[:, 5, 0], 0.8 * 30 / 40, atol=0.02)
 
 
-def test_a_loop_has_the_features_of_the_clip_that_goes_round_and_round():
-    clip = cycle(40)
+def test_a_loop_has_the_features_of_the_endlessly_repeated_clip():
+    clip = make_cycle(40)
     rounds = np.concatenate([np.arange(40)] * 5)
     positions, rotations = clip.positions[rounds].copy(), clip.rotations[rounds].copy()
     hips = clip.skeleton.index("Hips")
@@ -422,8 +423,10 @@ def test_a_loop_has_the_features_of_the_clip_that_goes_round_and_round():
         -radius * np.sin(angle),
     )
     rotations[:, hips] = quat.from_yaw(angle)
-    endless = built(replace(clip, name="endless", positions=positions, rotations=rotations))
-    loop = built(Source(clip=clip, loop=True))
+    endless = build_database(
+        replace(clip, name="endless", positions=positions, rotations=rotations)
+    )
+    loop = build_database(Source(clip=clip, loop=True))
     np.testing.assert_allclose(loop.features, endless.features[:, 80:120], atol=6e-3)
     np.testing.assert_allclose(
         loop.velocities[:, :, 2:], endless.velocities[80:120, :, 2:], atol=2e-3
@@ -435,10 +438,12 @@ def test_a_loop_has_the_features_of_the_clip_that_goes_round_and_round():
     [(60, 1.0, 1.0), (24, 1.0, 1.0), (30, 1.1, 1.0), (30, 1.0, 1.07)],
 )
 def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, build_speed: float):
-    """A lap becomes a whole number of frames, so that the step over the seam is like those beside
-    it.
+    """A lap becomes a whole number of frames, so that the step across the seam is like its
+    neighbours.
     """
-    database = built(Source(clip=cycle(40), loop=True, speed=speed), fps=fps, speed=build_speed)
+    database = build_database(
+        Source(clip=make_cycle(40), loop=True, speed=speed), fps=fps, speed=build_speed
+    )
     poses = database.poses[:, :, 1:]
     steps = np.linalg.norm(np.roll(poses, -1, axis=0) - poses, axis=(1, 2))
     assert steps[-1] == pytest.approx(0.5 * (steps[-2] + steps[0]), rel=0.05)
@@ -448,10 +453,10 @@ def test_a_loop_at_another_rate_or_speed_still_closes(fps: float, speed: float, 
     assert database.frame_count == round(40 * fps / 30 / speed / build_speed)
 
 
-def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
-    cut = cycle(40).crop(0, 31)
+def test_an_open_loop_is_reported_with_its_gap():
+    cut = make_cycle(40).crop(0, 31)
     sources = [
-        Source(clip=cycle(40), loop=True),
+        Source(clip=make_cycle(40), loop=True),
         Source(clip=replace(cut, name="open"), loop=True),
         Source(clip=replace(cut, name="no loop")),
     ]
@@ -462,25 +467,25 @@ def test_a_loop_that_does_not_close_is_reported_with_the_way_it_jumps():
 
 
 def test_a_mirrored_loop_is_a_loop():
-    database = built(Source(clip=cycle(40), loop=True), mirror=True)
+    database = build_database(Source(clip=make_cycle(40), loop=True), mirror=True)
     assert [r.loop for r in database.ranges] == [True, True]
     np.testing.assert_allclose(
         database.root_motion[40:], database.root_motion[:40] * [-1, 1, -1], atol=1e-6
     )
 
 
-# --------------------------------------------------------------- the simulation bone from elsewhere
+# --------------------------------------------------------------- given tracks and root bones
 
 
-def given_track(count: int) -> GroundTrack:
+def make_track(count: int) -> GroundTrack:
     time = np.arange(count) / 30.0
     return GroundTrack(np.column_stack([np.sin(time), -time]), 0.3 * time)
 
 
-def test_a_track_that_is_given_is_taken_as_it_is_and_the_motion_stays():
-    clip = walk()
-    track = given_track(clip.frame_count)
-    database = built(Source(clip=clip, track=track), mirror=True)
+def test_a_given_track_is_used_unchanged_and_keeps_the_motion():
+    clip = make_walk()
+    track = make_track(clip.frame_count)
+    database = build_database(Source(clip=clip, track=track), mirror=True)
     count = clip.frame_count
     np.testing.assert_array_equal(database.track[:count], np.c_[track.positions, track.yaw])
     np.testing.assert_array_equal(
@@ -489,15 +494,17 @@ def test_a_track_that_is_given_is_taken_as_it_is_and_the_motion_stays():
     assert_moves_like(database, clip)
 
 
-def test_a_given_track_belongs_to_the_chosen_frames_at_any_rate_and_speed():
-    clip = walk()
-    track = given_track(75)
-    database = built(Source(clip=clip, start=30, stop=105, speed=1.25, track=track), fps=60.0)
+def test_a_given_track_covers_the_chosen_frames_at_any_rate_and_speed():
+    clip = make_walk()
+    track = make_track(75)
+    database = build_database(
+        Source(clip=clip, start=30, stop=105, speed=1.25, track=track), fps=60.0
+    )
     times = np.arange(database.frame_count) * 0.625
     rows = np.c_[track.positions, track.yaw]
     expected = np.column_stack([np.interp(times, np.arange(75), rows[:, k]) for k in range(3)])
     np.testing.assert_allclose(database.track, expected, atol=1e-12)
-    text = refused(SettingsError, Source(clip=clip, start=30, stop=104, track=track))
+    text = expect_refusal(SettingsError, Source(clip=clip, start=30, stop=104, track=track))
     assert "75" in text
     assert "74" in text
 
@@ -505,42 +512,45 @@ def test_a_given_track_belongs_to_the_chosen_frames_at_any_rate_and_speed():
 @pytest.mark.parametrize(
     ("fps", "speed", "close"), [(30.0, 1.0, 1e-9), (60.0, 1.0, 1e-3), (30.0, 1.1, 2e-3)]
 )
-def test_the_tracks_that_are_found_make_the_same_database_when_given_back(
-    fps: float, speed: float, close: float
-):
+def test_found_tracks_given_back_build_the_same_database(fps: float, speed: float, close: float):
     sources = [
-        Source(clip=walk(), start=10, stop=130),
-        Source(clip=walk(), speed=speed),
-        Source(clip=walk(), start=50, stop=90, loop=True),
-        Source(clip=walk(), stop=8),
+        Source(clip=make_walk(), start=10, stop=130),
+        Source(clip=make_walk(), speed=speed),
+        Source(clip=make_walk(), start=50, stop=90, loop=True),
+        Source(clip=make_walk(), stop=8),
     ]
     settings = BuildSettings(fps=fps, simulation_bone=PRESETS["adaptive"])
     tracks = find_tracks(sources, settings)
-    assert [track and track.frame_count for track in tracks] == [120, walk().frame_count, 40, None]
+    assert [track and track.frame_count for track in tracks] == [
+        120,
+        make_walk().frame_count,
+        40,
+        None,
+    ]
     database, _ = build(sources, settings)
     again, _ = build([replace(s, track=t) for s, t in zip(sources, tracks, strict=True)], settings)
     np.testing.assert_allclose(again.track, database.track, atol=close)
     np.testing.assert_allclose(again.features, database.features, atol=20 * close + 1e-6)
 
 
-def test_an_existing_root_bone_may_be_the_simulation_bone():
+def test_an_existing_root_bone_can_be_the_simulation_bone():
     clip = rigs.make_walk("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
     positions = clip.positions.copy()
     positions[:, root, :2] = positions[:, hips, :2]
     positions[:, hips, :2] = 0.0
     moved = replace(clip, positions=positions)
-    database = built(moved, simulation_bone=SimulationBoneSettings(source="root"))
+    database = build_database(moved, simulation_bone=SimulationBoneSettings(source="root"))
     np.testing.assert_allclose(database.track[:, :2], positions[:, root, :2], atol=1e-6)
     np.testing.assert_allclose(database.track[:, 2], 0.0, atol=1e-6)
     assert_moves_like(database, moved)
-    assert "root" in refused(
-        RigError, walk(), simulation_bone=SimulationBoneSettings(source="root")
+    assert "root" in expect_refusal(
+        RigError, make_walk(), simulation_bone=SimulationBoneSettings(source="root")
     )
 
 
-def test_a_root_bone_that_stays_where_it_is_is_reported():
-    """It leads nowhere, so the database cannot tell where its frames lead."""
+def test_a_root_bone_that_never_moves_is_reported():
+    """Without a moving root, the database cannot tell where its frames lead."""
     clip = rigs.make_walk("Bandai-Namco", frames=90)
     root, hips = clip.skeleton.index("joint_Root"), clip.skeleton.index("Hips")
     positions = clip.positions.copy()
@@ -556,11 +566,11 @@ def test_a_root_bone_that_stays_where_it_is_is_reported():
         assert any("'joint_Root'" in w and "article" in w for w in report.warnings) == reported
 
 
-# ---------------------------------------------------------------- what is reported
+# ---------------------------------------------------------------- reports
 
 
-def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
-    clip = walk()
+def test_short_sources_are_named_and_the_rest_is_built():
+    clip = make_walk()
     sources = [
         Source(clip=replace(clip, name=name), stop=stop)
         for name, stop in (("a", None), ("b", 29), ("c", 30))
@@ -573,45 +583,46 @@ def test_sources_that_are_too_short_are_named_and_the_rest_is_built():
     assert np.isfinite(database.features).all()
 
 
-def test_a_short_source_does_not_matter_even_with_another_skeleton():
+def test_a_short_source_with_another_skeleton_is_skipped():
     database, report = build(
-        [Source(clip=walk()), Source(clip=rigs.make_walk("Mixamo", frames=12))], BuildSettings()
+        [Source(clip=make_walk()), Source(clip=rigs.make_walk("Mixamo", frames=12))],
+        BuildSettings(),
     )
-    assert database.frame_count == walk().frame_count
+    assert database.frame_count == make_walk().frame_count
     assert [name for name, _ in report.skipped] == ["Mixamo"]
 
 
-def test_with_features_of_the_pose_alone_very_short_clips_do():
-    database = built(Source(clip=walk(), start=60, stop=65), schema=POSE_ONLY)
+def test_pose_features_alone_allow_very_short_clips():
+    database = build_database(Source(clip=make_walk(), start=60, stop=65), schema=POSE_ONLY)
     assert database.frame_count == 5
     assert np.isfinite(database.features).all()
-    refused(DatabaseError, Source(clip=walk(), start=60, stop=64), schema=POSE_ONLY)
+    expect_refusal(DatabaseError, Source(clip=make_walk(), start=60, stop=64), schema=POSE_ONLY)
 
 
 def test_clips_that_do_not_start_and_end_standing_are_reported():
-    standing, moving = walk(), rigs.make_walk("LAFAN1", frames=90)
+    standing, moving = make_walk(), rigs.make_walk("LAFAN1", frames=90)
     assert build([Source(clip=standing)], BuildSettings())[1].warnings == ()
     (warning,) = build([Source(clip=moving)], BuildSettings())[1].warnings
     assert "1 of 1" in warning
     assert "LAFAN1" in warning
-    loop = Source(clip=cycle(), loop=True)
+    loop = Source(clip=make_cycle(), loop=True)
     assert build([loop], BuildSettings())[1].warnings == ()
 
 
-def test_what_a_file_made_the_reader_assume_is_reported(tmp_path: Path):
+def test_assumptions_about_a_file_are_reported(tmp_path: Path):
     file = tmp_path / "walk.bvh"
-    bvh.save(walk(), file)
-    file.write_text(file.read_text().replace(f"Frames: {walk().frame_count}", "Frames: 7"))
+    bvh.save(make_walk(), file)
+    file.write_text(file.read_text().replace(f"Frames: {make_walk().frame_count}", "Frames: 7"))
     _, report = build(find_sources([file]), BuildSettings())
     assert any("walk.bvh" in warning and "7" in warning for warning in report.warnings)
 
 
-def test_progress_is_told_and_may_cancel():
+def test_progress_is_reported_and_can_cancel():
     stages: list[tuple[str, float]] = []
     build(
-        [Source(clip=walk()), Source(clip=walk(1, name="b"))],
+        [Source(clip=make_walk()), Source(clip=make_walk(1, name="b"))],
         BuildSettings(),
-        lambda *told: stages.append(told),
+        lambda *step: stages.append(step),
     )
     assert [stage for stage, _ in stages][:2] == ["Reading", "Reading"]
     assert all(0 <= part <= 1 for _, part in stages)
@@ -622,19 +633,21 @@ def test_progress_is_told_and_may_cancel():
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            build([Source(clip=walk())], BuildSettings(), cancel)
+            build([Source(clip=make_walk())], BuildSettings(), cancel)
 
 
-# ---------------------------------------------------------------- wrong sources
+# ---------------------------------------------------------------- invalid sources
 
 
-def test_nothing_to_build_from_is_said():
+def test_building_without_sources_is_refused():
     with pytest.raises(DatabaseError, match="no sources"):
         build([], BuildSettings())
 
 
-def test_every_source_too_short_is_said_with_the_length_that_is_needed():
-    text = refused(DatabaseError, *(Source(clip=walk(), stop=stop) for stop in (1, 10, 29)))
+def test_only_short_sources_are_refused_with_the_required_length():
+    text = expect_refusal(
+        DatabaseError, *(Source(clip=make_walk(), stop=stop) for stop in (1, 10, 29))
+    )
     assert "30 frames" in text
     assert "1 s" in text
 
@@ -646,40 +659,40 @@ def test_every_source_too_short_is_said_with_the_length_that_is_needed():
         replace(POSE_ONLY, features=tuple(replace(f, weight=0.0) for f in POSE_ONLY.features)),
     ],
 )
-def test_features_that_tell_no_frames_apart_are_refused(schema: Schema):
-    assert "choose other features" in refused(DatabaseError, walk(), schema=schema)
+def test_features_that_distinguish_no_frames_are_refused(schema: Schema):
+    assert "choose other features" in expect_refusal(DatabaseError, make_walk(), schema=schema)
 
 
 def test_clips_without_any_motion_are_refused():
-    clip = walk()
+    clip = make_walk()
     frozen = replace(
         clip,
         positions=clip.positions[:1].repeat(60, axis=0),
         rotations=clip.rotations[:1].repeat(60, axis=0),
     )
-    assert "add clips that move" in refused(DatabaseError, frozen)
+    assert "add clips that move" in expect_refusal(DatabaseError, frozen)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(30, 30), (40, 20), (None, 0)])
 def test_a_tag_that_stops_before_it_starts_is_refused(start: int | None, stop: int | None):
     with pytest.raises(SettingsError, match=r"'turn' of the source 'walk'"):
-        Source(clip=walk(), tags=(TagRange("turn", start, stop),))
+        Source(clip=make_walk(), tags=(TagRange("turn", start, stop),))
 
 
 def test_a_tag_on_no_frame_is_reported():
     tags = (TagRange("early", 0, 10), TagRange("late", 500), TagRange("in", 90))
     _, report = build(
-        [Source(clip=walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True)
+        [Source(clip=make_walk(), start=10, stop=100, tags=tags)], BuildSettings(mirror=True)
     )
-    told = [w for w in report.warnings if "tag" in w]
-    assert len(told) == 2
-    assert "'early'" in told[0]
-    assert "'late'" in told[1]
+    warnings = [w for w in report.warnings if "tag" in w]
+    assert len(warnings) == 2
+    assert "'early'" in warnings[0]
+    assert "'late'" in warnings[1]
 
 
-def test_clips_of_different_skeletons_are_named_with_the_bone():
+def test_different_skeletons_are_refused_with_clips_and_bone():
     mixamo, lafan = rigs.make_walk("Mixamo"), rigs.make_walk("LAFAN1")
-    text = refused(RigError, lafan, mixamo)
+    text = expect_refusal(RigError, lafan, mixamo)
     assert "'LAFAN1'" in text
     assert "'Mixamo'" in text
     assert any(
@@ -687,88 +700,86 @@ def test_clips_of_different_skeletons_are_named_with_the_bone():
     )
 
 
-def test_a_bone_that_only_one_skeleton_has_is_named_with_its_clip():
-    clip = walk()
+def test_a_bone_of_only_one_skeleton_is_named_with_its_clip():
+    clip = make_walk()
     names = tuple("Tail" if name == "LeftHand" else name for name in clip.skeleton.names)
     other = replace(clip, name="other", skeleton=clip.skeleton.with_names(names))
-    text = refused(RigError, clip, other)
+    text = expect_refusal(RigError, clip, other)
     assert "'LeftHand' is only in 'walk'" in text
 
 
-def test_bones_of_equal_names_in_another_hierarchy_are_refused():
-    clip = walk()
+def test_another_hierarchy_of_the_same_names_is_refused():
+    clip = make_walk()
     parents = clip.skeleton.parents.copy()
     head = clip.skeleton.index("Head")
     parents[head] = clip.skeleton.index("UpperChest")
     skeleton = replace(clip.skeleton, parents=parents)
-    text = refused(RigError, clip, replace(clip, name="other", skeleton=skeleton))
+    text = expect_refusal(RigError, clip, replace(clip, name="other", skeleton=skeleton))
     assert "'Head'" in text
 
 
 @pytest.mark.parametrize("factor", [0.9, 1.1])
-def test_performers_of_different_size_are_refused_with_the_lengths(factor: float):
-    clip = walk()
+def test_performers_of_different_sizes_are_refused_with_bone_lengths(factor: float):
+    clip = make_walk()
     thigh = clip.skeleton.index("LeftLeg")
     positions = clip.positions.copy()
     positions[:, thigh] *= factor
-    text = refused(RigError, clip, replace(clip, name="other", positions=positions))
+    text = expect_refusal(RigError, clip, replace(clip, name="other", positions=positions))
     length = np.linalg.norm(clip.positions[0, thigh])
     for word in ("'LeftLeg'", "'walk'", "'other'", f"{length:.3f} m", f"{length * factor:.3f} m"):
         assert word in text
 
 
-def test_bones_that_move_by_themselves_and_measuring_noise_are_no_difference():
-    clip = walk()
+def test_sliding_bones_and_noise_do_not_make_skeletons_differ():
+    clip = make_walk()
     positions = clip.positions * np.float32(1.004)
     sliding = clip.skeleton.index("LeftHand")
     positions[:, sliding, 0] += np.linspace(0.1, 0.2, clip.frame_count)
-    assert len(built(clip, replace(clip, name="other", positions=positions)).ranges) == 2
+    assert len(build_database(clip, replace(clip, name="other", positions=positions)).ranges) == 2
 
 
-def test_a_rig_without_feet_is_refused_with_what_is_missing():
-    assert "left foot" in refused(RigError, without(walk(), "Foot", "Toe"))
-    assert built(without(walk(), "Toe")).role_names["left_toe"] == "LeftFoot"
+def test_a_rig_without_feet_is_refused_with_the_missing_role():
+    assert "left foot" in expect_refusal(RigError, remove_bones(make_walk(), "Foot", "Toe"))
+    assert build_database(remove_bones(make_walk(), "Toe")).role_names["left_toe"] == "LeftFoot"
 
 
-def test_features_of_a_leg_that_there_is_not_are_refused():
-    one_legged = without(walk(), "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToe")
-    assert "'left_foot'" in refused(SettingsError, one_legged)
+def test_features_of_a_missing_leg_are_refused():
+    one_legged = remove_bones(make_walk(), "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToe")
+    assert "'left_foot'" in expect_refusal(SettingsError, one_legged)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("what", ["positions", "rotations"])
-def test_a_clip_with_a_number_that_is_not_finite_is_refused_with_bone_and_frame(
-    value: float, what: str
-):
-    clip = walk()
+def test_a_value_that_is_not_finite_is_refused_with_bone_and_frame(value: float, what: str):
+    clip = make_walk()
     array = getattr(clip, what).copy()
     array[77, clip.skeleton.index("Neck"), 1] = value
-    text = refused(MotionDataError, replace(clip, **{what: array}))
+    text = expect_refusal(MotionDataError, replace(clip, **{what: array}))
     for word in ("'Neck'", "'walk'", "77"):
         assert word in text
 
 
-def test_a_file_with_a_channel_that_is_not_a_number_is_refused_with_joint_and_line(tmp_path: Path):
-    bvh.save(walk(), tmp_path / "walk.bvh")
+def test_nan_in_a_file_is_refused_with_joint_and_line(tmp_path: Path):
+    bvh.save(make_walk(), tmp_path / "walk.bvh")
     lines = (tmp_path / "walk.bvh").read_text().splitlines()
     values = lines[-5].split()
     values[4] = "nan"
     lines[-5] = " ".join(values)
     (tmp_path / "walk.bvh").write_text("\n".join(lines))
-    text = refused(MotionDataError, *find_sources([tmp_path]))
+    text = expect_refusal(MotionDataError, *find_sources([tmp_path]))
     for word in ("walk.bvh", "rotation", "'Hips'", str(len(lines) - 4)):
         assert word in text
 
 
 def test_a_text_file_named_bvh_is_refused(tmp_path: Path):
     (tmp_path / "notes.bvh").write_text("buy milk\n")
-    assert "notes.bvh" in refused(MotionDataError, *find_sources([tmp_path]))
+    assert "notes.bvh" in expect_refusal(MotionDataError, *find_sources([tmp_path]))
 
 
-def test_ranges_and_speeds_that_make_no_sense_are_refused():
-    clip = walk()
+def test_invalid_ranges_and_speeds_are_refused():
+    clip = make_walk()
     for start, stop in ((500, None), (40, 40), (40, 30), (0, 0)):
-        assert "'walk'" in refused(SettingsError, Source(clip=clip, start=start, stop=stop))
+        assert "'walk'" in expect_refusal(SettingsError, Source(clip=clip, start=start, stop=stop))
     for wrong in (
         {"start": -3},
         {"stop": -1},
@@ -784,17 +795,19 @@ def test_ranges_and_speeds_that_make_no_sense_are_refused():
             BuildSettings(**wrong)
 
 
-def test_features_may_name_bones_and_those_there_are_not_are_refused():
+def test_features_may_name_bones_and_unknown_bones_are_refused():
     schema = Schema((Feature("bone_position", "LeftHand"),))
-    assert built(walk(), schema=schema).features.shape[0] == 3
-    text = refused(SettingsError, walk(), schema=Schema((Feature("bone_position", "Tail"),)))
+    assert build_database(make_walk(), schema=schema).features.shape[0] == 3
+    text = expect_refusal(
+        SettingsError, make_walk(), schema=Schema((Feature("bone_position", "Tail"),))
+    )
     assert "'Tail'" in text
 
 
 # ---------------------------------------------------------------- lists and folders
 
 
-def test_a_folder_gives_its_files_in_order_and_those_of_folders_below(tmp_path: Path):
+def test_a_folder_gives_its_files_in_order_then_those_of_subfolders(tmp_path: Path):
     (tmp_path / "deeper").mkdir()
     for name in ("b.bvh", "a.BVH", "deeper/c.bvh", "notes.txt", "._b.bvh"):
         (tmp_path / name).write_text("")
@@ -808,7 +821,7 @@ def test_a_folder_gives_its_files_in_order_and_those_of_folders_below(tmp_path: 
     ]
 
 
-def test_folders_and_files_that_are_empty_or_missing_are_named(tmp_path: Path):
+def test_empty_folders_and_missing_files_are_named(tmp_path: Path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SettingsError, match=r"empty.*no \.bvh files"):
         find_sources([tmp_path / "empty"])
@@ -823,9 +836,9 @@ def write_list(folder: Path, data: Any) -> Path:
     return file
 
 
-def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
+def test_a_source_list_describes_how_each_file_is_used(tmp_path: Path):
     (tmp_path / "clips").mkdir()
-    bvh.save(walk(), tmp_path / "clips" / "a.bvh")
+    bvh.save(make_walk(), tmp_path / "clips" / "a.bvh")
     rows = [[0.1 * k, -0.2 * k, 6.0 + 0.01 * k] for k in range(80)]
     file = write_list(
         tmp_path,
@@ -849,7 +862,7 @@ def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
     assert cut.tags == (TagRange("left"), TagRange("slow", 20, 35))
     assert tracked.track is not None
     np.testing.assert_allclose(np.c_[tracked.track.positions, tracked.track.yaw], rows)
-    database = built(plain, cut, tracked)
+    database = build_database(plain, cut, tracked)
     assert [(r.clip, r.mirrored) for r in database.ranges] == [("a", False)] * 3 + [("a", True)]
     assert database.tag_names == ("left", "right", "slow")
 
@@ -887,7 +900,7 @@ def test_a_list_tells_how_each_file_is_used(tmp_path: Path):
         {"file": "a.bvh", "track": [[1, 2, 3], [1, 2]]},
     ],
 )
-def test_a_wrong_entry_of_a_list_is_named_by_its_number(tmp_path: Path, entry: Any):
+def test_an_invalid_entry_of_a_list_is_named_by_its_number(tmp_path: Path, entry: Any):
     (tmp_path / "a.bvh").write_text("")
     file = write_list(tmp_path, [{"file": "a.bvh"}, entry])
     with pytest.raises(SettingsError) as error:
@@ -899,23 +912,26 @@ def test_a_wrong_entry_of_a_list_is_named_by_its_number(tmp_path: Path, entry: A
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", "[]", "3", '"a.bvh"', '[{"file": "a.bvh",}]'])
-def test_a_list_that_is_no_list_is_refused(tmp_path: Path, text: str):
+def test_a_file_that_holds_no_list_is_refused(tmp_path: Path, text: str):
     with pytest.raises(SettingsError, match=r"sources\.json"):
         read_source_list(write_list(tmp_path, text))
 
 
-# ---------------------------------------------------------------- the world does not matter
+# ---------------------------------------------------------------- position and heading
 
 
 @pytest.mark.parametrize("change", ["moved", "turned"])
-def test_features_of_a_database_stay_the_same_when_the_clip_is_moved_and_turned(change: str):
-    clip = walk()
+def test_moving_and_turning_a_clip_keeps_its_features(change: str):
+    clip = make_walk()
     hips = clip.skeleton.index("Hips")
     turn = quat.from_yaw(np.array(2.5 if change == "turned" else 0.0))
     positions, rotations = clip.positions.copy(), clip.rotations.copy()
     positions[:, hips] = quat.mul_vec(turn, positions[:, hips]) + np.array([12.0, -5.0, 0.0])
     rotations[:, hips] = quat.mul(turn, rotations[:, hips])
-    here, there = built(clip), built(replace(clip, positions=positions, rotations=rotations))
+    here, there = (
+        build_database(clip),
+        build_database(replace(clip, positions=positions, rotations=rotations)),
+    )
     np.testing.assert_allclose(there.features, here.features, atol=1e-3)
     np.testing.assert_allclose(there.root_motion, here.root_motion, atol=1e-3)
 
@@ -923,11 +939,11 @@ def test_features_of_a_database_stay_the_same_when_the_clip_is_moved_and_turned(
 # ---------------------------------------------------------------- real motion capture
 
 
-def assert_database_of(sources: list[Source], **settings: Any) -> None:
-    """A database of these files is finite, and its plain half moves as plain forward kinematics of
-    the files does.
+def assert_builds(sources: list[Source], **settings: Any) -> None:
+    """Check that a database of these files is finite, and that its unmirrored part moves as the
+    files do.
     """
-    database = built(*sources, **settings)
+    database = build_database(*sources, **settings)
     assert np.isfinite(database.features).all()
     assert np.isfinite(database.velocities).all()
     assert database.normalization.varies.all()
@@ -939,8 +955,8 @@ def assert_database_of(sources: list[Source], **settings: Any) -> None:
         assert_moves_like(database, bvh.load(source.file), k)
 
 
-def test_real_mocap_with_a_root_at_rest_and_one_that_moves(mocap: Path):
-    """The root of the second file walks along with the hips."""
+def test_real_mocap_with_and_without_a_moving_root(mocap: Path):
+    """In the second file, the root moves along with the hips."""
     names = (
         "walk_normal_001",
         "walk_normal_002",
@@ -949,11 +965,11 @@ def test_real_mocap_with_a_root_at_rest_and_one_that_moves(mocap: Path):
         "walk-left_angry_001",
     )
     sources = find_sources([mocap / "bandai-namco" / f"dataset-1_{name}.bvh" for name in names])
-    assert_database_of(sources, mirror=True)
+    assert_builds(sources, mirror=True)
 
 
 def test_real_mocap_of_a_long_take(mocap: Path):
-    assert_database_of(find_sources([mocap / "lafan1"]))
+    assert_builds(find_sources([mocap / "lafan1"]))
 
 
 def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
@@ -963,7 +979,7 @@ def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
     renamed = good[2].skeleton.with_names(tuple(f"My{name}" for name in good[2].skeleton.names))
     other = replace(good[2], name="other", skeleton=renamed)
     longer = replace(good[2], name="longer", positions=good[2].positions * 2.0)
-    # the odd one is the odd one wherever it stands
+    # a clip that differs from the rest is skipped even if it comes first
     sources = [
         Source(clip=other),
         Source(file=broken),

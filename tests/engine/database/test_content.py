@@ -1,6 +1,4 @@
-"""What the key of a cached database is made of: every setting that decides it, written as it always
-was.
-"""
+"""The content key of a cached database covers every setting that affects it, and keeps its format."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ CHANGED = BuildSettings(
 )
 
 
-def digest(content: dict) -> str:
+def compute_digest(content: dict) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -42,10 +40,10 @@ def digest(content: dict) -> str:
         (CHANGED, True, "251af8bec5817e30"),
     ],
 )
-def test_content_is_that_of_databases_built_before(
+def test_content_of_earlier_databases_stays_the_same(
     settings: BuildSettings, with_files: bool, expected: str
 ):
-    assert digest(settings.get_content(with_files=with_files)) == expected
+    assert compute_digest(settings.get_content(with_files=with_files)) == expected
 
 
 OTHERS = {
@@ -97,7 +95,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(BuildSettings)])
-def test_every_setting_makes_another_content(name: str):
+def test_every_setting_changes_the_content(name: str):
     for value in OTHERS[name]:
         assert replace(CHANGED, **{name: value}).get_content() != CHANGED.get_content(), value
 
@@ -110,10 +108,10 @@ def test_every_setting_makes_another_content(name: str):
         ("schema", Schema),
     ],
 )
-def test_every_setting_of_a_group_is_tried(name: str, group: type):
+def test_every_setting_of_a_group_is_covered(name: str, group: type):
     assert len(OTHERS[name]) == len(fields(group))
 
 
-def test_weights_decide_nothing():
+def test_weights_do_not_change_the_content():
     heavier = replace(CHANGED, schema=CHANGED.schema.with_weights([9.0]))
     assert heavier.get_content() == CHANGED.get_content()

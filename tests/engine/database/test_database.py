@@ -1,6 +1,4 @@
-"""A database is saved and mapped as it was, says where frames come from, and never opens what it
-cannot trust.
-"""
+"""Databases: saving and mapping, the sources of frames, and files that must not be opened."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ except DatabaseError as error:
 
 @pytest.fixture(scope="module")
 def database() -> Database:
-    """A walk with a turn, tagged in parts, its mirror image, and a piece of it as if it were a
-    loop.
-    """
+    """Build a tagged walk with a turn, its mirror image, and a part of it as a loop."""
     clip = perform(
         "walk", [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(0)
     )
@@ -67,8 +63,10 @@ def saved(database: Database, tmp_path: Path) -> Path:
     return file
 
 
-def refused(path: Path, *words: str) -> str:
-    """The sentence with which a file is refused; it names the file and holds these words."""
+def expect_refusal(path: Path, *words: str) -> str:
+    """Load a file that must be refused in one sentence with its name and these words; return the
+    sentence.
+    """
     with pytest.raises(DatabaseError) as error:
         load(path)
     text = str(error.value)
@@ -79,22 +77,22 @@ def refused(path: Path, *words: str) -> str:
     return text
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Save the arrays of a database again after a change to them."""
+def rewrite_arrays(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the arrays of a saved database."""
     arrays = {name: np.array(array) for name, array in map_arrays(path, DatabaseError).items()}
     change(arrays)
     save_arrays(path, arrays, DatabaseError)
 
 
-def with_header(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Save the database again after a change to its header."""
+def rewrite_header(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the header of a saved database."""
 
     def change_header(arrays: dict[str, Any]) -> None:
         header = json.loads(arrays["header"].tobytes())
         change(header)
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
 
-    rewritten(path, change_header)
+    rewrite_arrays(path, change_header)
 
 
 ARRAYS = (
@@ -114,7 +112,7 @@ ARRAYS = (
 # ---------------------------------------------------------------- saving and loading
 
 
-def test_a_database_comes_back_as_it_was(database: Database, saved: Path):
+def test_a_database_survives_saving_and_loading(database: Database, saved: Path):
     loaded = load(saved)
     for name in ARRAYS:
         original, found = getattr(database, name), getattr(loaded, name)
@@ -139,7 +137,7 @@ def test_a_database_comes_back_as_it_was(database: Database, saved: Path):
         )
 
 
-def test_its_arrays_are_mapped_in_place_and_aligned(saved: Path):
+def test_arrays_are_mapped_in_place_and_aligned(saved: Path):
     loaded = load(saved)
     for name in ARRAYS:
         array = getattr(loaded, name)
@@ -149,7 +147,7 @@ def test_its_arrays_are_mapped_in_place_and_aligned(saved: Path):
         assert not array.flags.writeable
 
 
-def test_numpy_reads_it_without_pickles(database: Database, saved: Path):
+def test_numpy_reads_a_database_without_pickles(database: Database, saved: Path):
     with np.load(saved, allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["poses"], database.poses)
         assert {*ARRAYS, "header", "parents", "rest_positions", "rest_rotations"} == set(
@@ -157,13 +155,13 @@ def test_numpy_reads_it_without_pickles(database: Database, saved: Path):
         )
 
 
-def test_what_is_loaded_and_saved_again_is_the_same_file(saved: Path, tmp_path: Path):
+def test_saving_a_loaded_database_gives_the_same_file(saved: Path, tmp_path: Path):
     save(load(saved), tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == saved.read_bytes()
 
 
 @pytest.mark.parametrize("name", ["nowhere/walk.npz", "folder", "read-only.npz", "/proc/walk.npz"])
-def test_a_database_that_cannot_be_saved_says_so_and_leaves_what_was_there(
+def test_a_failed_save_is_reported_and_leaves_existing_files_alone(
     database: Database, tmp_path: Path, name: str
 ):
     (tmp_path / "folder").mkdir()
@@ -175,7 +173,7 @@ def test_a_database_that_cannot_be_saved_says_so_and_leaves_what_was_there(
     assert (tmp_path / "read-only.npz").read_text() == "old"
 
 
-def test_on_a_full_disk_the_old_database_stays(saved: Path):
+def test_a_full_disk_keeps_the_old_database(saved: Path):
     target = saved.with_name("other.npz")
     target.write_text("old")
     done = subprocess.run(
@@ -193,32 +191,30 @@ def test_on_a_full_disk_the_old_database_stays(saved: Path):
     assert sorted(os.listdir(saved.parent)) == ["other.npz", "walk.npz"]
 
 
-# ---------------------------------------------------------------- files that are no database
+# ---------------------------------------------------------------- invalid files
 
 
 def test_a_truncated_database_is_refused(saved: Path):
     whole = saved.read_bytes()
     for length in (0, 30, 1000, len(whole) // 2, len(whole) - 1):
         saved.write_bytes(whole[:length])
-        refused(saved)
+        expect_refusal(saved)
 
 
 def test_other_files_are_refused(tmp_path: Path):
-    refused(tmp_path / "none.npz", "does not exist")
-    refused(tmp_path)
+    expect_refusal(tmp_path / "none.npz", "does not exist")
+    expect_refusal(tmp_path)
     text = tmp_path / "text.npz"
     text.write_text("HIERARCHY\n" * 100)
-    refused(text)
+    expect_refusal(text)
     np.savez(tmp_path / "other.npz", a=np.ones(3))
-    refused(tmp_path / "other.npz", "header")
+    expect_refusal(tmp_path / "other.npz", "header")
     np.savez(tmp_path / "pickled.npz", header=np.array([{"format": "x"}], dtype=object))
-    refused(tmp_path / "pickled.npz")
+    expect_refusal(tmp_path / "pickled.npz")
 
 
 def test_an_array_of_objects_is_never_unpickled(saved: Path):
-    """The file is written as numpy writes one with objects in it; to unpickle this one would end
-    the test run.
-    """
+    """Save objects as numpy does; unpickling this one would end the test run."""
 
     class Bomb:
         def __reduce__(self) -> tuple[Any, ...]:
@@ -227,65 +223,67 @@ def test_an_array_of_objects_is_never_unpickled(saved: Path):
     arrays = {name: np.array(array) for name, array in map_arrays(saved, DatabaseError).items()}
     arrays["bias"] = np.array([Bomb()] * len(arrays["bias"]), dtype=object)
     np.savez(saved, **arrays)
-    refused(saved, "bias")
+    expect_refusal(saved, "bias")
 
 
 @pytest.mark.parametrize("name", [*ARRAYS, "header", "parents", "rest_positions", "rest_rotations"])
-def test_a_missing_array_or_one_of_another_shape_or_type_is_named(saved: Path, name: str):
+def test_a_missing_or_mismatched_array_is_named(saved: Path, name: str):
     whole = saved.read_bytes()
-    rewritten(saved, lambda arrays: arrays.pop(name))
-    refused(saved, f"'{name}'")
+    rewrite_arrays(saved, lambda arrays: arrays.pop(name))
+    expect_refusal(saved, f"'{name}'")
     saved.write_bytes(whole)
-    rewritten(saved, lambda arrays: arrays.update({name: arrays[name][..., None]}))
-    refused(saved, f"'{name}'")
+    rewrite_arrays(saved, lambda arrays: arrays.update({name: arrays[name][..., None]}))
+    expect_refusal(saved, f"'{name}'")
     saved.write_bytes(whole)
-    rewritten(saved, lambda arrays: arrays.update({name: arrays[name].astype(np.int16)}))
-    refused(saved, f"'{name}'")
+    rewrite_arrays(saved, lambda arrays: arrays.update({name: arrays[name].astype(np.int16)}))
+    expect_refusal(saved, f"'{name}'")
     if name != "header":
         saved.write_bytes(whole)
-        rewritten(saved, lambda arrays: arrays.update({name: arrays[name][:-1]}))
-        refused(saved)
+        rewrite_arrays(saved, lambda arrays: arrays.update({name: arrays[name][:-1]}))
+        expect_refusal(saved)
 
 
 def test_another_version_or_format_is_refused(saved: Path):
-    with_header(saved, lambda header: header.update(version=99))
-    refused(saved, "version 99")
-    with_header(saved, lambda header: header.update(format="motion field"))
-    refused(saved, "not a motion-matching database")
-    rewritten(saved, lambda arrays: arrays.update(header=np.frombuffer(b"[1, 2]", np.uint8)))
-    refused(saved, "not a motion-matching database")
-    rewritten(saved, lambda arrays: arrays.update(header=np.frombuffer(b'{"format":', np.uint8)))
-    refused(saved, "header")
+    rewrite_header(saved, lambda header: header.update(version=99))
+    expect_refusal(saved, "version 99")
+    rewrite_header(saved, lambda header: header.update(format="motion field"))
+    expect_refusal(saved, "not a motion-matching database")
+    rewrite_arrays(saved, lambda arrays: arrays.update(header=np.frombuffer(b"[1, 2]", np.uint8)))
+    expect_refusal(saved, "not a motion-matching database")
+    rewrite_arrays(
+        saved, lambda arrays: arrays.update(header=np.frombuffer(b'{"format":', np.uint8))
+    )
+    expect_refusal(saved, "header")
 
 
 @pytest.mark.parametrize(
     "key",
     ["fps", "bones", "end_sites", "roles", "hips_forward", "schema", "ranges", "tags", "settings"],
 )
-def test_a_header_that_lacks_something_or_holds_something_else_is_refused(saved: Path, key: str):
+def test_a_header_with_missing_or_invalid_entries_is_refused(saved: Path, key: str):
     whole = saved.read_bytes()
-    with_header(saved, lambda header: header.pop(key))
-    refused(saved)
+    rewrite_header(saved, lambda header: header.pop(key))
+    expect_refusal(saved)
     for nonsense in (None, 7, ["x"], {"x": 1}):
         saved.write_bytes(whole)
-        with_header(saved, lambda header, value=nonsense: header.update({key: value}))
+        rewrite_header(saved, lambda header, value=nonsense: header.update({key: value}))
         if (key, nonsense) not in (("fps", 7), ("tags", ["x"]), ("settings", {"x": 1})):
-            refused(saved)
+            expect_refusal(saved)
 
 
 def test_roles_and_features_that_do_not_fit_the_skeleton_are_refused(saved: Path):
     whole = saved.read_bytes()
-    with_header(saved, lambda header: header["roles"].update(hips="Tail"))
-    refused(saved, "Tail")
+    rewrite_header(saved, lambda header: header["roles"].update(hips="Tail"))
+    expect_refusal(saved, "Tail")
     saved.write_bytes(whole)
-    with_header(saved, lambda header: header["schema"]["features"][0].update(kind="smell"))
-    refused(saved, "smell")
+    rewrite_header(saved, lambda header: header["schema"]["features"][0].update(kind="smell"))
+    expect_refusal(saved, "smell")
     saved.write_bytes(whole)
-    with_header(saved, lambda header: header["schema"]["features"].pop())
-    refused(saved, "features")
+    rewrite_header(saved, lambda header: header["schema"]["features"].pop())
+    expect_refusal(saved, "features")
 
 
-def test_ranges_must_follow_one_another(saved: Path):
+def test_ranges_that_are_not_consecutive_are_refused(saved: Path):
     whole = saved.read_bytes()
     for change in (
         lambda arrays: arrays["starts"].__setitem__(0, 1),
@@ -294,11 +292,11 @@ def test_ranges_must_follow_one_another(saved: Path):
         lambda arrays: (arrays["stops"].__setitem__(0, 2), arrays["starts"].__setitem__(1, 2)),
     ):
         saved.write_bytes(whole)
-        rewritten(saved, change)
-        refused(saved, "ranges")
+        rewrite_arrays(saved, change)
+        expect_refusal(saved, "ranges")
 
 
-def test_a_header_damaged_anywhere_is_refused_or_understood(saved: Path):
+def test_a_damaged_header_is_refused_or_read(saved: Path):
     whole = bytearray(saved.read_bytes())
     start = whole.index(b'{"format"')
     length = whole.index(b"PK", start) - start
@@ -314,13 +312,13 @@ def test_a_header_damaged_anywhere_is_refused_or_understood(saved: Path):
             continue
 
 
-# ---------------------------------------------------------------- what may be entered
+# ---------------------------------------------------------------- candidates
 
 
-def test_a_search_may_choose_what_has_a_past_and_is_not_near_an_end(database: Database):
-    """The set of features looks a second back: 30 frames; a loop has neither beginning nor end.
+def test_candidates_have_a_past_and_are_not_near_an_end(database: Database):
+    """The features look back one second (30 frames); a loop has neither beginning nor end.
 
-    Before frames that are not to be used, from 100 on, there is an end as well.
+    The `no_use` frames, from 100 on, count as an end too.
     """
     allowed = database.find_candidates(1 / 3)
     excluded = database.make_tag_mask({"no_use"}) | database.make_tag_mask({"no_entry"})
@@ -332,7 +330,7 @@ def test_a_search_may_choose_what_has_a_past_and_is_not_near_an_end(database: Da
     assert excluded.sum() == 2 * (5 + 2)
 
 
-def test_without_past_times_a_range_may_be_entered_from_its_start(database: Database):
+def test_without_past_features_a_range_can_be_entered_at_its_start(database: Database):
     allowed = database.with_schema(load_schema("holden")).find_candidates(0.5)
     stop = int(database.stops[0])
     assert allowed[:60].all()
@@ -340,7 +338,7 @@ def test_without_past_times_a_range_may_be_entered_from_its_start(database: Data
     assert not allowed[stop - 15 : stop].any()
 
 
-def test_guards_longer_than_a_range_leave_nothing_and_do_not_reach_into_the_next(
+def test_a_long_end_guard_excludes_whole_ranges_but_no_loops(
     database: Database,
 ):
     allowed = database.find_candidates(1000.0)
@@ -350,7 +348,7 @@ def test_guards_longer_than_a_range_leave_nothing_and_do_not_reach_into_the_next
     np.testing.assert_array_equal(allowed, expected)
 
 
-def test_frames_are_asked_for_by_all_of_their_tags(database: Database):
+def test_a_tag_mask_selects_frames_with_all_tags(database: Database):
     turning, starting = database.make_tag_mask({"turn_left"}), database.make_tag_mask({"start"})
     assert np.flatnonzero(starting[: database.stops[0]]).tolist() == list(range(20, 50))
     np.testing.assert_array_equal(
@@ -364,7 +362,7 @@ def test_frames_are_asked_for_by_all_of_their_tags(database: Database):
 # ---------------------------------------------------------------- where frames come from
 
 
-def test_a_frame_knows_its_clip_its_frame_there_and_whether_it_is_mirrored(database: Database):
+def test_a_frame_knows_its_clip_its_source_frame_and_mirroring(database: Database):
     names = {(r.clip, r.mirrored): k for k, r in enumerate(database.ranges)}
     walk, mirrored, cycle = (
         int(database.starts[names[key]])
@@ -379,7 +377,7 @@ def test_a_frame_knows_its_clip_its_frame_there_and_whether_it_is_mirrored(datab
     )
 
 
-def test_root_motion_played_from_the_first_frame_of_a_range_is_its_track(database: Database):
+def test_integrated_root_motion_gives_the_track(database: Database):
     motion = database.root_motion / database.fps
     for start, stop in zip(database.starts, database.stops, strict=True):
         place = database.track[start].copy()
@@ -395,12 +393,12 @@ def test_root_motion_played_from_the_first_frame_of_a_range_is_its_track(databas
 
 
 def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
-    """But for the last bit, which depends on where in memory arrays lie."""
+    """Compare except for the last bit, which depends on how arrays lie in memory."""
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
-def test_a_database_with_other_features_equals_one_built_with_them(name: str):
+def test_changed_features_equal_those_of_a_new_build(name: str):
     clip = perform("walk", [Move(2.0, 1.2, turn=30)], 30.0, np.random.default_rng(1))
     sources = [Source(clip=clip), Source(clip=clip, start=60, stop=94, loop=True)]
     first = build(sources, BuildSettings(schema=load_schema("holden"), mirror=True))[0]

@@ -1,4 +1,4 @@
-"""Features against closed-form motion, plain forward kinematics and numpy's statistics."""
+"""Features against closed-form motion, forward kinematics and numpy's statistics."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ BONES = Schema(
 EVERYTHING = Schema(TRAJECTORY.features + BONES.features)
 
 
-def table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
-    """A person on a `track` (N, 3) of x, y, yaw, at rest or with angles `swing` (N,) about X in
-    every joint.
+def make_table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
+    """Put a person on a `track` (N, 3) of x, y, yaw, at rest or with angles `swing` (N,) about X in
+    all joints.
     """
     count = len(track)
     rotations = np.tile(PERSON.rest_rotations, (count, 1, 1))
@@ -80,13 +80,13 @@ def table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
 
 
 def circle(count, fps, radius=1.5, rate=0.9, first=0):
-    """A walk round a circle to the left, facing ahead: x, y, yaw (N, 3)."""
+    """Return a walk around a circle to the left, facing ahead: x, y, yaw (N, 3)."""
     angle = rate * (first + np.arange(count)) / fps
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), angle + np.pi])
 
 
-def wandering(rng, count, fps):
-    """A smooth path that turns and strafes."""
+def make_wandering_track(rng, count, fps):
+    """Make a smooth path that turns and strafes."""
     time = np.arange(count) / fps
     waves = [
         sum(rng.normal() * np.sin(rng.uniform(0.5, 3) * time + rng.uniform(0, 6)) for _ in range(3))
@@ -95,8 +95,8 @@ def wandering(rng, count, fps):
     return np.column_stack([waves[0] + 1.2 * time, waves[1], waves[2] + 40.0])
 
 
-def rows_of(schema, values):
-    """Values (N, T, axes) of every feature by kind, or by (kind, bone)."""
+def split_features(schema, values):
+    """Split values into (N, T, axes) by kind, or by (kind, bone)."""
     result = {}
     for feature, where in zip(schema.features, schema.slices, strict=True):
         block = values[where].T.astype(np.float64)
@@ -108,16 +108,16 @@ def rows_of(schema, values):
 # ---------------------------------------------------------------- schemas
 
 
-def described(name):
+def describe_features(name):
     return [(f.kind, f.bone, f.times, f.weight) for f in load_schema(name).features]
 
 
-def test_holdens_set_has_27_dimensions_and_his_weights():
+def test_the_holden_preset_has_27_dimensions_and_his_weights():
     schema = load_schema("holden")
     assert schema.dimensions == 27
     assert schema.normalization == "feature"
     ahead = pytest.approx((20 / 60, 40 / 60, 60 / 60))
-    assert described("holden") == [
+    assert describe_features("holden") == [
         ("bone_position", "left_foot", (), 0.75),
         ("bone_position", "right_foot", (), 0.75),
         ("bone_velocity", "left_foot", (), 1.0),
@@ -129,11 +129,13 @@ def test_holdens_set_has_27_dimensions_and_his_weights():
     assert (schema.past, schema.future) == (0.0, 1.0)
 
 
-def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredth_a_frame():
+def test_the_notebook_preset_has_33_dimensions_and_decaying_weights():
     schema = load_schema("notebook")
     assert schema.dimensions == 33
     assert schema.normalization == "dimension"
-    bones = {(kind, bone): weight for kind, bone, _, weight in described("notebook") if bone}
+    bones = {
+        (kind, bone): weight for kind, bone, _, weight in describe_features("notebook") if bone
+    }
     assert bones == {
         ("bone_velocity", "hips"): 1.0,
         ("bone_position", "left_foot"): 0.75,
@@ -142,15 +144,17 @@ def test_the_notebooks_set_has_33_dimensions_and_weights_that_fall_by_a_hundredt
         ("bone_velocity", "right_foot"): 1.0,
     }
     ahead = [
-        (kind, times, weight) for kind, bone, times, weight in described("notebook") if not bone
+        (kind, times, weight)
+        for kind, bone, times, weight in describe_features("notebook")
+        if not bone
     ]
     for kind, full in (("trajectory_position", 1.0), ("trajectory_direction", 1.5)):
         found = [(time[0] * 30, weight) for k, time, weight in ahead if k == kind]
         assert found == [pytest.approx((frames, full * 0.99**frames)) for frames in (10, 20, 30)]
 
 
-def test_the_trajectory_ends_with_a_clip_where_the_sources_clamp_it():
-    """Holden's generator and the notebook take the last frame of a range for all after it."""
+def test_presets_hold_the_trajectory_where_their_sources_clamp_it():
+    """Holden's generator and the notebook repeat the last frame of a range beyond its end."""
     beyond = {
         name: load_schema(name).beyond_range
         for name in ("default", "holden", "notebook", "nucl_ai")
@@ -163,7 +167,7 @@ def test_the_trajectory_ends_with_a_clip_where_the_sources_clamp_it():
     }
 
 
-def test_the_nuclai_set_weighs_feet_and_the_trajectory_of_past_and_future():
+def test_the_nucl_ai_preset_weights_feet_and_past_and_future():
     schema = load_schema("nucl_ai")
     weights = {
         (f.kind, f.bone or ("past" if f.times[0] < 0 else "future")): f.weight
@@ -180,15 +184,14 @@ def test_the_nuclai_set_weighs_feet_and_the_trajectory_of_past_and_future():
         ("trajectory_velocity", "future"): 2,
     }
     assert (schema.past, schema.future) == (1.0, 1.0)
-    # three samples of position and velocity of the future: the 18 numbers of the talk, less the
-    # height
+    # three samples of future position and velocity: the talk's 18 numbers without the height
     assert sum(f.dimensions for f in schema.features if f.times and f.times[0] > 0) == 12
 
 
 @pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
-def test_a_shipped_set_fills_its_dimensions_and_survives_json(name):
+def test_a_shipped_preset_fills_its_dimensions_and_survives_json(name):
     schema = load_schema(name)
-    values = compute_features(schema, table(circle(90, 30.0), swing=np.sin(np.arange(90))))
+    values = compute_features(schema, make_table(circle(90, 30.0), swing=np.sin(np.arange(90))))
     assert values.shape == (schema.dimensions, 90)
     assert values.dtype == np.float32
     assert np.isfinite(values).all()
@@ -196,7 +199,7 @@ def test_a_shipped_set_fills_its_dimensions_and_survives_json(name):
     assert schema_from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
 
 
-def test_a_schema_may_come_from_a_file(tmp_path: Path):
+def test_a_schema_can_be_loaded_from_a_file(tmp_path: Path):
     file = tmp_path / "mine.json"
     file.write_text(
         '{"features": [{"kind": "bone_position", "bone": "head", "axes": "xy", "weight": 2}]}'
@@ -234,7 +237,7 @@ def test_a_schema_may_come_from_a_file(tmp_path: Path):
         '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
     ],
 )
-def test_a_wrong_schema_is_named_in_one_sentence(tmp_path: Path, text: str):
+def test_an_invalid_schema_is_refused_in_one_sentence(tmp_path: Path, text: str):
     file = tmp_path / "mine.json"
     file.write_text(text)
     with pytest.raises(SettingsError) as error:
@@ -243,12 +246,12 @@ def test_a_wrong_schema_is_named_in_one_sentence(tmp_path: Path, text: str):
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_preset_is_answered_with_the_known_ones():
+def test_an_unknown_preset_is_reported_with_the_known_ones():
     with pytest.raises(SettingsError, match=r"'holdem'.*holden, notebook, nucl_ai"):
         load_schema("holdem")
 
 
-def test_weights_are_given_one_for_each_feature():
+def test_weights_need_one_value_for_each_feature():
     schema = load_schema("holden").with_weights([2, 2, 0, 0, 1, 3, 0.5])
     assert schema.weights.tolist() == [2] * 6 + [0] * 6 + [1] * 3 + [3] * 6 + [0.5] * 6
     with pytest.raises(SettingsError, match="7 features but 2 weights"):
@@ -270,7 +273,7 @@ def test_bones_are_found_by_role_and_by_name():
         find_role_bone("head", headless, PERSON)
 
 
-def test_every_leg_of_a_rig_with_more_of_them_has_its_roles():
+def test_additional_legs_have_roles():
     arms = [
         Leg(*(PERSON.index(side + part) for part in ("Arm", "ForeArm", "Hand", "Hand")), letter)
         for side, letter in (("Left", "L"), ("Right", "R"))
@@ -280,29 +283,31 @@ def test_every_leg_of_a_rig_with_more_of_them_has_its_roles():
     assert find_role_bone("right2_foot", roles, PERSON) == PERSON.index("RightHand")
 
 
-def test_bone_positions_are_those_of_plain_forward_kinematics_seen_from_the_character():
+def test_bone_positions_match_forward_kinematics_in_character_space():
     rng = np.random.default_rng(1)
-    t = table(wandering(rng, 50, 30.0), swing=np.sin(0.3 * np.arange(50)))
+    t = make_table(make_wandering_track(rng, 50, 30.0), swing=np.sin(0.3 * np.arange(50)))
     _, world = quat.fk(
         t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
     )
     turned_back = Rotation.from_euler("z", -t.track[:, 2])
-    found = rows_of(BONES, compute_features(BONES, t))
+    found = split_features(BONES, compute_features(BONES, t))
     for bone in ("hips", "left_foot", "RightHand"):
         point = world[:, find_role_bone(bone, t.roles, t.skeleton)]
         expected = turned_back.apply(point - np.c_[t.track[:, :2], np.zeros(50)])
         np.testing.assert_allclose(found["bone_position", bone], expected, atol=5e-6)
 
 
-def test_bone_velocities_are_those_of_the_world_seen_from_the_character():
-    t = table(
-        wandering(np.random.default_rng(2), 80, 60.0), 60.0, swing=np.sin(0.2 * np.arange(80))
+def test_bone_velocities_match_the_world_in_character_space():
+    t = make_table(
+        make_wandering_track(np.random.default_rng(2), 80, 60.0),
+        60.0,
+        swing=np.sin(0.2 * np.arange(80)),
     )
     _, world = quat.fk(
         t.rotations.astype(np.float64), t.positions.astype(np.float64), t.skeleton.parents
     )
     turned_back = Rotation.from_euler("z", -t.track[:, 2])
-    found = rows_of(BONES, compute_features(BONES, t))
+    found = split_features(BONES, compute_features(BONES, t))
     for bone in ("hips", "left_foot", "RightHand"):
         velocity = np.gradient(
             world[:, find_role_bone(bone, t.roles, t.skeleton)], 1 / 60.0, axis=0
@@ -312,9 +317,9 @@ def test_bone_velocities_are_those_of_the_world_seen_from_the_character():
         )
 
 
-def test_a_body_carried_round_a_circle_has_the_velocity_of_a_rigid_body():
-    t = table(circle(90, 60.0, radius=1.5, rate=0.9), 60.0)
-    found = rows_of(BONES, compute_features(BONES, t))
+def test_a_rigid_body_on_a_circle_has_rigid_body_velocities():
+    t = make_table(circle(90, 60.0, radius=1.5, rate=0.9), 60.0)
+    found = split_features(BONES, compute_features(BONES, t))
     for bone in ("hips", "left_foot", "RightHand"):
         offset = found["bone_position", bone][0]
         expected = np.array([0.0, -1.5 * 0.9, 0.0]) + 0.9 * np.array([-offset[1], offset[0], 0.0])
@@ -323,28 +328,30 @@ def test_a_body_carried_round_a_circle_has_the_velocity_of_a_rigid_body():
         )
 
 
-def test_velocities_at_the_ends_go_on_as_their_neighbours_change_and_positions_stay():
+def test_velocities_are_extrapolated_at_the_ends_of_a_range():
     time = np.arange(40) / 30.0
     track = np.column_stack([0.3 * time**2, -time - 0.5 * time**2, np.zeros(40)])
     schema = Schema((Feature("bone_velocity", "hips"), Feature("bone_position", "hips")))
-    values = compute_features(schema, table(track))
+    values = compute_features(schema, make_table(track))
     np.testing.assert_allclose(
         values[:3].T, np.column_stack([0.6 * time, -1 - time, 0 * time]), atol=1e-5
     )
     np.testing.assert_allclose(values[3:].T, np.tile(values[3:, 5], (40, 1)), atol=1e-6)
 
 
-def test_the_simulation_bone_itself_is_where_the_character_is():
+def test_the_simulation_bone_is_the_origin_of_the_character():
     schema = Schema(
         (Feature("bone_position", "Simulation"), Feature("bone_velocity", "Simulation"))
     )
-    values = compute_features(schema, table(circle(60, 60.0), 60.0))
+    values = compute_features(schema, make_table(circle(60, 60.0), 60.0))
     np.testing.assert_allclose(values[:3], 0.0, atol=1e-9)
     np.testing.assert_allclose(values[3:].T, np.tile([0.0, -1.35, 0.0], (60, 1)), atol=5e-4)
 
 
-def test_a_feature_of_the_ground_plane_leaves_the_height_out():
-    t = table(wandering(np.random.default_rng(3), 40, 30.0), swing=np.cos(0.3 * np.arange(40)))
+def test_features_in_the_ground_plane_omit_the_height():
+    t = make_table(
+        make_wandering_track(np.random.default_rng(3), 40, 30.0), swing=np.cos(0.3 * np.arange(40))
+    )
     for kind in ("bone_position", "bone_velocity"):
         flat = compute_features(Schema((Feature(kind, "left_foot", axes="xy"),)), t)
         full = compute_features(Schema((Feature(kind, "left_foot"),)), t)
@@ -356,18 +363,22 @@ def test_a_feature_of_the_ground_plane_leaves_the_height_out():
     np.testing.assert_array_equal(full, np.vstack([flat, 0 * flat[:1]]))
 
 
-# ---------------------------------------------------------------- the world does not matter
+# ---------------------------------------------------------------- position and heading
 
 
 @pytest.mark.parametrize("loop", [False, True])
 @pytest.mark.parametrize("beyond", ["extrapolate", "hold"])
-def test_features_stay_the_same_when_the_whole_motion_is_moved_and_turned(loop: bool, beyond: str):
+def test_moving_and_turning_the_motion_keeps_its_features(loop: bool, beyond: str):
     schema = replace(EVERYTHING, beyond_range=beyond)
-    track, swing = wandering(np.random.default_rng(4), 70, 30.0), np.sin(0.3 * np.arange(70))
+    track, swing = (
+        make_wandering_track(np.random.default_rng(4), 70, 30.0),
+        np.sin(0.3 * np.arange(70)),
+    )
     turned = Rotation.from_euler("z", 2.2).apply(np.c_[track[:, :2], np.zeros(70)])
     elsewhere = np.column_stack([turned[:, :2] + [30.0, -12.0], track[:, 2] + 2.2 - 4 * np.pi])
     here, there = (
-        compute_features(schema, table(k, swing=swing, loops=[loop])) for k in (track, elsewhere)
+        compute_features(schema, make_table(k, swing=swing, loops=[loop]))
+        for k in (track, elsewhere)
     )
     np.testing.assert_allclose(there, here, atol=2e-4)
 
@@ -375,20 +386,21 @@ def test_features_stay_the_same_when_the_whole_motion_is_moved_and_turned(loop: 
 @pytest.mark.parametrize(
     "loops", [[False, False, False], [False, True, False], [True, False, True]]
 )
-def test_ranges_know_nothing_of_each_other(loops):
+def test_ranges_are_independent_of_each_other(loops):
     lengths = [40, 33, 60]
     tracks = [
-        wandering(np.random.default_rng(seed), count, 30.0) for seed, count in enumerate(lengths)
+        make_wandering_track(np.random.default_rng(seed), count, 30.0)
+        for seed, count in enumerate(lengths)
     ]
     swings = [np.sin(0.3 * np.arange(count) + count) for count in lengths]
     for beyond in ("extrapolate", "hold"):
         schema = replace(EVERYTHING, beyond_range=beyond)
-        joined = table(
+        joined = make_table(
             np.concatenate(tracks), swing=np.concatenate(swings), lengths=lengths, loops=loops
         )
         together = compute_features(schema, joined)
         apart = [
-            compute_features(schema, table(track, swing=swing, loops=[loop]))
+            compute_features(schema, make_table(track, swing=swing, loops=[loop]))
             for track, swing, loop in zip(tracks, swings, loops, strict=True)
         ]
         np.testing.assert_allclose(together, np.concatenate(apart, axis=1), atol=1e-5)
@@ -398,12 +410,12 @@ def test_ranges_know_nothing_of_each_other(loops):
 
 
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 29.97])
-def test_straight_on_the_trajectory_is_ahead_and_behind_by_speed_times_time(fps):
-    """At 24 fps 0.25 s is a whole number of frames and 1/3 s too, -0.7 s is not."""
+def test_a_straight_trajectory_extends_by_speed_times_time(fps):
+    """At 24 fps, 0.25 s and 1/3 s are whole numbers of frames; -0.7 s is not."""
     distance = 1.3 * np.arange(40) / fps
     yaw = 0.8
     track = np.column_stack([distance * np.sin(yaw), -distance * np.cos(yaw), np.full(40, yaw)])
-    found = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(track, fps)))
+    found = split_features(TRAJECTORY, compute_features(TRAJECTORY, make_table(track, fps)))
     times = np.array(TRAJECTORY.features[0].times)
     expected = np.tile(np.column_stack([0 * times, -1.3 * times]), (40, 1, 1))
     np.testing.assert_allclose(found["trajectory_position"], expected, atol=2e-6)
@@ -416,13 +428,11 @@ def test_straight_on_the_trajectory_is_ahead_and_behind_by_speed_times_time(fps)
 
 
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0])
-def test_round_a_circle_the_trajectory_is_an_arc_also_beyond_both_ends(fps):
-    """Of 1.5 s, a future of one second and a past of 0.7 s leave the range at nearly every
-    frame.
-    """
+def test_a_circular_trajectory_is_an_arc_even_beyond_both_ends(fps):
+    """In 1.5 s, a second of future and 0.7 s of past leave the range at nearly every frame."""
     radius, rate, count = 1.5, 0.9, round(1.5 * fps)
-    found = rows_of(
-        TRAJECTORY, compute_features(TRAJECTORY, table(circle(count, fps, radius, rate), fps))
+    found = split_features(
+        TRAJECTORY, compute_features(TRAJECTORY, make_table(circle(count, fps, radius, rate), fps))
     )
     times = np.array(TRAJECTORY.features[0].times)
     angle = rate * times
@@ -443,10 +453,10 @@ def test_round_a_circle_the_trajectory_is_an_arc_also_beyond_both_ends(fps):
     )
 
 
-def test_a_strafe_has_a_direction_of_its_own():
+def test_a_strafing_trajectory_faces_ahead():
     time = np.arange(60) / 30.0
     track = np.column_stack([1.1 * time, 0 * time, 0 * time])  # to its left, facing -Y
-    found = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(track)))
+    found = split_features(TRAJECTORY, compute_features(TRAJECTORY, make_table(track)))
     times = np.array(TRAJECTORY.features[0].times)
     np.testing.assert_allclose(
         found["trajectory_position"],
@@ -458,15 +468,15 @@ def test_a_strafe_has_a_direction_of_its_own():
     )
 
 
-def test_held_the_trajectory_stays_where_its_range_begins_and_ends():
+def test_a_held_trajectory_stays_at_the_ends_of_its_range():
     fps, count = 30.0, 45
     track = circle(count, fps)
     schema = replace(TRAJECTORY, beyond_range="hold")
-    held = rows_of(schema, compute_features(schema, table(track, fps)))
+    held = split_features(schema, compute_features(schema, make_table(track, fps)))
     padded = np.concatenate(
         [np.repeat(track[:1], 40, axis=0), track, np.repeat(track[-1:], 40, axis=0)]
     )
-    inside = rows_of(TRAJECTORY, compute_features(TRAJECTORY, table(padded, fps)))
+    inside = split_features(TRAJECTORY, compute_features(TRAJECTORY, make_table(padded, fps)))
     for kind in ("trajectory_position", "trajectory_direction"):
         np.testing.assert_allclose(held[kind], inside[kind][40 : 40 + count], atol=1e-5)
     speeds = np.linalg.norm(held["trajectory_velocity"], axis=-1)
@@ -474,8 +484,8 @@ def test_held_the_trajectory_stays_where_its_range_begins_and_ends():
     np.testing.assert_allclose(speeds[:10, 0], 0.0, atol=1e-6)
 
 
-def test_the_ways_beyond_a_range_differ_beyond_it_only():
-    t = table(circle(90, 30.0))
+def test_hold_and_extrapolate_differ_only_beyond_a_range():
+    t = make_table(circle(90, 30.0))
     hold = replace(TRAJECTORY, beyond_range="hold")
     assert np.allclose(
         compute_features(hold, t)[:, 25:55], compute_features(TRAJECTORY, t)[:, 25:55]
@@ -485,9 +495,9 @@ def test_the_ways_beyond_a_range_differ_beyond_it_only():
     )
 
 
-def test_a_whole_number_of_frames_takes_a_frame_as_it_is():
+def test_sampling_at_whole_frames_returns_them_unchanged():
     track = np.random.default_rng(5).normal(size=(50, 3))
-    t = table(track)
+    t = make_table(track)
     np.testing.assert_allclose(sample_track(t, 0.0), track, atol=1e-12)
     np.testing.assert_allclose(sample_track(t, 0.3333333333)[:40], track[10:], atol=1e-7)
     np.testing.assert_allclose(sample_track(t, -0.3333333333)[10:], track[:40], atol=1e-7)
@@ -499,9 +509,9 @@ def test_a_whole_number_of_frames_takes_a_frame_as_it_is():
 # ---------------------------------------------------------------- loops
 
 
-def cyclic(count, lap, fps, radius, first=0):
-    """A circle walked once in `lap` frames with limbs that swing twice in a lap: track and
-    swing.
+def make_cycle(count, lap, fps, radius, first=0):
+    """Return track and swing of a circle walked once in `lap` frames, with limbs that swing twice
+    in a lap.
     """
     frames = first + np.arange(count)
     return circle(count, fps, radius, 2 * np.pi * fps / lap, first), 0.6 * np.sin(
@@ -510,30 +520,30 @@ def cyclic(count, lap, fps, radius, first=0):
 
 
 @pytest.mark.parametrize(("lap", "fps"), [(60, 30.0), (150, 30.0), (13, 30.0), (96, 24.0)])
-def test_a_circle_walked_as_a_loop_equals_the_endless_circle(lap, fps):
+def test_a_circle_as_a_loop_equals_the_endless_circle(lap, fps):
     """A lap of 13 frames is passed more than twice within the second that features look ahead."""
-    endless_track, swing = cyclic(3 * lap + 200, lap, fps, 0.5, first=-100 - lap)
-    endless = compute_features(EVERYTHING, table(endless_track, fps, swing))[
+    endless_track, swing = make_cycle(3 * lap + 200, lap, fps, 0.5, first=-100 - lap)
+    endless = compute_features(EVERYTHING, make_table(endless_track, fps, swing))[
         :, 100 + lap : 100 + 2 * lap
     ]
-    track, swing = cyclic(lap, lap, fps, 0.5)
-    loop = compute_features(EVERYTHING, table(track, fps, swing, loops=[True]))
+    track, swing = make_cycle(lap, lap, fps, 0.5)
+    loop = compute_features(EVERYTHING, make_table(track, fps, swing, loops=[True]))
     np.testing.assert_allclose(loop, endless, atol=3e-4)
 
 
 @pytest.mark.parametrize("lap", [11, 30, 64])
-def test_a_loop_that_travels_and_turns_goes_on_where_it_came_to(lap):
-    """One stride of a walk round a large circle, taken as a loop, is the walk."""
-    endless = compute_features(TRAJECTORY, table(circle(400, 30.0, 4.0, 0.3)))[:, 200 : 200 + lap]
-    loop = compute_features(TRAJECTORY, table(circle(lap, 30.0, 4.0, 0.3), loops=[True]))
+def test_a_loop_that_travels_and_turns_continues_from_its_end(lap):
+    """One stride of a walk on a large circle, taken as a loop, equals the walk."""
+    endless = compute_features(TRAJECTORY, make_table(circle(400, 30.0, 4.0, 0.3)))[
+        :, 200 : 200 + lap
+    ]
+    loop = compute_features(TRAJECTORY, make_table(circle(lap, 30.0, 4.0, 0.3), loops=[True]))
     np.testing.assert_allclose(loop, endless, atol=1e-4)
 
 
-def test_a_loop_is_passed_at_any_time_without_a_slip():
-    """Times that are whole frames up to rounding fall on a lap's first frame or a hair
-    before it.
-    """
-    t = table(circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64), loops=[True])
+def test_a_loop_is_sampled_exactly_at_any_time():
+    """Times that are whole frames up to rounding fall on a lap's first frame or just before it."""
+    t = make_table(circle(64, 30.0, 2.0, 2 * np.pi * 30 / 64), loops=[True])
     for frames in range(-200, 200):
         for time in (
             frames / 30.0,
@@ -545,9 +555,9 @@ def test_a_loop_is_passed_at_any_time_without_a_slip():
             np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_velocities_of_cyclic_values_go_round():
+def test_velocities_of_a_loop_wrap_around():
     wave = np.sin(2 * np.pi * np.arange(40) / 40)
-    t = table(circle(40, 30.0), loops=[True])
+    t = make_table(circle(40, 30.0), loops=[True])
     np.testing.assert_allclose(
         differentiate(wave, t), (np.roll(wave, -1) - np.roll(wave, 1)) * 15.0, atol=1e-12
     )
@@ -556,11 +566,11 @@ def test_velocities_of_cyclic_values_go_round():
     np.testing.assert_allclose(compute_angular_velocity(swing, t), expected, atol=1e-9)
 
 
-def test_angular_velocities_take_the_shorter_way_whatever_the_signs_of_quaternions():
+def test_angular_velocities_do_not_depend_on_quaternion_signs():
     rng = np.random.default_rng(6)
     axis = np.array([0.6, 0.0, 0.8])
     q = quat.from_angle_axis(0.1 * np.arange(30), axis) * rng.choice([-1, 1], (30, 1))
-    t = table(circle(30, 30.0))
+    t = make_table(circle(30, 30.0))
     np.testing.assert_allclose(
         compute_angular_velocity(q, t), np.tile(3.0 * axis, (30, 1)), atol=1e-9
     )
@@ -569,9 +579,9 @@ def test_angular_velocities_take_the_shorter_way_whatever_the_signs_of_quaternio
 # ---------------------------------------------------------------- normalisation and weights
 
 
-def varied(schema, count=300):
-    """Raw values (D, N) with means and deviations of all sizes; the heights of a trajectory are
-    zero, as they are.
+def make_varied_values(schema, count=300):
+    """Make raw values (D, N) with various means and deviations; trajectory heights are zero, as in
+    databases.
     """
     rng = np.random.default_rng(7)
     scale, offset = rng.uniform(0.05, 20, (2, schema.dimensions, 1))
@@ -582,9 +592,9 @@ def varied(schema, count=300):
     return values.astype(np.float32)
 
 
-def test_normalised_per_feature_all_its_dimensions_share_their_mean_deviation():
+def test_per_feature_normalization_shares_the_mean_deviation():
     schema = load_schema("holden")
-    raw = varied(schema).astype(np.float64)
+    raw = make_varied_values(schema).astype(np.float64)
     found = compute_normalization(schema, raw.astype(np.float32)).apply(raw.T, schema.weights)
     for feature, where in zip(schema.features, schema.slices, strict=True):
         block = raw[where]
@@ -594,9 +604,9 @@ def test_normalised_per_feature_all_its_dimensions_share_their_mean_deviation():
         np.testing.assert_allclose(found.T[where], expected, atol=1e-4)
 
 
-def test_normalised_per_dimension_each_has_unit_deviation_times_its_weight():
+def test_per_dimension_normalization_gives_each_weight_as_deviation():
     schema = load_schema("notebook")
-    raw = varied(schema)
+    raw = make_varied_values(schema)
     normalization = compute_normalization(schema, raw)
     found = normalization.apply(raw.T, schema.weights)
     assert normalization.varies.sum() == 27  # the heights of the trajectory are always zero
@@ -607,21 +617,19 @@ def test_normalised_per_dimension_each_has_unit_deviation_times_its_weight():
 
 
 @pytest.mark.parametrize("normalization", ["feature", "dimension"])
-def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
-    """Gliding straight on, nothing varies but rounding; a limb that swings in its plane varies in
-    two axes.
-    """
+def test_constant_dimensions_are_dropped(normalization):
+    """A straight glide varies only by rounding; a limb swinging in its plane varies in two axes."""
     schema = replace(EVERYTHING, normalization=normalization)
     time = np.arange(100) / 30.0
     straight = np.column_stack(
         [3 + 1.3 * time * np.sin(0.8), -1.3 * time * np.cos(0.8), 0.8 + 0 * time]
     )
-    still = compute_features(schema, table(straight))
+    still = compute_features(schema, make_table(straight))
     statistics = compute_normalization(schema, still)
     assert not statistics.varies.any()
     assert np.all(statistics.apply(still.T + 1, schema.weights) == 0)
 
-    swinging = compute_features(schema, table(straight, swing=np.sin(3 * time)))
+    swinging = compute_features(schema, make_table(straight, swing=np.sin(3 * time)))
     statistics = compute_normalization(schema, swinging)
     foot = schema.slices[[f.bone for f in schema.features].index("left_foot")]
     assert statistics.varies[foot].tolist() == [False, True, True]
@@ -635,10 +643,13 @@ def test_constant_dimensions_are_dropped_and_do_not_blow_up(normalization):
     )
 
 
-def test_other_weights_leave_the_raw_features_and_scale_the_normalised_ones():
+def test_weights_scale_normalized_features_but_not_raw_ones():
     schema = load_schema("holden")
     heavier = schema.with_weights([2 * f.weight for f in schema.features])
-    t = table(wandering(np.random.default_rng(8), 100, 30.0), swing=np.sin(0.3 * np.arange(100)))
+    t = make_table(
+        make_wandering_track(np.random.default_rng(8), 100, 30.0),
+        swing=np.sin(0.3 * np.arange(100)),
+    )
     raw = compute_features(schema, t)
     np.testing.assert_array_equal(raw, compute_features(heavier, t))
     statistics = compute_normalization(schema, raw)

@@ -1,6 +1,4 @@
-"""Tags do what they say: excluded frames, preferred ones and loops, against brute force and against
-plain sources.
-"""
+"""Tags: excluded and preferred frames and loops, against brute force and plain sources."""
 
 from __future__ import annotations
 
@@ -35,24 +33,26 @@ EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 
 
 @lru_cache
-def walk(seed: int = 0, name: str = "walk") -> Clip:
+def make_walk(seed: int = 0, name: str = "walk") -> Clip:
     return perform(
         name, [Move(2.0, 1.2), Move(1.5, 1.2, turn=40)], 30.0, np.random.default_rng(seed)
     )
 
 
-def built(*sources: Source, **settings: object) -> Database:
+def build_database(*sources: Source, **settings: object) -> Database:
     return build(sources, BuildSettings(**settings))[0]
 
 
-def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[TrajectoryPoint]:
+def make_trajectory(
+    speed: float, yaw_rate: float, times: tuple[float, ...]
+) -> list[TrajectoryPoint]:
     return [TrajectoryPoint(0.0, -speed * t, yaw_rate * t, 0.0, -speed) for t in times]
 
 
-def full_scan(
+def compute_all_costs(
     method: MotionMatching, goal: Goal, frame: int, schema_weights: np.ndarray
 ) -> np.ndarray:
-    """Cost (N,) in float64 of every frame that may be entered, by the database's arrays alone."""
+    """Compute the cost (N,) in float64 of every frame that may be entered, from the arrays alone."""
     database, raw = method.database, method.database.features[:, frame].astype(np.float64)
     for feature, where in zip(database.schema.features, database.schema.slices, strict=True):
         if feature.kind.startswith("trajectory"):
@@ -72,26 +72,26 @@ def full_scan(
 # ---------------------------------------------------------------- prefer
 
 
-def test_a_preference_lies_on_its_frames_adds_up_and_is_mirrored():
+def test_preferences_cover_their_frames_add_up_and_are_mirrored():
     tags = (
         TagRange("prefer", 20, 60),
         TagRange("prefer", 50, 90, bias=2.0),
         TagRange("curve", 30, 40),
     )
-    database = built(Source(clip=walk(), tags=tags), mirror=True)
-    expected = np.zeros(walk().frame_count, np.float32)
+    database = build_database(Source(clip=make_walk(), tags=tags), mirror=True)
+    expected = np.zeros(make_walk().frame_count, np.float32)
     expected[20:60] += PREFERENCE
     expected[50:90] += 2.0
     np.testing.assert_allclose(database.bias, np.tile(expected, 2))
     assert PREFERENCE < 0
     assert np.flatnonzero(
-        database.make_tag_mask({"prefer"})[: walk().frame_count]
+        database.make_tag_mask({"prefer"})[: make_walk().frame_count]
     ).tolist() == list(range(20, 90))
 
 
 @pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0)])
 @pytest.mark.parametrize("asked", [frozenset(), frozenset({"curve"})])
-def test_with_preferences_the_search_still_finds_the_cheapest_frame(
+def test_the_search_finds_the_cheapest_frame_with_preferences(
     asked: frozenset[str], weights: tuple[float, ...] | None
 ):
     rng = np.random.default_rng(1)
@@ -100,8 +100,8 @@ def test_with_preferences_the_search_still_finds_the_cheapest_frame(
         starts = rng.integers(0, 150, 3).tolist()
         tags = [TagRange("prefer", s, s + 25, bias=float(rng.normal(0, 3))) for s in starts]
         tags += [TagRange("curve", 80, 170), TagRange("no_entry", 95, 99)]
-        sources.append(Source(clip=walk(k, f"walk {k}"), tags=tuple(tags)))
-    database = built(*sources, mirror=True)
+        sources.append(Source(clip=make_walk(k, f"walk {k}"), tags=tuple(tags)))
+    database = build_database(*sources, mirror=True)
     settings = replace(EACH_TICK, weights=weights)
     method = MotionMatching(database, EACH_TICK)
     method.apply(settings)
@@ -110,9 +110,10 @@ def test_with_preferences_the_search_still_finds_the_cheapest_frame(
     for _ in range(60):
         frame = method._frame
         goal = Goal(
-            going(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times), tags=asked
+            make_trajectory(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times),
+            tags=asked,
         )
-        costs = full_scan(method, goal, frame, weighed.weights)
+        costs = compute_all_costs(method, goal, frame, weighed.weights)
         if asked:
             costs[~database.make_tag_mask(asked)] = np.inf
         motion = method.advance(goal)
@@ -124,19 +125,19 @@ def test_with_preferences_the_search_still_finds_the_cheapest_frame(
     assert jumps > 10
 
 
-def test_of_two_equal_clips_the_preferred_one_is_played():
-    first, second = walk(), replace(walk(), name="again")
+def test_the_preferred_one_of_two_equal_clips_is_played():
+    first, second = make_walk(), replace(make_walk(), name="again")
     for preferred in (first, second):
         sources = [
             Source(clip=c, tags=(TagRange("prefer"),) if c is preferred else ())
             for c in (first, second)
         ]
-        database = built(*sources)
+        database = build_database(*sources)
         method = MotionMatching(database, replace(EACH_TICK, surroundings=0.0))
         entered = set()
         for speed in (0.0, 1.2, 0.4, 1.2, 0.0):
             for _ in range(20):
-                motion = method.advance(Goal(going(speed, 0.0, method.trajectory_times)))
+                motion = method.advance(Goal(make_trajectory(speed, 0.0, method.trajectory_times)))
                 if motion.jump is not None:
                     entered.add(database.get_frame_source(motion.frame).clip)
         assert entered == {preferred.name}
@@ -145,9 +146,9 @@ def test_of_two_equal_clips_the_preferred_one_is_played():
 # ---------------------------------------------------------------- excluded frames
 
 
-def test_the_end_guard_holds_before_frames_that_are_not_to_be_used():
-    """Who enters right before them would have to leave again at once."""
-    database = built(Source(clip=walk(), tags=(TagRange("no_use", 100, 110),)))
+def test_the_end_guard_applies_before_no_use_frames():
+    """A jump right before them would have to leave again at once."""
+    database = build_database(Source(clip=make_walk(), tags=(TagRange("no_use", 100, 110),)))
     allowed = database.find_candidates(1 / 3)
     assert not allowed[90:110].any()
     assert allowed[70:90].all()
@@ -155,41 +156,46 @@ def test_the_end_guard_holds_before_frames_that_are_not_to_be_used():
     assert database.find_candidates(0.0)[90:100].all()
 
 
-def test_the_end_guard_goes_round_a_loop_that_has_frames_not_to_be_used():
-    cycle = Source(clip=walk(), start=70, stop=104, loop=True, tags=(TagRange("no_use", 73, 75),))
-    allowed = built(cycle).find_candidates(0.2)  # six frames
+def test_the_end_guard_before_no_use_frames_wraps_around_a_loop():
+    cycle = Source(
+        clip=make_walk(), start=70, stop=104, loop=True, tags=(TagRange("no_use", 73, 75),)
+    )
+    allowed = build_database(cycle).find_candidates(0.2)  # six frames
     assert np.flatnonzero(~allowed).tolist() == [0, 1, 2, 3, 4, 30, 31, 32]
 
 
-def test_frames_that_are_not_to_be_used_have_no_say_in_scales_and_limits():
-    """A glitch that is cut out by a tag leaves the rest as it is without the glitch."""
-    clip = walk()
+def test_no_use_frames_do_not_affect_scales_and_limits():
+    """Excluding a glitch gives the scales and limits of the clip without it."""
+    clip = make_walk()
     positions = clip.positions.copy()
     positions[60:64, 0, 2] += 0.6
     glitch = replace(clip, positions=positions)
     tags = (TagRange("no_use", 50, 75),)
-    clean, tagged = built(Source(clip=clip, tags=tags)), built(Source(clip=glitch, tags=tags))
+    clean, tagged = (
+        build_database(Source(clip=clip, tags=tags)),
+        build_database(Source(clip=glitch, tags=tags)),
+    )
     np.testing.assert_allclose(tagged.limits, clean.limits, rtol=1e-4)
     np.testing.assert_allclose(
         tagged.normalization.deviation, clean.normalization.deviation, rtol=1e-4
     )
-    assert (built(Source(clip=glitch)).limits > 2 * clean.limits).any()
+    assert (build_database(Source(clip=glitch)).limits > 2 * clean.limits).any()
 
 
 # ---------------------------------------------------------------- loops
 
 
-def test_a_range_tagged_as_loop_is_a_cycle_beside_its_clip():
-    clip = walk()
+def test_a_range_tagged_as_loop_becomes_a_range_of_its_own():
+    clip = make_walk()
     tags = (TagRange("early", 10, 20), TagRange("curve", 80, 90), TagRange("loop", 70, 104))
     database, report = build(
-        [Source(clip=clip, tags=tags), Source(clip=walk(1, "other"))], BuildSettings()
+        [Source(clip=clip, tags=tags), Source(clip=make_walk(1, "other"))], BuildSettings()
     )
     assert not [warning for warning in report.warnings if "tag" in warning]
-    plain = built(
+    plain = build_database(
         Source(clip=clip),
         Source(clip=clip, start=70, stop=104, loop=True),
-        Source(clip=walk(1, "other")),
+        Source(clip=make_walk(1, "other")),
     )
     assert database.ranges == plain.ranges
     for name in ("poses", "features", "track", "starts"):
@@ -204,19 +210,19 @@ def test_a_range_tagged_as_loop_is_a_cycle_beside_its_clip():
     ]
 
 
-def test_a_loop_goes_round_for_as_long_as_it_is_wanted():
-    database = built(Source(clip=walk(), tags=(TagRange("loop", 70, 104),)))
+def test_a_loop_repeats_as_long_as_it_is_requested():
+    database = build_database(Source(clip=make_walk(), tags=(TagRange("loop", 70, 104),)))
     method = MotionMatching(database, PerformerSettings(search_interval=10.0))
-    goal = going(1.2, 0.0, method.trajectory_times)
+    goal = make_trajectory(1.2, 0.0, method.trajectory_times)
     method.advance(Goal(goal, jump_to="loop"))
-    frames = [method.advance(Goal(goal)).frame - walk().frame_count for _ in range(100)]
+    frames = [method.advance(Goal(goal)).frame - make_walk().frame_count for _ in range(100)]
     steps = np.diff(frames)
     assert set(steps.tolist()) == {1, -32}
 
 
-def test_a_loop_too_short_for_one_is_left_out_with_its_frames_named():
+def test_a_loop_that_is_too_short_is_skipped_and_reported():
     database, report = build(
-        [Source(clip=walk(), tags=(TagRange("loop", 70, 72),))], BuildSettings()
+        [Source(clip=make_walk(), tags=(TagRange("loop", 70, 72),))], BuildSettings()
     )
     assert len(database.ranges) == 1
     assert report.skipped == (
@@ -247,7 +253,7 @@ def test_a_source_list_gives_preferences_a_strength(tmp_path: Path):
             read_source_list(tmp_path / "list.json")
 
 
-def test_tags_of_clips_come_back_from_their_file(tmp_path: Path):
+def test_tags_survive_saving_and_loading(tmp_path: Path):
     tags = {
         "walk": (TagRange("walk", 3, 90), TagRange("prefer", None, 20, -0.5)),
         "run": (TagRange("no_use"),),
@@ -256,27 +262,25 @@ def test_tags_of_clips_come_back_from_their_file(tmp_path: Path):
     assert load_tags(tmp_path / "tags.json") == tags
 
 
-def test_tags_from_a_file_stand_in_place_of_those_of_their_source():
+def test_tags_from_a_file_replace_those_of_their_source():
     sources = [
-        Source(clip=walk(), start=40, stop=120, tags=(TagRange("curve"),)),
-        Source(clip=walk(1, "other")),
+        Source(clip=make_walk(), start=40, stop=120, tags=(TagRange("curve"),)),
+        Source(clip=make_walk(1, "other")),
     ]
     tags = {"walk": (TagRange("early", 0, 30), TagRange("late", 100))}
     tagged, other = assign_tags(sources, tags)
-    assert tagged.tags == (
-        TagRange("late", 100),
-    )  # the other lies before the frames that are taken
+    assert tagged.tags == (TagRange("late", 100),)  # the other lies before the source's frames
     assert other == sources[1]
     with pytest.raises(SettingsError, match=r"'wlak'.*walk, other"):
         assign_tags(sources, {"wlak": (TagRange("x"),)})
 
 
-def test_tags_of_sources_are_told_by_clip_on_the_frames_that_are_taken():
-    clip = walk()
+def test_tags_of_sources_are_collected_by_clip():
+    clip = make_walk()
     sources = [
         Source(clip=clip, start=40, stop=80, tags=(TagRange("early"), TagRange("x", 50, 60))),
         Source(clip=clip, start=90, tags=(TagRange("late", 20),)),
-        Source(clip=walk(1, "other")),
+        Source(clip=make_walk(1, "other")),
     ]
     tags = collect_tags(sources)
     assert tags == {
@@ -288,9 +292,9 @@ def test_tags_of_sources_are_told_by_clip_on_the_frames_that_are_taken():
         collect_tags([Source(file=Path("a/walk.bvh")), Source(file=Path("b/walk.bvh"))])
 
 
-def test_a_tag_outside_the_frames_in_use_is_left_out_of_the_file(tmp_path: Path):
+def test_tags_outside_the_used_frames_are_not_saved(tmp_path: Path):
     ranges = (TagRange("before", 0, 20), TagRange("inside", 50, 60), TagRange("after", 80, 90))
-    source = Source(clip=walk(), start=30, stop=80, tags=ranges)
+    source = Source(clip=make_walk(), start=30, stop=80, tags=ranges)
     save_tags(collect_tags([source]), tmp_path / "tags.json")
     assert load_tags(tmp_path / "tags.json") == {"walk": (TagRange("inside", 50, 60),)}
 
@@ -305,7 +309,7 @@ def test_a_tag_outside_the_frames_in_use_is_left_out_of_the_file(tmp_path: Path)
         '{"walk": [{"name": "a", "start": 5, "stop": 5}]}',
     ],
 )
-def test_a_file_of_tags_that_is_wrong_is_named(text: str, tmp_path: Path):
+def test_an_invalid_file_of_tags_is_named(text: str, tmp_path: Path):
     (tmp_path / "tags.json").write_text(text)
     with pytest.raises(SettingsError, match=r"tags\.json"):
         load_tags(tmp_path / "tags.json")
