@@ -51,7 +51,7 @@ finally:
 @pytest.fixture(autouse=True)
 def fresh_blender(request: pytest.FixtureRequest) -> None:
     """Start each test that uses Blender with a Blender that no other test has changed."""
-    if needs_blender(request.path) and folder_of(request.path) in BLENDER_FOLDERS:
+    if needs_blender(request.path) and get_folder(request.path) in BLENDER_FOLDERS:
         request.getfixturevalue("registered")
         reset_blender()
 
@@ -154,9 +154,11 @@ def extension_zip(program: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """The packaged extension for this platform and for the Python of the Blender that it is
     installed into.
     """
-    from hosts import Host, zip_for
+    from hosts import Host, build_zip_for
 
-    return zip_for(Host(program, tmp_path_factory.mktemp("asking")), tmp_path_factory.mktemp("zip"))
+    return build_zip_for(
+        Host(program, tmp_path_factory.mktemp("asking")), tmp_path_factory.mktemp("zip")
+    )
 
 
 @pytest.fixture
@@ -201,7 +203,7 @@ class SkipGuard:
                 terminalreporter.line(line)
 
 
-def allowed_skips(text: str) -> list[str]:
+def read_allowed_skips(text: str) -> list[str]:
     """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts
     for nothing.
     """
@@ -227,17 +229,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
-            SkipGuard(allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
+            SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
         )
 
 
-def folder_of(path: Path) -> str:
+def get_folder(path: Path) -> str:
     return path.relative_to(CHECKOUT / "tests").parts[0]
 
 
 @cache
 def needs_blender(path: Path) -> bool:
-    folder = folder_of(path)
+    folder = get_folder(path)
     return folder in INSTALLED_FOLDERS or (
         folder in BLENDER_FOLDERS and bool(IMPORTS_BLENDER.search(path.read_text(encoding="utf-8")))
     )
@@ -255,5 +257,5 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     fixtures = getattr(item, "fixturenames", ())
     if needs_blender(item.path) or {"run_in_blender", "host", "extension_zip"} & set(fixtures):
         item.add_marker("blender")
-    if folder_of(item.path) in INSTALLED_FOLDERS or "mocap" in fixtures:
+    if get_folder(item.path) in INSTALLED_FOLDERS or "mocap" in fixtures:
         item.add_marker("slow")

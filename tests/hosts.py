@@ -146,7 +146,7 @@ class Host:
         return done.stdout
 
 
-def this_platform() -> str:
+def get_platform() -> str:
     """Blender's name of the platform that the tests run on."""
     system = {"Windows": "windows", "Darwin": "macos"}.get(platform.system(), "linux")
     return f"{system}-{'arm64' if platform.machine().lower() in ('arm64', 'aarch64') else 'x64'}"
@@ -168,11 +168,11 @@ def build_zip(folder: Path, *arguments: str) -> list[Path]:
     return sorted(folder.glob("*.zip"))
 
 
-def zip_for(host: Host, folder: Path) -> Path:
+def build_zip_for(host: Host, folder: Path) -> Path:
     """Package the extension for the Python that a Blender runs on: the zip of all Pythons, or one
     for distributions.
     """
     printed = host.run("import sys; print('PYTHON', '{}.{}'.format(*sys.version_info))")
     python = printed.partition("PYTHON ")[2].split()[0]
     pythons = SHIPPED_PYTHONS if python in SHIPPED_PYTHONS else (SHIPPED_PYTHONS[-1], python)
-    return build_zip(folder, "--platform", this_platform(), "--python", ",".join(pythons))[0]
+    return build_zip(folder, "--platform", get_platform(), "--python", ",".join(pythons))[0]

@@ -75,22 +75,22 @@ BLENDER = {
 ENGINE_NEEDS = {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
-def module_of(file: Path) -> tuple[str, ...]:
+def get_module(file: Path) -> tuple[str, ...]:
     """The file's name inside the package: `engine/maths/quat.py` is ("engine", "maths", "quat")."""
     parts = file.relative_to(PACKAGE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def station_of(module: tuple[str, ...]) -> str:
+def get_station(module: tuple[str, ...]) -> str:
     """The key of MAY_IMPORT that a module belongs to."""
     return ".".join(module[:2] if module[:1] == ("engine",) else module[:1])
 
 
-def imports_of(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], bool]]:
+def list_imports(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield what a file imports, also inside functions: the module's parts, and whether it is of
     this package.
     """
-    module = module_of(file)
+    module = get_module(file)
     package = module if file.name == "__init__.py" else module[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -111,8 +111,8 @@ def parse(file: Path) -> ast.Module:
 
 def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     """What is wrong with a file's imports, one sentence each."""
-    station = station_of(module_of(file))
-    skipped = typing_only(tree)
+    station = get_station(get_module(file))
+    skipped = find_typing_only(tree)
     typed = ast.Module(
         [
             node
@@ -124,11 +124,11 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     # settings are typed where the properties are: for a type checker alone, `app` knows them
     exempt = {
         target
-        for target, inside in imports_of(file, typed)
+        for target, inside in list_imports(file, typed)
         if inside and station == "app" and "properties" in target
     }
     wrong = []
-    for target, inside in imports_of(file, tree):
+    for target, inside in list_imports(file, tree):
         name = ".".join(target)
         if not inside and target[0] == PACKAGE.name:
             wrong.append(f"{name} is imported by its absolute name")
@@ -136,14 +136,14 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
             wrong.append(
                 f"the engine imports {name}, which is neither numpy, scipy nor Python's own"
             )
-        elif inside and station_of(target) not in MAY_IMPORT[station] and target not in exempt:
+        elif inside and get_station(target) not in MAY_IMPORT[station] and target not in exempt:
             wrong.append(f"{station or PACKAGE.name} imports {name}")
     return wrong
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_imports_point_one_way(file):
-    assert station_of(module_of(file)) in MAY_IMPORT, "a new station: say here what it may import"
+    assert get_station(get_module(file)) in MAY_IMPORT, "a new station: say here what it may import"
     assert find_wrong_imports(file, parse(file)) == []
 
 
@@ -214,17 +214,17 @@ ROOMS: dict[str, set[str]] = {
 
 def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
     """Name what a file of the scene imports from rooms that it may not know."""
-    room = module_of(file)[1]
+    room = get_module(file)[1]
     return [
         ".".join(target)
-        for target, inside in imports_of(file, tree)
+        for target, inside in list_imports(file, tree)
         if inside and target[0] == "scene" and target[1] not in ROOMS[room]
     ]
 
 
 @pytest.mark.parametrize(
     "file",
-    [file for file in FILES if module_of(file)[0:1] == ("scene",) and len(module_of(file)) > 1],
+    [file for file in FILES if get_module(file)[0:1] == ("scene",) and len(get_module(file)) > 1],
     ids=lambda file: str(file.relative_to(PACKAGE)),
 )
 def test_scene_folders_import_one_way(file):
@@ -246,7 +246,7 @@ def test_a_wrong_import_between_scene_folders_is_reported():
 # No cycle, imports inside functions counted
 
 
-def typing_only(tree: ast.Module) -> set[int]:
+def find_typing_only(tree: ast.Module) -> set[int]:
     """The ids of all nodes that only a type checker reads."""
     blocks = [
         node.body
@@ -259,7 +259,7 @@ def typing_only(tree: ast.Module) -> set[int]:
 def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
     """The modules of the package that a file imports when it runs, also inside functions."""
     tree = parse(file)
-    skipped = typing_only(tree)
+    skipped = find_typing_only(tree)
     kept = ast.Module(
         [
             node
@@ -270,10 +270,10 @@ def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[
     )
     targets = {
         target if target in modules else target[:-1]
-        for target, inside in imports_of(file, kept)
+        for target, inside in list_imports(file, kept)
         if inside
     }
-    return (targets & modules) - {module_of(file)}
+    return (targets & modules) - {get_module(file)}
 
 
 def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
@@ -297,8 +297,8 @@ def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple
 
 
 def test_there_is_no_import_cycle():
-    modules = {module_of(file) for file in FILES}
-    graph = {module_of(file): find_module_imports(file, modules) for file in FILES}
+    modules = {get_module(file) for file in FILES}
+    graph = {get_module(file): find_module_imports(file, modules) for file in FILES}
     # a package that names its modules only, as `app` does, imports none of them
     assert [".".join(module) for module in find_cycle(graph)] == []
 
@@ -400,7 +400,7 @@ def find_unknown_properties(tree: ast.Module, declared: set[str]) -> list[str]:
 
 
 def test_panels_draw_properties_that_exist():
-    trees = {file: parse(file) for file in FILES if station_of(module_of(file)) == "ui"}
+    trees = {file: parse(file) for file in FILES if get_station(get_module(file)) == "ui"}
     declared = {
         node.target.id
         for tree in trees.values()
@@ -416,7 +416,7 @@ def test_panels_draw_properties_that_exist():
     ]
 
 
-def asks_for_version(tree: ast.AST) -> bool:
+def checks_version(tree: ast.AST) -> bool:
     """Tell whether code looks at `bpy.app.version` or a relative of it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("version"):
@@ -431,12 +431,10 @@ def asks_for_version(tree: ast.AST) -> bool:
 
 
 def test_only_listed_modules_check_the_blender_version():
-    asking = [
-        file.relative_to(PACKAGE).as_posix() for file in FILES if asks_for_version(parse(file))
-    ]
+    asking = [file.relative_to(PACKAGE).as_posix() for file in FILES if checks_version(parse(file))]
     # registering, which gives properties their options, does without the scene
     assert set(asking) <= {"scene/blender/actions.py", "ui/typed_properties.py"}
-    assert asks_for_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))
+    assert checks_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))
 
 
 # A finder ahead of all others that refuses the modules named on the command line, below them too.
@@ -454,9 +452,9 @@ sys.meta_path.insert(0, Blocked())
 def test_package_engine_and_command_line_import_without_blender():
     without_blender = {"", "api", "cli", "commands", "engine", *ENGINE}
     modules = [
-        ".".join([PACKAGE.name, *module_of(file)])
+        ".".join([PACKAGE.name, *get_module(file)])
         for file in FILES
-        if station_of(module_of(file)) in without_blender
+        if get_station(get_module(file)) in without_blender
     ]
     assert "motion_matching.cli" in modules
     script = (

@@ -19,7 +19,7 @@ import pytest
 import build
 from building import environments, pins
 from building.environments import Environment
-from tests.conftest import CHECKOUT, allowed_skips
+from tests.conftest import CHECKOUT, read_allowed_skips
 
 BUILD = CHECKOUT / "build.py"
 
@@ -139,7 +139,7 @@ def test_every_pin_covers_each_blender():
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+def empty_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """An environment in an empty folder, with one pin that all have already: no network is
     needed.
     """
@@ -152,9 +152,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
 
 
 @pytest.mark.slow
-def test_an_interrupted_set_up_is_repaired_and_a_complete_one_kept(elsewhere, monkeypatch, capsys):
+def test_an_interrupted_set_up_is_repaired_and_a_complete_one_kept(
+    empty_environment, monkeypatch, capsys
+):
     blender, _ = environments.choose_python()
-    leftover = elsewhere.folder / "half-unpacked"
+    leftover = empty_environment.folder / "half-unpacked"
     run_quietly = environments.run_quietly
 
     def interrupted(command, advice):
@@ -166,23 +168,23 @@ def test_an_interrupted_set_up_is_repaired_and_a_complete_one_kept(elsewhere, mo
     monkeypatch.setattr(environments, "run_quietly", interrupted)
     assert build.main(["lint"]) == 130
     assert leftover.exists()
-    assert not elsewhere.is_complete(blender)
+    assert not empty_environment.is_complete(blender)
 
     monkeypatch.setattr(environments, "run_quietly", run_quietly)
-    elsewhere.set_up()
-    assert elsewhere.is_complete(blender)
+    empty_environment.set_up()
+    assert empty_environment.is_complete(blender)
     assert not leftover.exists()
     assert capsys.readouterr().out.count("Setting up") == 2
-    command = [elsewhere.python, "-c", "import sys; print(sys.prefix)"]
-    assert Path(subprocess.check_output(command, text=True).strip()) == elsewhere.folder
+    command = [empty_environment.python, "-c", "import sys; print(sys.prefix)"]
+    assert Path(subprocess.check_output(command, text=True).strip()) == empty_environment.folder
 
     leftover.write_text("kept by a run that finds everything in place")
-    elsewhere.set_up()
+    empty_environment.set_up()
     assert leftover.exists()
     assert capsys.readouterr().out == ""
 
-    elsewhere.python.unlink()
-    assert not elsewhere.is_complete(blender), "the Python it was made from may be gone"
+    empty_environment.python.unlink()
+    assert not empty_environment.is_complete(blender), "the Python it was made from may be gone"
 
 
 def test_each_blender_has_its_own_environment(tmp_path):
@@ -190,19 +192,19 @@ def test_each_blender_has_its_own_environment(tmp_path):
     assert len(folders) == 1 + len(pins.BLENDERS)
 
 
-def test_changed_pins_make_a_set_up_incomplete(elsewhere, monkeypatch):
-    elsewhere.python.parent.mkdir(parents=True)
-    elsewhere.python.write_text("")
-    elsewhere.stamp.write_text(environments.make_stamp("5.0"))
-    assert elsewhere.is_complete("5.0")
-    assert not elsewhere.is_complete("5.2")
+def test_changed_pins_make_a_set_up_incomplete(empty_environment, monkeypatch):
+    empty_environment.python.parent.mkdir(parents=True)
+    empty_environment.python.write_text("")
+    empty_environment.stamp.write_text(environments.make_stamp("5.0"))
+    assert empty_environment.is_complete("5.0")
+    assert not empty_environment.is_complete("5.2")
     monkeypatch.setattr(
         environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, "1.0"), "another"),)
     )
-    assert not elsewhere.is_complete("5.0")
+    assert not empty_environment.is_complete("5.0")
 
 
-def test_two_runs_at_once_set_up_once(elsewhere, monkeypatch, capsys):
+def test_two_runs_at_once_set_up_once(empty_environment, monkeypatch, capsys):
     made = []
     first_is_in, second_waits = threading.Event(), threading.Event()
 
@@ -216,10 +218,10 @@ def test_two_runs_at_once_set_up_once(elsewhere, monkeypatch, capsys):
         Environment, "is_complete", lambda environment, blender: second_waits.is_set()
     )
     monkeypatch.setattr(environments.time, "sleep", lambda seconds: second_waits.set())
-    first = threading.Thread(target=elsewhere.set_up)
+    first = threading.Thread(target=empty_environment.set_up)
     first.start()
     assert first_is_in.wait(30)
-    elsewhere.set_up()
+    empty_environment.set_up()
     first.join(30)
     assert len(made) == 1
     assert "waiting" in capsys.readouterr().out
@@ -228,13 +230,13 @@ def test_two_runs_at_once_set_up_once(elsewhere, monkeypatch, capsys):
 @pytest.mark.skipif(
     os.name == "nt", reason="writes a shell script that stands for a Python without venv"
 )
-def test_a_python_without_venv_gets_the_missing_packages_name(elsewhere):
-    python = elsewhere.root / "python"
+def test_a_python_without_venv_gets_the_missing_packages_name(empty_environment):
+    python = empty_environment.root / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
     with pytest.raises(environments.BuildError, match=r"install the package python3\.11-venv"):
-        elsewhere.make("5.0", str(python))
-    assert not elsewhere.is_complete("5.0")
+        empty_environment.make("5.0", str(python))
+    assert not empty_environment.is_complete("5.0")
 
 
 def test_a_failed_step_prints_its_last_lines_and_one_sentence():
@@ -246,16 +248,18 @@ def test_a_failed_step_prints_its_last_lines_and_one_sentence():
     assert len(lines) < 20
 
 
-def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
+def test_exit_codes_are_forwarded(empty_environment, monkeypatch):
     monkeypatch.setattr(
         Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable)
     )
-    (elsewhere.root / "tests").mkdir()
-    (elsewhere.root / "tests" / "benchmarks.py").write_text("import sys; sys.exit(len(sys.argv))")
+    (empty_environment.root / "tests").mkdir()
+    (empty_environment.root / "tests" / "benchmarks.py").write_text(
+        "import sys; sys.exit(len(sys.argv))"
+    )
     assert build.main(["bench"]) == 1
     assert build.main(["bench", "search", "tick"]) == 3
     if os.name != "nt":
-        (elsewhere.root / "tests" / "benchmarks.py").write_text(
+        (empty_environment.root / "tests" / "benchmarks.py").write_text(
             "import os; os.kill(os.getpid(), 9)"
         )
         assert build.main(["bench"]) == 137
@@ -263,7 +267,7 @@ def test_exit_codes_are_forwarded(elsewhere, monkeypatch):
 
 def test_an_allowed_skip_needs_a_reason():
     text = "# a comment — of two parts\n\nno device — there is none here\nbecause\n — why\n"
-    assert allowed_skips(text) == ["no device"]
+    assert read_allowed_skips(text) == ["no device"]
 
 
 SKIPPING = """

@@ -88,7 +88,7 @@ def one_clip(demo: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def sentence(capsys: pytest.CaptureFixture[str]) -> str:
+def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
     """The error that was printed: one sentence on one line, and nothing else anywhere."""
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -99,7 +99,7 @@ def sentence(capsys: pytest.CaptureFixture[str]) -> str:
     return text
 
 
-def listing(folder: Path) -> dict[str, bytes | None]:
+def list_files(folder: Path) -> dict[str, bytes | None]:
     """All that lies in a folder, with the content of small files."""
     small = 1_000_000
     return {
@@ -110,7 +110,7 @@ def listing(folder: Path) -> dict[str, bytes | None]:
     }
 
 
-def world(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
+def load_world_positions(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
     """Bone names and world positions (F, B, 3) in metres of a BVH file in centimetres."""
     clip = bvh.load(file, scale=0.01)
     return clip.skeleton.names, clip.compute_world()[1]
@@ -191,7 +191,10 @@ def test_a_takes_bvh_has_the_units_and_axes_of_its_sources(
 ) -> None:
     take, source = tmp_path / "take.bvh", next((demo / "clips").glob("*.bvh"))
     assert run("take", walk, "--script", "square", "--seconds", 3, "--bvh", take, "--quiet") == 0
-    (names, places), (source_names, source_places) = world(take), world(source)
+    (names, places), (source_names, source_places) = (
+        load_world_positions(take),
+        load_world_positions(source),
+    )
     assert names == source_names
     lines, source_lines = (
         file.read_text().partition("MOTION")[0].splitlines() for file in (take, source)
@@ -223,8 +226,8 @@ def test_real_mocap_needs_no_options(
     assert f"of {clips} clip" in capsys.readouterr().out
     assert run("take", database, "--seconds", 3, "--bvh", take, "--quiet") == 0
     (names, places), (source_names, _) = (
-        world(take),
-        world(next((mocap / recordings).glob("*.bvh"))),
+        load_world_positions(take),
+        load_world_positions(next((mocap / recordings).glob("*.bvh"))),
     )
     assert names == source_names
     assert np.median(places[..., 2].max(axis=1)) == pytest.approx(
@@ -505,33 +508,33 @@ def test_full_synchronization_puts_both_at_the_simulation_object(
 # ------------------------------------------------------------ what is wrong is told in one sentence
 
 
-def empty_folder(folder: Path) -> list[object]:
+def make_empty_folder(folder: Path) -> list[object]:
     (folder / "clips").mkdir()
     return [folder / "clips"]
 
 
-def text_named_bvh(folder: Path) -> list[object]:
+def make_text_named_bvh(folder: Path) -> list[object]:
     (folder / "notes.bvh").write_text("Remember to record some walking.\n")
     return [folder / "notes.bvh"]
 
 
-def only_short_clips(folder: Path) -> list[object]:
+def make_short_clips(folder: Path) -> list[object]:
     for file in (folder / "one clip").iterdir():
         bvh.save(bvh.load(file).crop(0, 25), file)
     return [folder / "one clip"]
 
 
-def mixed_skeletons(folder: Path) -> list[object]:
-    return [folder / "one clip", *no_feet(folder)]
+def make_mixed_skeletons(folder: Path) -> list[object]:
+    return [folder / "one clip", *make_clips_without_feet(folder)]
 
 
-def no_feet(folder: Path) -> list[object]:
+def make_clips_without_feet(folder: Path) -> list[object]:
     rows = "".join(f"0 0 0 0 0 {i % 30} {i % 40} 0 0 {i % 20} 0 0\n" for i in range(90))
     (folder / "tentacle.bvh").write_text(TENTACLE + rows)
     return [folder / "tentacle.bvh"]
 
 
-def nan_in_a_channel(folder: Path) -> list[object]:
+def make_clip_with_nan(folder: Path) -> list[object]:
     [file] = (folder / "one clip").iterdir()
     lines = file.read_text().splitlines()
     lines[-50] = lines[-50].replace(lines[-50].split()[7], "nan", 1)
@@ -539,11 +542,11 @@ def nan_in_a_channel(folder: Path) -> list[object]:
     return [file]
 
 
-def no_such_file(folder: Path) -> list[object]:
+def name_missing_file(folder: Path) -> list[object]:
     return [folder / "nothing.bvh"]
 
 
-def list_of_nothing(folder: Path) -> list[object]:
+def make_empty_list(folder: Path) -> list[object]:
     (folder / "sources.json").write_text('[{"file": "gone.bvh"}]')
     return [folder / "sources.json"]
 
@@ -551,14 +554,14 @@ def list_of_nothing(folder: Path) -> list[object]:
 @pytest.mark.parametrize(
     ("prepare", "culprit", "advice"),
     [
-        (empty_folder, "clips", "give a folder with motion capture"),
-        (text_named_bvh, "notes.bvh", "should be HIERARCHY"),
-        (only_short_clips, "short", "longer"),
-        (mixed_skeletons, "'tentacle'", "build a database for each"),
-        (no_feet, "legs", "name hips, thighs, shins and feet"),
-        (nan_in_a_channel, "walk_curves.bvh", "repair or delete that line"),
-        (no_such_file, "nothing.bvh", "give a .bvh file"),
-        (list_of_nothing, "gone.bvh", "relative to the list"),
+        (make_empty_folder, "clips", "give a folder with motion capture"),
+        (make_text_named_bvh, "notes.bvh", "should be HIERARCHY"),
+        (make_short_clips, "short", "longer"),
+        (make_mixed_skeletons, "'tentacle'", "build a database for each"),
+        (make_clips_without_feet, "legs", "name hips, thighs, shins and feet"),
+        (make_clip_with_nan, "walk_curves.bvh", "repair or delete that line"),
+        (name_missing_file, "nothing.bvh", "give a .bvh file"),
+        (make_empty_list, "gone.bvh", "relative to the list"),
     ],
 )
 def test_unusable_sources_are_reported(
@@ -570,12 +573,12 @@ def test_unusable_sources_are_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sources = prepare(tmp_path)
-    before = listing(tmp_path)
+    before = list_files(tmp_path)
     assert run("build", *sources, "-o", tmp_path / "walk.npz") == 1
-    text = sentence(capsys)
+    text = read_sentence(capsys)
     assert culprit in text
     assert advice in text
-    assert listing(tmp_path) == before
+    assert list_files(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -605,13 +608,13 @@ def test_invalid_build_options_are_reported(
 ) -> None:
     (tmp_path / "locked.npz").write_text("kept")
     (tmp_path / "locked.npz").chmod(0o444)
-    before = listing(tmp_path)
+    before = list_files(tmp_path)
     given = [option.format(folder=tmp_path) for option in options]
     assert run("build", one_clip, "-o", tmp_path / "walk.npz", *given) == 1
-    text = sentence(capsys)
+    text = read_sentence(capsys)
     assert culprit in text
     assert advice in text
-    assert listing(tmp_path) == before
+    assert list_files(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -689,40 +692,40 @@ def test_invalid_take_options_are_reported(
     performance.save(wanted, tmp_path / "kept.json")
     broken = json.loads((tmp_path / "kept.json").read_text()) | {"settings": {"weights": 5}}
     (tmp_path / "broken.json").write_text(json.dumps(broken))
-    before = listing(tmp_path)
+    before = list_files(tmp_path)
     given = [option.format(folder=tmp_path) for option in options]
     assert run("take", walk, "--bvh", tmp_path / "take.bvh", *given) == 1
-    text = sentence(capsys)
+    text = read_sentence(capsys)
     assert culprit in text
     assert advice in text
-    assert listing(tmp_path) == before
+    assert list_files(tmp_path) == before
 
 
-def gone(file: Path) -> Path:
+def name_missing_database(file: Path) -> Path:
     return file.with_name("gone.npz")
 
 
-def cut_short(file: Path) -> Path:
+def truncate_database(file: Path) -> Path:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     return file
 
 
-def other_arrays(file: Path) -> Path:
+def save_other_arrays(file: Path) -> Path:
     np.savez(file, heights=np.zeros(3))
     return file
 
 
-def a_folder(file: Path) -> Path:
+def make_folder(file: Path) -> Path:
     return file.parent
 
 
 @pytest.mark.parametrize(
     ("prepare", "advice"),
     [
-        (gone, "make it first"),
-        (cut_short, "make it again"),
-        (other_arrays, "make it again"),
-        (a_folder, "make one from it"),
+        (name_missing_database, "make it first"),
+        (truncate_database, "make it again"),
+        (save_other_arrays, "make it again"),
+        (make_folder, "make one from it"),
     ],
 )
 @pytest.mark.parametrize("command", ["take", "inspect"])
@@ -735,13 +738,13 @@ def test_unusable_databases_are_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     database = prepare(Path(shutil.copy(walk, tmp_path)))
-    before = listing(tmp_path)
+    before = list_files(tmp_path)
     extra = ["--bvh", tmp_path / "take.bvh"] if command == "take" else []
     assert run(command, database, *extra) == 1
-    text = sentence(capsys)
+    text = read_sentence(capsys)
     assert str(database) in text
     assert advice in text
-    assert listing(tmp_path) == before
+    assert list_files(tmp_path) == before
 
 
 FULL_DISK = """
@@ -840,7 +843,7 @@ def test_ctrl_c_ends_a_command_at_any_stage(
     elif stage == "Writing clips":
         command = ["demo-clips", folder]
     assert run(*command) == 130
-    assert "nothing is half-written" in sentence(capsys)
+    assert "nothing is half-written" in read_sentence(capsys)
     assert list(folder.iterdir()) == []
 
 
@@ -863,8 +866,8 @@ def test_ctrl_c_during_writing_keeps_the_old_file(
         ["build", one_clip, "-o"] if what == "walk.npz" else ["take", walk, "--seconds", 1, "--bvh"]
     )
     assert run(*command, folder / what) == 130
-    sentence(capsys)
-    assert listing(folder) == {what: b"the old one"}
+    read_sentence(capsys)
+    assert list_files(folder) == {what: b"the old one"}
 
 
 ENDED = """
@@ -940,7 +943,7 @@ def test_quiet_commands_print_nothing_but_errors(
     printed = capsys.readouterr()
     assert printed.out == printed.err == ""
     assert run("inspect", tmp_path / "gone.npz", "--quiet") == 1
-    assert "gone.npz" in sentence(capsys)
+    assert "gone.npz" in read_sentence(capsys)
 
 
 def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
@@ -995,7 +998,7 @@ def test_the_help_lists_all_choices(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"--contacts {{{','.join(contacts.PRESETS)}}}" in text
 
 
-def manual() -> str:
+def read_manual() -> str:
     """All pages of the manual, one after the other."""
     return "\n".join(
         page.read_text(encoding="utf-8") for page in sorted((CHECKOUT / "docs").glob("*.md"))
@@ -1003,7 +1006,7 @@ def manual() -> str:
 
 
 def test_the_manual_explains_every_command_option_script_preset_and_setting() -> None:
-    pages = manual()
+    pages = read_manual()
     [commands] = (
         action for action in arguments.build_parser()._actions if action.dest == "command"
     )
@@ -1029,7 +1032,7 @@ def test_the_manual_explains_every_command_option_script_preset_and_setting() ->
 
 
 def test_commands_in_the_manual_parse() -> None:
-    shown = re.findall(r"^ *[\w./]+ -m motion_matching (.*)", manual(), re.MULTILINE)
+    shown = re.findall(r"^ *[\w./]+ -m motion_matching (.*)", read_manual(), re.MULTILINE)
     assert len(shown) >= 2
     for line in shown:
         arguments.build_parser().parse_args(shlex.split(line))

@@ -31,7 +31,7 @@ def run(*args: object) -> int:
     return main([str(arg) for arg in args])
 
 
-def sentence(capsys: pytest.CaptureFixture[str]) -> str:
+def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1, printed.err
     return printed.err.strip()
@@ -98,7 +98,7 @@ def test_a_training_is_plotted(
     """Also of what is trained already; another kind of file is refused before the work."""
     command = ("train", walk, *QUICK, "-o", tmp_path / "field.npz")
     assert run(*command, "--plot", tmp_path / "plot.png") != 0
-    assert ".svg" in sentence(capsys)
+    assert ".svg" in read_sentence(capsys)
     assert run(*command) == 0
     assert run(*command, "--plot", tmp_path / "plot.svg") == 0
     assert "plot.svg" in capsys.readouterr().out
@@ -236,7 +236,7 @@ def test_each_controller_and_control_mode_gives_another_take(
     assert len({(tmp_path / f"{i}.bvh").read_bytes() for i in range(3)}) == 3
 
 
-def stopped_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def stop_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C once so much of a stage is done."""
 
     def press(self: object, now: str, part: float | None = None) -> None:
@@ -259,7 +259,7 @@ def test_ctrl_c_keeps_progress_and_the_same_command_resumes(
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     with pytest.MonkeyPatch.context() as patch:
-        stopped_at(stage, share, patch)
+        stop_at(stage, share, patch)
         assert run(*command) == 130
     assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
     assert "the same command goes on" in capsys.readouterr().out
@@ -276,7 +276,7 @@ def test_ctrl_c_keeps_progress_and_the_same_command_resumes(
         )
         == 1
     )
-    assert "stopped before its end" in sentence(capsys)
+    assert "stopped before its end" in read_sentence(capsys)
     assert run(*command) == 0
     assert "are done already" in capsys.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["field.npz"]
@@ -323,7 +323,7 @@ def test_a_field_of_another_version_is_trained_again(
         )
         == 1
     )
-    assert "train it again" in sentence(capsys)
+    assert "train it again" in read_sentence(capsys)
     assert run(*command) == 0
     np.testing.assert_array_equal(
         value_function.load(tmp_path / "field.npz").values, value_function.load(field).values
@@ -337,14 +337,14 @@ def test_a_stopped_training_that_cannot_resume_must_be_removed(
     """To train again is what was just asked for."""
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     with earlier_version() as patch:
-        stopped_at("Training", 0.5, patch)
+        stop_at("Training", 0.5, patch)
         assert run(*command) == 130
     stopped = tmp_path / "field.unfinished.npz"
     if kept == "damaged":
         stopped.write_bytes(stopped.read_bytes()[:100])
     capsys.readouterr()
     assert run(*command) == 1
-    told = sentence(capsys)
+    told = read_sentence(capsys)
     assert f"{stopped} holds a training that cannot be resumed" in told
     assert "remove the file" in told
     assert "train it again" not in told
@@ -418,12 +418,12 @@ def test_another_stopped_training_is_not_replaced(
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     unfinished = tmp_path / "field.unfinished.npz"
     with pytest.MonkeyPatch.context() as patch:
-        stopped_at("Looking where actions lead", 0.3, patch)
+        stop_at("Looking where actions lead", 0.3, patch)
         assert run(*command) == 130
     kept = unfinished.read_bytes()
     capsys.readouterr()
     assert run(*command, *other) == 1
-    said = sentence(capsys)
+    said = read_sentence(capsys)
     assert f"{unfinished} holds another training that was stopped" in said
     assert "choose another -o" in said
     assert list(tmp_path.iterdir()) == [unfinished]
@@ -439,7 +439,7 @@ def test_ctrl_c_keeps_a_trained_field_unchanged(
 ) -> None:
     file = tmp_path / "field.npz"
     shutil.copy(field, file)
-    stopped_at("Training", 0.5, monkeypatch)
+    stop_at("Training", 0.5, monkeypatch)
     assert run("train", walk, "--task", "direction", *QUICK, "-o", file) == 130
     capsys.readouterr()
     assert file.read_bytes() == field.read_bytes()
@@ -463,7 +463,7 @@ def test_a_field_of_another_database_is_refused(
     other = tmp_path / "other.npz"
     assert run("build", walk.parent / "walk.bvh", "-o", other, "--quiet") == 0
     assert run("take", other, "--controller", "field", "--field", field, "--seconds", 1) == 1
-    said = sentence(capsys)
+    said = read_sentence(capsys)
     assert str(field) in said
     assert "train it again" in said
 
@@ -504,7 +504,7 @@ def test_field_errors_are_reported_in_one_sentence(
     before = walk.read_bytes()
     files = {"WALK": walk, "FIELD": field, "CLIP": walk.parent / "walk.bvh"}
     assert run(*(files.get(word, word) for word in words)) == 1
-    assert part in sentence(capsys)
+    assert part in read_sentence(capsys)
     assert list(tmp_path.iterdir()) == []
     assert walk.read_bytes() == before
 

@@ -25,7 +25,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading.tag_markers import read_tags
 from motion_matching.ui import presets
-from tests.ui.every_property import differences, leaves
+from tests.ui.every_property import find_differences, list_leaves
 
 BEFORE = Path(__file__).parent / "data" / "before"
 PERFORMER = json.loads((BEFORE / "performer.json").read_text(encoding="utf-8"))
@@ -60,7 +60,7 @@ def open_object(path: Path, name: str) -> bpy.types.Object:
 
 
 def read_values(obj: bpy.types.Object) -> dict[str, object]:
-    return json.loads(json.dumps(dict(leaves(obj.motion_matching))))
+    return json.loads(json.dumps(dict(list_leaves(obj.motion_matching))))
 
 
 def read_curves(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
@@ -95,11 +95,11 @@ def test_every_property_keeps_its_saved_value(folder):
     before = json.loads((folder / "every_property.json").read_text(encoding="utf-8"))
     obj = open_object(folder / "every_property.blend", "Filled")
     assert len(before) > 150
-    assert differences(before, read_values(obj)) == {}
+    assert find_differences(before, read_values(obj)) == {}
 
 
 def test_settings_of_a_character_are_read_as_before(performer):
-    assert differences(PERFORMER["properties"], read_values(performer)) == {}
+    assert find_differences(PERFORMER["properties"], read_values(performer)) == {}
     database = run_to_end(build.load_or_build_steps(performer))
     now = settings.get_performer_settings(performer, database).to_dict()
     assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"]

@@ -116,7 +116,7 @@ except ModuleNotFoundError:
 
 
 @pytest.fixture(autouse=True)
-def watched():
+def watch_traces():
     watch()
     yield
     give_back()

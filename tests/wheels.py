@@ -12,14 +12,14 @@ from tests.conftest import CHECKOUT
 THIS = ".".join(version("bpy").split(".")[:2])
 
 
-def newer() -> dict[str, Path]:
+def find_newer_pythons() -> dict[str, Path]:
     """By version the Pythons whose Blender is newer than this one's, of the environments that
     `build.py` made.
     """
-    wanted = [name for name in BLENDERS if _number(name) > _number(THIS)]
+    wanted = [name for name in BLENDERS if _parse_version(name) > _parse_version(THIS)]
     homes = [CHECKOUT, *Path(sys.prefix).parents[:2]]
     found = {}
-    for name in sorted(wanted, key=_number):
+    for name in sorted(wanted, key=_parse_version):
         folders = [home / ".venvs" / name for home in homes]
         # the one that is worked with unless told otherwise stands by itself
         folders += [
@@ -39,5 +39,5 @@ def newer() -> dict[str, Path]:
     return found
 
 
-def _number(name: str) -> tuple[int, ...]:
+def _parse_version(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.split("."))

@@ -25,12 +25,12 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.ui import preferences
 from motion_matching.ui.play import drawing as play_drawing
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
 
 
-def done(work):
+def run_steps(work):
     while True:
         try:
             next(work)
@@ -38,9 +38,9 @@ def done(work):
             return end.value
 
 
-def begin(*clips):
+def create_field_character(*clips):
     bpy.context.scene.render.fps = 24
-    obj = character(clips=clips or ("walk_curves",))
+    obj = create_character(clips=clips or ("walk_curves",))
     ops.add_actions()
     for source in obj.motion_matching.sources:
         source.mirror = False
@@ -50,17 +50,17 @@ def begin(*clips):
     return obj
 
 
-def live_on(obj, *keys):
+def start_live(obj, *keys):
     keyboard = Keyboard()
     live = performing.start(
-        obj, *done(performing.prepare_steps(obj)), keyboard, SteeringInput(keyboard), 0.0
+        obj, *run_steps(performing.prepare_steps(obj)), keyboard, SteeringInput(keyboard), 0.0
     )
     for key in keys:
         keyboard.handle(key, "PRESS")
     return live, keyboard
 
 
-def is_alike(one, other):
+def is_same_motion(one, other):
     from motion_matching.scene.blender import actions
 
     curves, others = (
@@ -77,14 +77,14 @@ def is_alike(one, other):
 
 
 def test_a_motion_field_plays_live_and_in_takes():
-    obj = begin()
+    obj = create_field_character()
     settings = obj.motion_matching
     controller = settings.controller
     now = 0.0
 
     # live, greedy as long as nothing is trained; neighbours and drift act at once
     settings.play.show_map = True
-    live, _keyboard = live_on(obj, "W")
+    live, _keyboard = start_live(obj, "W")
     field = live.session.performer.method
     assert isinstance(field, MotionField)
     assert field.foresight is None
@@ -132,15 +132,15 @@ def test_a_motion_field_plays_live_and_in_takes():
     take = settings.takes[0].action
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     again = settings.takes[1].action
-    assert is_alike(again, take)
+    assert is_same_motion(again, take)
     controller.method = "MATCHING"
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
-    assert not is_alike(settings.takes[2].action, take), "the method made no difference"
-    assert isinstance(done(performing.prepare_steps(obj))[1], MotionMatching)
+    assert not is_same_motion(settings.takes[2].action, take), "the method made no difference"
+    assert isinstance(run_steps(performing.prepare_steps(obj))[1], MotionMatching)
 
 
 def test_training_can_be_stopped_and_resumed():
-    obj = begin("walk_curves", "run_curves")
+    obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching
     training, controller = settings.training, settings.controller
     words = []
@@ -157,7 +157,7 @@ def test_training_can_be_stopped_and_resumed():
     assert status.refresh(obj).kind == "none"
     assert field_training.get_training_state(obj) == "missing"
     training.tags = "limp"
-    refused(ops.train, "limp")
+    expect_refusal(ops.train, "limp")
     training.tags = ""
 
     # stopped half-way, and gone on with
@@ -182,8 +182,8 @@ def test_training_can_be_stopped_and_resumed():
     )
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "stopped"
-    assert isinstance(done(performing.prepare_steps(obj))[1], MotionField)
-    assert done(performing.prepare_steps(obj))[1].foresight is None, (
+    assert isinstance(run_steps(performing.prepare_steps(obj))[1], MotionField)
+    assert run_steps(performing.prepare_steps(obj))[1].foresight is None, (
         "what is not finished is not played"
     )
     work = field_training.train_steps(obj)
@@ -203,11 +203,11 @@ def test_training_can_be_stopped_and_resumed():
     assert controller.neighbours == 9
 
     # what was trained is played, and makes a difference
-    method = done(performing.prepare_steps(obj))[1]
+    method = run_steps(performing.prepare_steps(obj))[1]
     assert method.foresight.finished
     assert len(method.foresight.tasks.speeds) == 5
     assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
-    live, _keyboard = live_on(obj, "W")
+    live, _keyboard = start_live(obj, "W")
     for tick in range(30):
         live.tick(tick / 24, 0.0)
     assert live.ending is None
@@ -227,7 +227,7 @@ def test_training_can_be_stopped_and_resumed():
     ops.build()
     assert status.refresh(obj).kind == "fresh"
     assert field_training.get_training_state(obj) == "stale"
-    assert done(performing.prepare_steps(obj))[1].foresight is None
+    assert run_steps(performing.prepare_steps(obj))[1].foresight is None
     settings.sources[1].enabled = True
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh", "it is found again"
@@ -236,7 +236,7 @@ def test_training_can_be_stopped_and_resumed():
     file = get_library().get_path(training.trained_key)
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
-    refused(ops.bake_script, "train it again", seconds=2.0)
+    expect_refusal(ops.bake_script, "train it again", seconds=2.0)
     assert ops.train() == {"FINISHED"}
     assert file.read_bytes() == whole
     status.refresh(obj)
@@ -251,7 +251,7 @@ def test_training_can_be_stopped_and_resumed():
     assert ops.build() == {"FINISHED"}
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh"
-    assert done(performing.prepare_steps(obj))[1].foresight.finished
+    assert run_steps(performing.prepare_steps(obj))[1].foresight.finished
 
     # cleared with the databases, it plays greedily again
     assert ops.clear_cache() == {"FINISHED"}
@@ -259,19 +259,19 @@ def test_training_can_be_stopped_and_resumed():
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "elsewhere"
     assert ops.bake_script(script="flips", seconds=4.0) == {"FINISHED"}
-    assert not is_alike(settings.takes[1].action, settings.takes[0].action), (
+    assert not is_same_motion(settings.takes[1].action, settings.takes[0].action), (
         "the values made no difference"
     )
 
 
 def test_a_gait_requests_its_tag_and_untrained_tasks_are_reported():
-    obj = begin("walk_curves", "run_curves")
+    obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching
     for source in settings.sources:
         source.gait = source.name.partition("_")[0]
     settings.training.tags, settings.training.speed = "run, walk", False
     assert ops.train() == {"FINISHED"}
-    live, keyboard = live_on(obj, "W")
+    live, keyboard = start_live(obj, "W")
     asked = []
     for tick in range(20):
         live.tick(tick / 24, 0.0)
@@ -294,19 +294,19 @@ def test_a_gait_requests_its_tag_and_untrained_tasks_are_reported():
     settings.training.tags = "run"
     ops.train()
     settings.play.tags = "walk"
-    live, keyboard = live_on(obj, "W")
+    live, keyboard = start_live(obj, "W")
     for tick in range(5):
         live.tick(tick / 24, 0.0)
     assert any("not trained for walk" in line for line in live.warnings), live.warnings
     host.end()
-    refused(ops.bake_script, "not trained for the tag 'walk'", seconds=2.0, tags="walk")
+    expect_refusal(ops.bake_script, "not trained for the tag 'walk'", seconds=2.0, tags="walk")
     assert not settings.takes
     assert ops.bake_script(seconds=2.0, tags="run") == {"FINISHED"}
 
 
 def test_a_push_while_live_reaches_the_field():
-    obj = begin()
-    live, keyboard = live_on(obj)
+    obj = create_field_character()
+    live, keyboard = start_live(obj)
 
     def tick(number):
         live.tick(number / 24, 0.0)
@@ -350,7 +350,7 @@ def test_a_push_while_live_reaches_the_field():
 
 
 def test_takes_know_the_method_that_made_them():
-    obj = begin("walk_curves", "run_curves")
+    obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching
     settings.use_nla = False
     ops.train()
@@ -365,7 +365,7 @@ def test_takes_know_the_method_that_made_them():
 
     # a take that is recorded knows it as well
     settings.controller.method = "FIELD"
-    live, _keyboard = live_on(obj, "W")
+    live, _keyboard = start_live(obj, "W")
     live.toggle_recording()
     for tick in range(1, 25):
         live.tick(tick / 24, 0.0)
@@ -376,7 +376,7 @@ def test_takes_know_the_method_that_made_them():
     # takes are compared by the methods that made them, whatever is chosen now
     def notes(chosen, one=by_field, other=by_search):
         settings.controller.method = chosen
-        return done(comparing.compare_steps(obj, (one.name, other.name))).notes
+        return run_steps(comparing.compare_steps(obj, (one.name, other.name))).notes
 
     assert notes("MATCHING") == notes("FIELD") == ()
 
@@ -420,4 +420,4 @@ def test_takes_know_the_method_that_made_them():
     stored = bpy.data.texts[f"{by_field.name}.performance.json"]
     stored.from_string(stored.as_string().replace(text, "dice"))
     settings.compare_with = by_search
-    refused(ops.compare_takes, "'dice'")
+    expect_refusal(ops.compare_takes, "'dice'")

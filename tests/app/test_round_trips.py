@@ -12,73 +12,80 @@ import pytest
 from motion_matching.ui import classes
 from motion_matching.ui.database.operators_sources import add_source
 from tests import wheels
-from tests.ui.characters import character, refused
-from tests.ui.every_property import add, defaults, differences, fill, kinds, leaves
+from tests.ui.characters import create_character, expect_refusal
+from tests.ui.every_property import (
+    add_items,
+    fill,
+    find_defaults,
+    find_differences,
+    list_kinds,
+    list_leaves,
+)
 
 
-def filled():
-    obj = character(clips=("walk_curves",))
+def fill_character():
+    obj = create_character(clips=("walk_curves",))
     fill(obj.motion_matching)
-    assert defaults(obj.motion_matching) == set(), "a property was left out"
+    assert find_defaults(obj.motion_matching) == set(), "a property was left out"
     registered = {cls.__name__ for cls in classes.ALL if issubclass(cls, bpy.types.PropertyGroup)}
-    assert kinds(obj.motion_matching) == registered, "a group of properties was left out"
-    return dict(leaves(obj.motion_matching))
+    assert list_kinds(obj.motion_matching) == registered, "a group of properties was left out"
+    return dict(list_leaves(obj.motion_matching))
 
 
-def check(obj, was):
-    assert differences(was, dict(leaves(obj.motion_matching))) == {}
+def check_values(obj, was):
+    assert find_differences(was, dict(list_leaves(obj.motion_matching))) == {}
 
 
 def test_every_setting_survives_saving_and_undo(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
 
-    was = filled()
+    was = fill_character()
     assert len(was) > 150, "there is something to lose"
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.wm.open_mainfile(filepath=path)
-    check(bpy.data.objects["Hero"], was)
+    check_values(bpy.data.objects["Hero"], was)
 
     # undo and redo
     bpy.ops.ed.undo_push(message="before")
     fill(bpy.data.objects["Hero"].motion_matching, 3)
-    later = dict(leaves(bpy.data.objects["Hero"].motion_matching))
-    assert len(differences(was, later)) > 100
+    later = dict(list_leaves(bpy.data.objects["Hero"].motion_matching))
+    assert len(find_differences(was, later)) > 100
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
-    check(bpy.data.objects["Hero"], was)
+    check_values(bpy.data.objects["Hero"], was)
     bpy.ops.ed.redo()
-    check(bpy.data.objects["Hero"], later)
+    check_values(bpy.data.objects["Hero"], later)
     bpy.ops.ed.undo()
 
 
 def test_every_setting_is_copied():
-    was = filled()
+    was = fill_character()
     obj = bpy.context.object
     bpy.ops.object.duplicate()
     assert bpy.context.object != obj
-    check(bpy.context.object, was)
+    check_values(bpy.context.object, was)
     bpy.data.objects.remove(bpy.context.object)
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     bpy.ops.view3d.copybuffer()
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.view3d.pastebuffer()
-    check(bpy.data.objects["Hero"], was)
+    check_values(bpy.data.objects["Hero"], was)
 
 
 def test_every_setting_is_appended_and_linked(tmp_path):
     folder = tmp_path
     path = str(folder / "all.blend")
 
-    was = filled()
+    was = fill_character()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     for link in (False, True):
         bpy.ops.wm.read_homefile(use_empty=True)
         with bpy.data.libraries.load(path, link=link) as (_, target):
             target.objects = ["Hero"]
-        check(target.objects[0], was)
+        check_values(target.objects[0], was)
 
 
 def test_every_setting_can_be_overridden(tmp_path):
@@ -86,7 +93,7 @@ def test_every_setting_can_be_overridden(tmp_path):
     path = str(folder / "all.blend")
     shot = str(folder / "shot.blend")
 
-    was = filled()
+    was = fill_character()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(path, link=True) as (_, target):
@@ -95,26 +102,26 @@ def test_every_setting_can_be_overridden(tmp_path):
     bpy.context.scene.collection.objects.link(linked)
     linked.override_create(remap_local_usages=True)
 
-    def opened():
+    def save_and_reopen():
         bpy.ops.wm.save_as_mainfile(filepath=shot)
         bpy.ops.wm.read_homefile(use_empty=True)
         bpy.ops.wm.open_mainfile(filepath=shot)
         return next(obj for obj in bpy.data.objects if obj.override_library)
 
-    check(opened(), was)
+    check_values(save_and_reopen(), was)
     obj = next(obj for obj in bpy.data.objects if obj.override_library)
     fill(obj.motion_matching, 3, named=False)
-    changed = dict(leaves(obj.motion_matching))
-    apart = differences(was, changed)
+    changed = dict(list_leaves(obj.motion_matching))
+    apart = find_differences(was, changed)
     assert len(apart) > 100, apart
-    check(opened(), changed)
+    check_values(save_and_reopen(), changed)
 
     # items that are added to those of the linked file
     obj = next(obj for obj in bpy.data.objects if obj.override_library)
-    add(obj.motion_matching)
-    more = dict(leaves(obj.motion_matching))
+    add_items(obj.motion_matching)
+    more = dict(list_leaves(obj.motion_matching))
     assert len(more) > len(changed) + 30
-    check(opened(), more)
+    check_values(save_and_reopen(), more)
 
 
 OPENED = """
@@ -127,20 +134,20 @@ from tests.ui.every_property import *
 folder = Path(sys.argv[1])
 bpy.ops.wm.open_mainfile(filepath=str(folder / "all.blend"))
 was = json.loads((folder / "all.json").read_text())
-now = json.loads(json.dumps(dict(leaves(bpy.data.objects["Hero"].motion_matching))))
-assert len(was) > 150 and differences(was, now) == {}, differences(was, now)
+now = json.loads(json.dumps(dict(list_leaves(bpy.data.objects["Hero"].motion_matching))))
+assert len(was) > 150 and find_differences(was, now) == {}, find_differences(was, now)
 print("opened in", bpy.app.version_string)
 """
 
 
 def test_newer_blenders_read_every_setting(run_in_blender, tmp_path):
-    pythons = wheels.newer()
+    pythons = wheels.find_newer_pythons()
     if not pythons:
         pytest.skip("no newer module of Blender stands beside this one")
     folder = tmp_path
     path = str(folder / "all.blend")
 
-    was = filled()
+    was = fill_character()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     (folder / "all.json").write_text(json.dumps(was))
     for version, python in pythons.items():
@@ -153,7 +160,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
     shot = str(folder / "shot.blend")
 
     ops = bpy.ops.motion_matching
-    obj = character(clips=("walk_curves",))
+    obj = create_character(clips=("walk_curves",))
     for number in range(3):  # as files of one name in three folders
         add_source(obj, "walk", kind="FILE", filepath=f"/capture/{number}/walk.bvh")
     settings = obj.motion_matching
@@ -173,7 +180,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
 
     # what comes with the linked file stays, and that is said
     settings.source_index = 0
-    refused(ops.remove_source, "'walk'", "linked file")
+    expect_refusal(ops.remove_source, "'walk'", "linked file")
     assert len(settings.sources) == 4
     settings.source_index = 3
     assert ops.remove_source() == {"FINISHED"}
@@ -198,7 +205,7 @@ def test_an_override_keeps_settings_unread_in_the_linked_file(tmp_path):
     path = str(folder / "all.blend")
     shot = str(folder / "shot.blend")
 
-    character(clips=("walk_curves",))
+    create_character(clips=("walk_curves",))
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(path, link=True) as (_there, target):
@@ -207,7 +214,7 @@ def test_an_override_keeps_settings_unread_in_the_linked_file(tmp_path):
     obj = target.objects[0].override_create(remap_local_usages=True)
     obj.motion_matching.controller.velocity_halflife = 0.7
     obj.motion_matching.play.tags = "limp"
-    was = dict(leaves(obj.motion_matching))
+    was = dict(list_leaves(obj.motion_matching))
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)
-    check(next(obj for obj in bpy.data.objects if obj.override_library), was)
+    check_values(next(obj for obj in bpy.data.objects if obj.override_library), was)

@@ -23,14 +23,14 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     for name in ("walk", "typed"):
         bvh.save(clip, project / "clips" / f"{name}.bvh")
 
-    def read():
+    def find_source_files():
         hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
         return [source_files.find_file(source) for source in hero.motion_matching.sources]
 
-    def opened(path):
+    def reopen(path):
         bpy.ops.wm.read_homefile(use_empty=True)
         bpy.ops.wm.open_mainfile(filepath=str(path))
-        return read()
+        return find_source_files()
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ops.add_files(filepath=str(project / "clips" / "walk.bvh"))
@@ -43,11 +43,11 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     ops.add_files(filepath=str(project / "clips" / "typed.bvh"))
     obj.motion_matching.sources[1].filepath = "//clips/typed.bvh"
     there.append(project / "clips" / "typed.bvh")
-    assert read() == there
+    assert find_source_files() == there
     bpy.ops.wm.save_mainfile()
-    assert opened(project / "hero.blend") == there
+    assert reopen(project / "hero.blend") == there
     bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "hero.blend"))
-    assert opened(elsewhere / "hero.blend") == there
+    assert reopen(elsewhere / "hero.blend") == there
 
     # another file that is given and is not there is told of, the one before is not taken for it
     source = next(
@@ -57,36 +57,36 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     source.filepath = str(project / "clips" / "mistyped.bvh")
     assert "mistyped.bvh" in find_source_problem(source), find_source_problem(source)
     source.filepath = str(there[0])
-    assert read() == there
+    assert find_source_files() == there
 
     # a file that was saved on Windows leads on from where it lies
     source.filepath, source.beside = (
         "Z:\\project\\clips\\walk.bvh",
         "//..\\project\\clips\\walk.bvh",
     )
-    assert read() == there
+    assert find_source_files() == there
     source.filepath = str(there[0])
 
     # linked, overridden and appended from another folder
-    def taken(link):
+    def load_hero(link):
         bpy.ops.wm.read_homefile(use_empty=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "shot.blend"))
         with bpy.data.libraries.load(str(project / "hero.blend"), link=link) as (there, target):
             target.objects = [name for name in there.objects if "body" not in name]
         return target.objects[0]
 
-    assert taken(False)
-    assert read() == there
-    assert taken(True)
-    assert read() == there
+    assert load_hero(False)
+    assert find_source_files() == there
+    assert load_hero(True)
+    assert find_source_files() == there
     # where clips and file have moved together, from there as well
     shutil.move(project, folder / "moved")
     there = [folder / "moved" / file.relative_to(project) for file in there]
     project = folder / "moved"
     for link in (False, True):
-        hero = taken(link)
+        hero = load_hero(link)
         if link:
-            assert read() == there
+            assert find_source_files() == there
             bpy.context.scene.collection.objects.link(hero)
             hero = hero.override_create(remap_local_usages=True)
             bpy.context.view_layer.objects.active = hero
@@ -95,14 +95,14 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
             ] == there
             assert ops.build() == {"FINISHED"}
             assert status.refresh(hero).kind == "fresh"
-    assert opened(project / "hero.blend") == there
+    assert reopen(project / "hero.blend") == there
     hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
     assert status.refresh(hero).kind == "fresh", status.refresh(hero)
 
     # saved there, and moved once more
     bpy.ops.wm.save_mainfile()
     shutil.move(project, folder / "again")
-    assert opened(folder / "again" / "hero.blend") == [
+    assert reopen(folder / "again" / "hero.blend") == [
         folder / "again" / file.relative_to(project) for file in there
     ]
 

@@ -9,14 +9,14 @@ from motion_matching.app.content import compute_key
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_the_panel_names_what_changed_since_the_build(tmp_path):
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings, sources = obj.motion_matching, obj.motion_matching.sources
 
-    def names():
+    def list_sources():
         return [source.name for source in sources]
 
     bpy.data.actions["run_curves"].name = "jog"
@@ -24,61 +24,63 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     ops.build()
     key = compute_key(obj)
 
-    def why():
+    def explain_stale():
         bpy.context.view_layer.update()
         found = status.refresh(obj)
         assert found.kind == "stale", found.kind
         return found.stale_reason
 
-    def whole():
+    def check_fresh():
         bpy.context.view_layer.update()
         found = status.refresh(obj)
         assert found.kind == "fresh", found
         assert not found.stale_reason, found
 
     # another order is the same database
-    assert names()[0] == "jog"
+    assert list_sources()[0] == "jog"
     sources.move(0, 2)
-    assert names()[2] == "jog"
+    assert list_sources()[2] == "jog"
     assert compute_key(obj) == key
-    whole()
+    check_fresh()
     jog = sources[2].action
     settings.source_index = 2
     ops.remove_source()
-    assert why() == "Left out since the build: 'jog'", why()
+    assert explain_stale() == "Left out since the build: 'jog'", explain_stale()
     settings.source_index = 0
     assert ops.add_actions() == {"FINISHED"}
-    assert names()[2] == "jog"
-    whole()
+    assert list_sources()[2] == "jog"
+    check_fresh()
 
     # a key of an action, a setting of a source, settings of all, the rig; each by the name that the
     # panel has for it
     curve = actions.get_active_curves(jog, actions.find_slot(jog, obj))[7]
     value = curve.keyframe_points[40].co.y
     curve.keyframe_points[40].co.y += 0.01
-    assert why() == "Changed since the build: 'jog'", why()
+    assert explain_stale() == "Changed since the build: 'jog'", explain_stale()
     jog.name = "trot"
-    assert why() == "Changed since the build: 'trot'", "as the list calls it"
+    assert explain_stale() == "Changed since the build: 'trot'", "as the list calls it"
     sources[0].mirror = False
-    assert why() == f"Changed since the build: '{sources[0].name}', 'trot'", why()
+    assert explain_stale() == f"Changed since the build: '{sources[0].name}', 'trot'", (
+        explain_stale()
+    )
     curve.keyframe_points[40].co.y = value
     sources[0].mirror = True
-    whole()
+    check_fresh()
     settings.contact_speed = 0.3
     settings.features.items[0].bone = "head"
-    assert why() == "Changed since the build: Contact Speed, Features", why()
+    assert explain_stale() == "Changed since the build: Contact Speed, Features", explain_stale()
     settings.contact_speed = 0.15
     settings.features.items[0].bone = "left_foot"
     settings.simulation_bone.standing, settings.roles.spine = 0.5, "Chest"
-    assert why() == "Changed since the build: Roles, Simulation Bone", why()
+    assert explain_stale() == "Changed since the build: Roles, Simulation Bone", explain_stale()
     settings.simulation_bone.standing, settings.roles.spine = 1.0, ""
     bpy.context.scene.render.fps = 30
-    assert why() == "Changed since the build: the scene's frame rate", why()
+    assert explain_stale() == "Changed since the build: the scene's frame rate", explain_stale()
     bpy.context.scene.render.fps = 24
     limit = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
-    assert why() == "Changed since the build: the armature", why()
+    assert explain_stale() == "Changed since the build: the armature", explain_stale()
     obj.pose.bones["Head"].constraints.remove(limit)
-    whole()
+    check_fresh()
 
     # new ones and ones that are gone, which a file on the disk may be; many are counted
     clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
@@ -86,23 +88,27 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     bvh.save(clip, file)
     ops.add_files(filepath=str(file))
     sources[0].enabled = False
-    assert why() == f"New since the build: 'new'; left out: '{sources[0].name}'", why()
+    assert explain_stale() == f"New since the build: 'new'; left out: '{sources[0].name}'", (
+        explain_stale()
+    )
     ops.build()
     assert status.refresh(obj).kind == "fresh"
     file.unlink()
-    assert why() == "Left out since the build: 'new'", why()
+    assert explain_stale() == "Left out since the build: 'new'", explain_stale()
     for source in sources:
         source.speed, source.enabled = 1.2, True
     bvh.save(clip, file)
     assert (
-        why()
+        explain_stale()
         == f"Changed since the build: '{sources[1].name}', 'trot', 'new'; new: '{sources[0].name}'"
-    ), why()
+    ), explain_stale()
     ops.build()
     for number in range(9):
         bvh.save(clip, file.with_name(f"more{number}.bvh"))
         ops.add_files(filepath=str(file.with_name(f"more{number}.bvh")))
-    assert why() == "New since the build: 'more0', 'more1', 'more2' and 6 more", why()
+    assert explain_stale() == "New since the build: 'more0', 'more1', 'more2' and 6 more", (
+        explain_stale()
+    )
 
     # it is known in the file; one that has lost it is stale all the same
     path = str(tmp_path / "hero.blend")
@@ -110,7 +116,9 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     obj = bpy.data.objects["Hero"]
     settings, sources = obj.motion_matching, obj.motion_matching.sources
-    assert why() == "New since the build: 'more0', 'more1', 'more2' and 6 more", why()
+    assert explain_stale() == "New since the build: 'more0', 'more1', 'more2' and 6 more", (
+        explain_stale()
+    )
     for lost in ("", "{", "[1]", '{"sources": 3}'):
         settings.built_of = lost
-        assert why() == "", lost
+        assert explain_stale() == "", lost

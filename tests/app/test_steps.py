@@ -13,7 +13,7 @@ from motion_matching.app.steps import TimeLeft
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.database import operators_import
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_the_remaining_time_is_estimated_from_the_part_done():
@@ -29,19 +29,19 @@ def test_the_remaining_time_is_estimated_from_the_part_done():
 
 
 def test_progress_never_goes_backwards(tmp_path):
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     ops.add_actions()
 
-    def parts(work, word):
+    def check_progress(work, word):
         told = [part for text, part in work if text.startswith(word)]
         assert len(told) > 3, told
         assert max(told) > 0.6, told
         assert told == sorted(told), f"{word} goes back: {told}"
 
     # read from curves, and evaluated
-    parts(read_sources_steps(obj.session_uid), "Reading")
+    check_progress(read_sources_steps(obj.session_uid), "Reading")
     limit = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
-    parts(read_sources_steps(obj.session_uid), "Reading")
+    check_progress(read_sources_steps(obj.session_uid), "Reading")
     obj.pose.bones["Head"].constraints.remove(limit)
 
     # several files that are imported
@@ -53,7 +53,7 @@ def test_progress_never_goes_backwards(tmp_path):
     wanted = SimpleNamespace(
         directory=str(tmp_path), files=files, filepath="", mirror=True, report=print
     )
-    parts(operators_import.MOTION_MATCHING_OT_import_motion.steps(wanted, bpy.context), "")
+    check_progress(operators_import.MOTION_MATCHING_OT_import_motion.steps(wanted, bpy.context), "")
 
     # the memory that is reported is the one that the panel shows
     ops.build()

@@ -14,14 +14,14 @@ from motion_matching.app.steps import run_to_end
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.reading import library
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
 
 
 @pytest.fixture
 def obj():
-    obj = character()
+    obj = create_character()
     ops.add_actions(mirror=False)
     ops.apply_preset(kind="features", filepath="default")
     assert ops.build() == {"FINISHED"}

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hosts import build_zip, this_platform
+from hosts import build_zip, get_platform
 
 from building import package, pins
 from tests.conftest import CHECKOUT
@@ -114,7 +114,7 @@ def test_each_platform_and_python_gets_one_wheel_of_each_kind():
 
 
 def test_the_zip_for_distributions_is_named_so(tmp_path):
-    (zipped,) = build_zip(tmp_path, "--platform", this_platform(), "--python", "3.13,3.14")
+    (zipped,) = build_zip(tmp_path, "--platform", get_platform(), "--python", "3.13,3.14")
     assert zipped.stem.endswith("-python3.13-3.14")
     pythons = {
         wheel.split("-")[2] for wheel in package.list_wheels(zipped) if wheel.startswith("scipy")

@@ -17,18 +17,18 @@ from drive import (
     call,
     check_left_nothing,
     click,
+    count_ticks,
     empty_file,
     event,
+    find_motion_capture,
+    load_module,
     look_at_performer,
-    module,
-    motion_capture,
+    read_traces,
     redrawn,
     run,
     started,
     tap,
     ticked,
-    ticks,
-    traces,
     until,
     view,
     worked,
@@ -41,7 +41,7 @@ seen: list[tuple[float, ...]] = []  # colours of a place of the Timeline, each t
 # ---------------------------------------------------------------- in the Timeline
 
 
-def timeline():
+def find_timeline():
     """The largest Timeline's area and the region in it."""
     window = view()[0]
     area = max(
@@ -57,20 +57,20 @@ def open_timeline():
     yield 0.3
 
 
-def in_timeline(operator, **options):
-    area, region = timeline()
+def call_in_timeline(operator, **options):
+    area, region = find_timeline()
     with bpy.context.temp_override(window=view()[0], area=area, region=region):
         return operator(**options)
 
 
-def look_at(frame):
+def watch_color(frame):
     """Note the colour at a frame, a little above the foot of the Timeline."""
-    bands = module("ui.tags.drawing")
+    bands = load_module("ui.tags.drawing")
     scale = bpy.context.preferences.system.ui_scale
 
     def note():
         region = bpy.context.region
-        if region != timeline()[1]:
+        if region != find_timeline()[1]:
             return
         x, _ = region.view2d.view_to_region(frame, 0.0, clip=False)
         y = round((bands._MARGIN + 2) * scale)
@@ -89,36 +89,36 @@ def is_red(color):
     return color[0] > 2.0 * max(color[1:])
 
 
-def drawn_there():
+def read_color():
     """The colour at that place when the Timeline is drawn anew."""
     seen.clear()
-    timeline()[1].tag_redraw()
+    find_timeline()[1].tag_redraw()
     yield from until(lambda: seen)
     return seen[-1]
 
 
-def tags_a_range(obj):
+def tag_a_range(obj):
     """From the playhead, in the Timeline, where it is seen as a band; undo takes it away."""
     settings = obj.motion_matching
     settings.source_index = [source.name for source in settings.sources].index("walk_curves")
-    handle = look_at(100)
+    handle = watch_color(100)
     try:
-        bare = yield from drawn_there()
+        bare = yield from read_color()
         bpy.context.scene.frame_set(80)
-        in_timeline(bpy.ops.motion_matching.add_tag, frames="PLAYHEAD")
+        call_in_timeline(bpy.ops.motion_matching.add_tag, frames="PLAYHEAD")
         tag = settings.sources[settings.source_index].tag_ranges[0]
         tag.label, tag.color = "mine", RED
         bpy.context.scene.frame_set(180)
-        in_timeline(bpy.ops.motion_matching.tag_at_playhead, end=True)
+        call_in_timeline(bpy.ops.motion_matching.tag_at_playhead, end=True)
         assert (tag.frame_start, tag.frame_end) == (80, 180)
-        band = yield from drawn_there()
+        band = yield from read_color()
         print(
             "where the band is:", [round(c, 2) for c in bare], "became", [round(c, 2) for c in band]
         )
         assert is_red(band)
         assert not is_red(bare)
         settings.show_tags = False
-        hidden = yield from drawn_there()
+        hidden = yield from read_color()
         assert not is_red(hidden)
         settings.show_tags = True
     finally:
@@ -128,17 +128,17 @@ def tags_a_range(obj):
 # ---------------------------------------------------------------- while live
 
 
-def noted(live, count, look):
+def observe_ticks(live, count, look):
     """What `look(performer, frame)` finds at each tick of so many."""
     found, performer = [], live.session.performer
     step = type(performer).step
 
-    def noting(self, intent):
+    def step_and_observe(self, intent):
         frame = step(self, intent)
         found.append(look(self, frame))
         return frame
 
-    type(performer).step = noting
+    type(performer).step = step_and_observe
     try:
         yield from ticked(live, count)
     finally:
@@ -146,24 +146,24 @@ def noted(live, count, look):
     return found
 
 
-def steered_about(live):
+def measure_path_error(live):
     """By how much what is played misses, within a second, where it is steered: the mean over
     turning to three sides, in metres.
     """
-    hud, misses = module("ui.play.drawing"), []
+    hud, misses = load_module("ui.play.drawing"), []
 
-    def miss(performer, frame):
+    def measure_miss(performer, frame):
         wanted = performer.predict_path([1.0])[0]
         return math.dist(hud._trace_matched_path(live.database, frame)[-1], (wanted.x, wanted.y))
 
     for key in ("W", "S", "D"):
         event(key, unicode=key.lower())
-        misses += yield from noted(live, 48, miss)
+        misses += yield from observe_ticks(live, 48, measure_miss)
         event(key, "RELEASE")
     return sum(misses) / len(misses)
 
 
-def asks_for_a_tag(live, obj):
+def request_a_tag(live, obj):
     """By its key from one tag to the next: what is played carries it, and by a button in
     the panel.
     """
@@ -173,7 +173,7 @@ def asks_for_a_tag(live, obj):
         tap("C", unicode="c")
         yield from ticked(live, 2)
     yield from until(lambda: live.session.requested_tags == {"mine"})
-    frames = yield from noted(live, 40, lambda performer, frame: frame.frame)
+    frames = yield from observe_ticks(live, 40, lambda performer, frame: frame.frame)
     share = float(database.make_tag_mask({"mine"})[frames].mean())
     print(f"asked for 'mine': {share:.0%} of the frames carry it")
     assert play.tags == "mine"
@@ -184,7 +184,7 @@ def asks_for_a_tag(live, obj):
     yield from until(lambda: not live.session.requested_tags)
 
 
-def retunes(live, obj):
+def change_weights(live, obj):
     """Where the path counts for nothing it is not followed; where it counts again, it is. Weights
     act without a build.
     """
@@ -198,7 +198,7 @@ def retunes(live, obj):
         yield from until(
             lambda last=weights[-1]: abs(live.session.performer.settings.weights[-1] - last) < 1e-4
         )
-        misses.append((yield from steered_about(live)))
+        misses.append((yield from measure_path_error(live)))
     print(
         f"misses its path by {misses[0]:.2f} m where that counts for nothing, by {misses[1]:.2f} "
         "m where it counts"
@@ -211,14 +211,14 @@ def retunes(live, obj):
     assert alive().live is live
 
 
-def changes_features(live):
+def change_features(live):
     """A feature more: the session goes on, and says that it counts from the next start on."""
     call(bpy.ops.motion_matching.add_feature, kind="bone_position", bone="head")
     yield from until(lambda: not live.plays_features)
-    before = ticks(live)
+    before = count_ticks(live)
     yield from ticked(live, 20)
     assert alive().live is live
-    assert ticks(live) > before
+    assert count_ticks(live) > before
     call(bpy.ops.motion_matching.remove_feature)
     yield from until(lambda: live.plays_features)
 
@@ -226,14 +226,14 @@ def changes_features(live):
 # ---------------------------------------------------------------- motion capture
 
 
-def goes_on_motion_capture():
+def steer_motion_capture():
     """A character of a folder's files, with a database of its own, that goes where it is
     steered.
     """
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None
-    folder, files = motion_capture()
+    folder, files = find_motion_capture()
     call(
         bpy.ops.motion_matching.add_files,
         directory=f"{folder}{os.sep}",
@@ -266,18 +266,18 @@ def scenario():
     look_at_performer()
     obj = bpy.context.object
     yield from open_timeline()
-    yield from tags_a_range(obj)
+    yield from tag_a_range(obj)
     yield from redrawn("UI")
     yield from click("motion_matching.build")
     yield from worked()
-    before = traces()
+    before = read_traces()
     live = yield from started()
-    yield from asks_for_a_tag(live, obj)
-    yield from retunes(live, obj)
-    yield from changes_features(live)
+    yield from request_a_tag(live, obj)
+    yield from change_weights(live, obj)
+    yield from change_features(live)
     tap("ESC")
     yield from check_left_nothing(live, before)
-    yield from goes_on_motion_capture()
+    yield from steer_motion_capture()
 
 
 run(scenario)

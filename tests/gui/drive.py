@@ -38,14 +38,14 @@ exec(TRACES, watching)
 # ---------------------------------------------------------------- what is there
 
 
-def module(name: str) -> Any:
+def load_module(name: str) -> Any:
     """A module of the extension, such as 'ui.performing'."""
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 def alive() -> Any:
     """What the extension holds while Blender runs: its `Runtime`."""
-    return module("app.runtime").runtime
+    return load_module("app.runtime").runtime
 
 
 def view() -> tuple[Any, Any, Any]:
@@ -102,10 +102,12 @@ def click(operator: str, at: int | None = None) -> Scenario:
     """
     dx = 0 if at is None else at - region_of(view()[1], "UI").width // 3
     command = bpy.ops.ui.copy_python_command_button
-    y = yield from found(operator, lambda: _told_by(command).startswith(f"bpy.ops.{operator}("), dx)
-    in_sidebar(y, "LEFTMOUSE", "PRESS", dx)
+    y = yield from find_in_sidebar(
+        operator, lambda: _read_button(command).startswith(f"bpy.ops.{operator}("), dx
+    )
+    send_to_sidebar(y, "LEFTMOUSE", "PRESS", dx)
     yield 0.0
-    in_sidebar(y, "LEFTMOUSE", "RELEASE", dx)
+    send_to_sidebar(y, "LEFTMOUSE", "RELEASE", dx)
     yield 0.0
 
 
@@ -114,30 +116,32 @@ def drag(path: str, by: int) -> Scenario:
     so many pixels.
     """
     field = region_of(view()[1], "UI").width // 3  # beside its label
-    y = yield from found(path, lambda: _told_by(bpy.ops.ui.copy_data_path_button) == path, field)
-    in_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
+    y = yield from find_in_sidebar(
+        path, lambda: _read_button(bpy.ops.ui.copy_data_path_button) == path, field
+    )
+    send_to_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
     for step in range(1, 6):  # it is no drag until the mouse has gone a little way
         yield 0.0
-        in_sidebar(y, dx=field + by * step // 5)
+        send_to_sidebar(y, dx=field + by * step // 5)
     yield 0.0
-    in_sidebar(y, "LEFTMOUSE", "RELEASE", dx=field + by)
+    send_to_sidebar(y, "LEFTMOUSE", "RELEASE", dx=field + by)
     yield 0.0
 
 
-def in_sidebar(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", dx: int = 0) -> None:
+def send_to_sidebar(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", dx: int = 0) -> None:
     """An event in the sidebar, at a height of the window and a third from its left."""
     window, area, _ = view()
     sidebar = region_of(area, "UI")
     window.event_simulate(type=kind, value=value, x=sidebar.x + sidebar.width // 3 + dx, y=y)
 
 
-def scrolled(notches: int) -> None:
+def scroll_sidebar(notches: int) -> None:
     """Scroll the sidebar down, or up; lists, which would scroll instead, do not reach to the
     margin.
     """
     sidebar = region_of(view()[1], "UI")
     for _ in range(abs(notches)):
-        in_sidebar(
+        send_to_sidebar(
             sidebar.y + sidebar.height // 2,
             "WHEELDOWNMOUSE" if notches > 0 else "WHEELUPMOUSE",
             "PRESS",
@@ -145,26 +149,26 @@ def scrolled(notches: int) -> None:
         )
 
 
-def found(what: str, is_below: Callable[[], bool], dx: int = 0) -> Iterator[float]:
+def find_in_sidebar(what: str, is_below: Callable[[], bool], dx: int = 0) -> Iterator[float]:
     """Move the mouse down the sidebar, scrolling as far as need be, until it is over something; the
     value is its height.
     """
     sidebar = region_of(view()[1], "UI")
-    scrolled(-30)
+    scroll_sidebar(-30)
     yield from redrawn("UI")
     for _ in range(10):
         for y in range(sidebar.y + sidebar.height - 6, sidebar.y, -8):
-            in_sidebar(y, dx=dx)
+            send_to_sidebar(y, dx=dx)
             yield 0.0
             yield 0.0
             if is_below():
                 return y
-        scrolled(10)
+        scroll_sidebar(10)
         yield from redrawn("UI")
     raise AssertionError(f"the sidebar has no {what}")
 
 
-def _told_by(operator: Any) -> str:
+def _read_button(operator: Any) -> str:
     """What Blender tells people who write scripts about the button below the mouse."""
     window, area, _ = view()
     with bpy.context.temp_override(window=window, area=area, region=region_of(area, "UI")):
@@ -191,7 +195,7 @@ def redrawn(kind: str = "WINDOW") -> Scenario:
     yield from until(lambda: drawn[kind] > before)
 
 
-def picture() -> Iterator[float]:
+def take_screenshot() -> Iterator[float]:
     """Wait until the 3D view is drawn anew; the value is its colours (H, W, 4)."""
     shots: list[Any] = []
 
@@ -218,26 +222,26 @@ def worked() -> Scenario:
     yield from until(lambda: not alive().progress)
 
 
-def ticks(live: Any) -> int:
+def count_ticks(live: Any) -> int:
     return len(live.session._history.intents)
 
 
 def ticked(live: Any, count: int) -> Scenario:
     """Wait for ticks, never for seconds: how fast a machine draws is not the test's."""
-    start = ticks(live)
-    yield from until(lambda: ticks(live) >= start + count or alive().live is not live)
+    start = count_ticks(live)
+    yield from until(lambda: count_ticks(live) >= start + count or alive().live is not live)
 
 
 # ---------------------------------------------------------------- a session
 
 
-def motion_capture() -> tuple[Path, list[Path]]:
+def find_motion_capture() -> tuple[Path, list[Path]]:
     """A folder of BVH: real recordings where there are some, else generated ones."""
     real = Path(os.environ.get("MOTION_MATCHING_MOCAP", "")) / "bandai-namco"
     if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
         names = ("walk", "walk-turn-left", "walk-turn-right", "run")
         return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
-    bvh, locomotion = module("engine.motion.bvh"), module("engine.locomotion.locomotion")
+    bvh, locomotion = load_module("engine.motion.bvh"), load_module("engine.locomotion.locomotion")
     folder = FOLDER / "clips"
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -253,8 +257,8 @@ def empty_file(*panels: str) -> Scenario:
     """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     if panels:
-        _open({f"MOTION_MATCHING_PT_{name}" for name in panels})
-    _watch()
+        _open_panels({f"MOTION_MATCHING_PT_{name}" for name in panels})
+    _watch_events()
     _, area, _ = view()
     area.spaces.active.show_region_ui = True
     bpy.context.preferences.system.viewport_aa = "OFF"
@@ -265,9 +269,9 @@ def empty_file(*panels: str) -> Scenario:
     yield from redrawn("UI")
 
 
-def _open(names: set[str]) -> None:
+def _open_panels(names: set[str]) -> None:
     """Have these panels open when they are drawn for the first time, and all others closed."""
-    panels = [cls for cls in module("ui.classes").ALL if issubclass(cls, bpy.types.Panel)]
+    panels = [cls for cls in load_module("ui.classes").ALL if issubclass(cls, bpy.types.Panel)]
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
@@ -279,7 +283,7 @@ def _open(names: set[str]) -> None:
         bpy.utils.register_class(cls)
 
 
-def performer() -> Scenario:
+def create_performer() -> Scenario:
     """The demo performer in an otherwise empty file, seen from near."""
     yield from empty_file()
     call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
@@ -312,14 +316,14 @@ def recorded(live: Any, count: int) -> Scenario:
     yield from ticked(live, count)
 
 
-def traces() -> dict[str, Any]:
+def read_traces() -> dict[str, Any]:
     """What is registered in Blender that a session could leave behind."""
     found = watching["traces"]()
     kept = {kind: set(found[kind]) for kind in KEPT_CLEAN}
     # panels look at databases and rigs a little after changes
     panels = {
-        str(module("app.status")._refresh_stale),
-        str(module("app.rig_status")._refresh_pending),
+        str(load_module("app.status")._refresh_stale),
+        str(load_module("app.rig_status")._refresh_pending),
     }
     return {**kept, "timers": kept["timers"] - panels}
 
@@ -331,16 +335,16 @@ def check_left_nothing(live: Any, before: dict[str, Any]) -> Scenario:
     assert not live.session.is_recording
     yield 0.3
     for _ in range(20):  # panels look at what has changed a moment later
-        if not (left := watching["differences"](before, traces())):
+        if not (left := watching["differences"](before, read_traces())):
             break
         yield 0.1
     assert not left, left
     assert not alive().window_timers
 
 
-def _watch() -> None:
+def _watch_events() -> None:
     """Note what reaches the live operator, and what is drawn."""
-    operator = module("ui.play.operators").MOTION_MATCHING_OT_start
+    operator = load_module("ui.play.operators").MOTION_MATCHING_OT_start
     modal = operator.modal
 
     def noting(self: Any, context: Any, event: Any) -> Any:
@@ -364,18 +368,18 @@ def run(scenario: Callable[[], Scenario], needs_keys: bool = True) -> None:
     """Play a scenario, and end Blender: with 0, or with 3 after a failure or where no key reached
     the live operator.
     """
-    going = scenario()
+    steps = scenario()
 
     def step() -> float:
         code = 3
         try:
             try:
-                return next(going)
+                return next(steps)
             except StopIteration:
                 if needs_keys:
-                    check_keys_reached_it()
+                    check_keys_arrived()
                 print("played to its end")
-                module("registration").unregister()
+                load_module("registration").unregister()
                 code = 0
         except BaseException:
             traceback.print_exc()
@@ -386,6 +390,6 @@ def run(scenario: Callable[[], Scenario], needs_keys: bool = True) -> None:
     bpy.app.timers.register(step, first_interval=1.0, persistent=True)
 
 
-def check_keys_reached_it() -> None:
+def check_keys_arrived() -> None:
     keys = {kind for kind, _ in heard if len(kind) == 1 or kind in ("SPACE", "ESC")}
     assert keys, "no key reached the live operator"

@@ -16,34 +16,34 @@ from drive import (
     call,
     check_left_nothing,
     choose,
+    create_performer,
     event,
-    module,
-    performer,
+    load_module,
+    read_traces,
     recorded,
     run,
     started,
     tap,
     ticked,
-    traces,
     until,
 )
 
 
-def hero():
+def find_hero():
     return bpy.data.objects["Performer"]
 
 
-def pose(obj):
+def get_pose(obj):
     return [value for bone in obj.pose.bones for row in bone.matrix_basis for value in row] + [
         *obj.location
     ]
 
 
-def playing(obj):
+def get_action(obj):
     return obj.animation_data and obj.animation_data.action
 
 
-def ended(live, before, *words):
+def check_ended(live, before, *words):
     """It is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
     said = alive().end_message
@@ -52,30 +52,30 @@ def ended(live, before, *words):
     assert bool(words) == bool(said), said
 
 
-def given_back(cause, *words):
+def check_restored(cause, *words):
     """What was there before comes back. `cause` is a generator that ends a session."""
-    before, own = traces(), pose(hero())
+    before, own = read_traces(), get_pose(find_hero())
     live = yield from started()
     event("W", unicode="w")
     yield from ticked(live, 20)
     event("W", "RELEASE")
-    assert pose(hero()) != own
+    assert get_pose(find_hero()) != own
     yield from cause(live)
-    yield from ended(live, before, *words)
-    assert playing(hero()) is None
-    assert all(abs(a - b) < 1e-4 for a, b in zip(own, pose(hero()), strict=True))
+    yield from check_ended(live, before, *words)
+    assert get_action(find_hero()) is None
+    assert all(abs(a - b) < 1e-4 for a, b in zip(own, get_pose(find_hero()), strict=True))
 
 
-def take_kept(cause, *words):
+def check_take_kept(cause, *words):
     """A recording that it ends is a take afterwards, which the armature plays."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     yield from recorded(live, 30)
     yield from cause(live)
-    yield from ended(live, before, *words)
-    obj = hero()
+    yield from check_ended(live, before, *words)
+    obj = find_hero()
     [take] = obj.motion_matching.takes
-    assert playing(obj) == take.action
+    assert get_action(obj) == take.action
     assert take.action.frame_range[1] - take.action.frame_range[0] >= 28
     # away with it, for the next
     bpy.data.actions.remove(take.action)
@@ -90,41 +90,41 @@ def take_kept(cause, *words):
 # ---------------------------------------------------------------- what ends it
 
 
-def escape(live):
+def press_escape(live):
     tap("ESC")
     yield 0.0
 
 
-def undo(live):
+def choose_undo(live):
     yield from choose("TOPBAR_MT_edit", "U")
 
 
-def redo(live):
+def choose_redo(live):
     yield from choose("TOPBAR_MT_edit", "R")
 
 
-def edit_mode(live):
+def enter_edit_mode(live):
     tap("TAB")
     yield from until(lambda: alive().live is None)
     call(bpy.ops.object.mode_set, mode="OBJECT")
     yield 0.2
 
 
-def bone_renamed(live):
-    hero().data.bones["Head"].name = "Skull"
+def rename_bone(live):
+    find_hero().data.bones["Head"].name = "Skull"
     yield from until(lambda: alive().live is None)
-    hero().data.bones["Skull"].name = "Head"
+    find_hero().data.bones["Skull"].name = "Head"
 
 
-def broken_tick(live):
-    def broken(*_):
+def break_tick(live):
+    def raise_error(*_):
         raise ValueError("an error on purpose")
 
-    live.session.performer.step = broken
+    live.session.performer.step = raise_error
     yield 0.0
 
 
-def disabled(live):
+def disable(live):
     bpy.ops.preferences.addon_disable(module=PACKAGE)
     assert not hasattr(bpy.types.Object, "motion_matching")
     assert alive().live is None
@@ -132,58 +132,60 @@ def disabled(live):
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     # it looks once for recordings that were cut off
     yield from until(
-        lambda: not bpy.app.timers.is_registered(module("app.handlers")._refresh_recordings)
+        lambda: not bpy.app.timers.is_registered(load_module("app.handlers")._refresh_recordings)
     )
 
 
 CAUSES = (
-    (escape, ()),
-    (undo, ("Undo",)),
-    (edit_mode, ("edit mode",)),
-    (bone_renamed, ("'Head'", "'Skull'")),
-    (broken_tick, ("An error",)),
-    (disabled, ("disabled",)),
+    (press_escape, ()),
+    (choose_undo, ("Undo",)),
+    (enter_edit_mode, ("edit mode",)),
+    (rename_bone, ("'Head'", "'Skull'")),
+    (break_tick, ("An error",)),
+    (disable, ("disabled",)),
 )
 
 
 # ---------------------------------------------------------------- what else may happen
 
 
-def redone():
+def redo_ends_a_session():
     """Redo, which the menu offers after an undo, ends a session too."""
     call(bpy.ops.ed.undo_push, message="one more")
     call(bpy.ops.ed.undo)
     yield 0.3
-    yield from given_back(redo, "Undo")
+    yield from check_restored(choose_redo, "Undo")
 
 
-def changed_while_live():
+def undo_steps_made_while_live():
     """Undo after an ending goes to a step that was made while live, where the character is as it
     was before.
     """
-    before, own = traces(), pose(hero())
+    before, own = read_traces(), get_pose(find_hero())
     live = yield from started()
     event("W", unicode="w")
     yield from ticked(live, 20)
     call(bpy.ops.ed.undo_push, message="a slider")
     yield from ticked(live, 20)
     event("W", "RELEASE")
-    yield from escape(live)
-    yield from ended(live, before)
-    for step in (undo, redo):
+    yield from press_escape(live)
+    yield from check_ended(live, before)
+    for step in (choose_undo, choose_redo):
         yield from step(live)
         yield 0.3
-        assert all(abs(a - b) < 1e-4 for a, b in zip(own, pose(hero()), strict=True)), step.__name__
-        assert playing(hero()) is None
-        assert not hero().get("motion_matching_found")
+        assert all(abs(a - b) < 1e-4 for a, b in zip(own, get_pose(find_hero()), strict=True)), (
+            step.__name__
+        )
+        assert get_action(find_hero()) is None
+        assert not find_hero().get("motion_matching_found")
 
 
-def goes_on():
+def keep_session():
     """New names of the object and its data, pose mode, and another frame are no reason to end."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     yield from recorded(live, 10)
-    obj = hero()
+    obj = find_hero()
     obj.name, obj.data.name = "Held", "Bones of a Hero"
     yield from ticked(live, 10)
     tap("TAB", ctrl=True)
@@ -193,36 +195,36 @@ def goes_on():
     yield from ticked(live, 10)
     assert alive().live is live, alive().end_message
     tap("ESC")
-    yield from ended(live, before)
-    assert [take.action for take in obj.motion_matching.takes] == [playing(obj)]
+    yield from check_ended(live, before)
+    assert [take.action for take in obj.motion_matching.takes] == [get_action(obj)]
     obj.name = "Performer"
-    bpy.data.actions.remove(playing(obj))
+    bpy.data.actions.remove(get_action(obj))
     obj.motion_matching.takes.clear()
     call(bpy.ops.object.mode_set, mode="OBJECT")
     bpy.context.scene.frame_set(1)
     yield 0.3
 
 
-def bones_deleted():
+def delete_bone():
     """A bone goes in edit mode, which ends a session first."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     tap("TAB")
     yield from until(lambda: alive().live is None)
-    bones = hero().data.edit_bones
+    bones = find_hero().data.edit_bones
     bones.remove(bones["Head"])
     call(bpy.ops.object.mode_set, mode="OBJECT")
-    yield from ended(live, before, "edit mode")
+    yield from check_ended(live, before, "edit mode")
     call(bpy.ops.ed.undo_push, message="a bone is deleted")
 
 
-def deleted(remove):
+def delete_armature(remove):
     """Without its armature, a recording waits to be recovered."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     yield from recorded(live, 40)
     remove()
-    yield from ended(live, before, "'Performer'")
+    yield from check_ended(live, before, "'Performer'")
     assert "Performer" not in bpy.data.objects
     assert len(alive().interrupted) == 1
     assert call(bpy.ops.motion_matching.discard_recording) == {"FINISHED"}
@@ -230,26 +232,26 @@ def deleted(remove):
 
 
 def scenario():
-    yield from performer()
+    yield from create_performer()
     call(bpy.ops.ed.undo_push, message="the performer")
-    for ending in (given_back, take_kept):
+    for ending in (check_restored, check_take_kept):
         for cause, words in CAUSES:
             print(ending.__name__, cause.__name__, flush=True)
             call(bpy.ops.ed.undo_push, message="something to undo")
             yield from ending(cause, *words)
-    for part in (redone, changed_while_live, goes_on, bones_deleted):
+    for part in (redo_ends_a_session, undo_steps_made_while_live, keep_session, delete_bone):
         print(part.__name__, flush=True)
         yield from part()
     for remove in (
         lambda: call(bpy.ops.object.delete),
-        lambda: bpy.data.armatures.remove(hero().data),
+        lambda: bpy.data.armatures.remove(find_hero().data),
     ):
         print("deleted", flush=True)
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
         call(bpy.ops.motion_matching.add_demo_performer)
         yield 0.5
-        yield from deleted(remove)
+        yield from delete_armature(remove)
 
 
 run(scenario)

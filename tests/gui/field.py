@@ -20,17 +20,17 @@ from drive import (
     call,
     check_left_nothing,
     click,
+    create_performer,
     event,
-    module,
-    performer,
-    picture,
+    load_module,
+    read_traces,
     redrawn,
     region_of,
     run,
     started,
+    take_screenshot,
     tap,
     ticked,
-    traces,
     until,
     view,
 )
@@ -44,7 +44,7 @@ def open_controller():
     drawn.
     """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
-    classes = module("ui.classes").get_classes(module("ui.controller.panel"))
+    classes = load_module("ui.classes").get_classes(load_module("ui.controller.panel"))
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     classes[0].bl_options, classes[0].bl_order = set(), -1
@@ -52,9 +52,9 @@ def open_controller():
         bpy.utils.register_class(cls)
 
 
-def trains(obj):
+def train(obj):
     """Stopped by Esc, and gone on with to the end."""
-    fields, learning = module("app.training"), module("app.learning_curves")
+    fields, learning = load_module("app.training"), load_module("app.learning_curves")
     obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
     yield from until(
@@ -69,12 +69,12 @@ def trains(obj):
     assert alive().progress[1] >= before, "it began anew"
     seen = set()
 
-    def looks():
+    def watch_curve():
         if found := learning.get_curves(fields.get_training_key(obj)):
             seen.add(len(found.lines["most"]))
         return not alive().progress
 
-    yield from until(looks)
+    yield from until(watch_curve)
     print(f"the curve was seen with {sorted(seen)} sweeps")
     assert len(seen) > 2, "it grows while it is trained"
     assert learning.get_curves(fields.get_training_key(obj)), "and is there afterwards"
@@ -84,17 +84,17 @@ def trains(obj):
     for shown in (True, False):
         obj.motion_matching.training.show_residuals = shown
         yield from redrawn()
-        shots.append((yield from picture()))
+        shots.append((yield from take_screenshot()))
     count = int((np.abs(shots[0] - shots[1]).max(axis=-1) > 8).sum())
     print(f"the curve takes {count} pixels")
     assert count > 100 * 100
 
 
-def is_drawn_after_undo(obj):
+def check_drawn_after_undo(obj):
     """How the training went is seen again on its own, when the database of what is there now was
     looked at.
     """
-    fields, drawing = module("app.training"), module("ui.insight.learning_drawing")
+    fields, drawing = load_module("app.training"), load_module("ui.insight.learning_drawing")
     obj.motion_matching.training.show_residuals = True
     for push in (2.0, 3.0):
         obj.motion_matching.play.push = push
@@ -112,7 +112,7 @@ def is_drawn_after_undo(obj):
     bpy.context.object.motion_matching.training.show_residuals = False
 
 
-def goes_and_is_pushed(live):
+def walk_and_push(live):
     assert live.field.function.finished
     start = live.position
     event("W", unicode="w")
@@ -132,25 +132,25 @@ def goes_and_is_pushed(live):
     assert sum(intent.push is not None for intent in live.session._history.intents[intents:]) == 1
 
 
-def in_color(shot, color):
+def count_pixels(shot, color):
     """How many pixels are of a theme's colour."""
     return int((np.abs(shot[..., :3] - 255.0 * np.array(color[:3])) < 6).all(axis=-1).sum())
 
 
-def shows_its_neighbours(live):
+def show_neighbours(live):
     """The chosen one in the theme's colour of the chosen motion, the others as what is asked for:
     seen, and gone again.
     """
     play, cache = (
         bpy.context.object.motion_matching.play,
-        alive().get_cache(module("ui.play.drawing").HudCache),
+        alive().get_cache(load_module("ui.play.drawing").HudCache),
     )
     play.show_paths = False  # has that colour too
     chosen, counts = bpy.context.preferences.themes[0].view_3d.bone_pose_active, []
     for shown in (False, True, False):
         play.show_ghosts = shown
         yield from ticked(live, 3)
-        counts.append(in_color((yield from picture()), chosen))
+        counts.append(count_pixels((yield from take_screenshot()), chosen))
         if shown:
             ghosts = cache.snapshot.neighbour_ghosts
             assert len(ghosts.others) > 8 * len(ghosts.chosen) - 12
@@ -160,7 +160,7 @@ def shows_its_neighbours(live):
     play.show_paths = True
 
 
-def obeys(live):
+def force_neighbour(live):
     """The button of a neighbour has it chosen at every tick, and once more pressed it is free
     again.
     """
@@ -183,23 +183,23 @@ def obeys(live):
     assert live.decision.chosen == live.decision.scores.argmax()
 
 
-def play():
+def scenario():
     open_controller()
-    yield from performer()
+    yield from create_performer()
     obj = bpy.context.object
     settings = obj.motion_matching
     settings.controller.method, settings.training.quality = "FIELD", 1
     for place, source in enumerate(settings.sources):
         source.mirror, source.enabled = False, place % 3 == 0
-    yield from trains(obj)
-    yield from is_drawn_after_undo(obj)
-    before = traces()
+    yield from train(obj)
+    yield from check_drawn_after_undo(obj)
+    before = read_traces()
     live = yield from started()
-    yield from goes_and_is_pushed(live)
-    yield from shows_its_neighbours(live)
-    yield from obeys(live)
+    yield from walk_and_push(live)
+    yield from show_neighbours(live)
+    yield from force_neighbour(live)
     tap("ESC")
     yield from check_left_nothing(live, before)
 
 
-run(play)
+run(scenario)

@@ -14,14 +14,14 @@ from drive import (
     alive,
     call,
     check_left_nothing,
+    create_performer,
     event,
-    performer,
+    read_traces,
     recorded,
     run,
     started,
     tap,
     ticked,
-    traces,
     until,
     view,
 )
@@ -29,7 +29,7 @@ from drive import (
 FILE = os.path.join(os.environ["MOTION_MATCHING_TEST_FOLDER"], "live.blend")
 
 
-def hero():
+def find_hero():
     return bpy.data.objects["Performer"]
 
 
@@ -37,7 +37,7 @@ def is_live(live):
     return alive().live is live
 
 
-def ended(live, before, *words):
+def check_ended(live, before, *words):
     """It is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
     said = alive().end_message
@@ -45,33 +45,33 @@ def ended(live, before, *words):
     assert all(word in said for word in words), said
 
 
-def saved():
+def save():
     """What is saved is the file without a session."""
-    before, place = traces(), hero().location.copy()
+    before, place = read_traces(), find_hero().location.copy()
     live = yield from started()
     event("W", unicode="w")
     yield from ticked(live, 20)
     event("W", "RELEASE")
     call(bpy.ops.wm.save_as_mainfile, filepath=FILE)
-    yield from ended(live, before, "saved")
-    assert (hero().location - place).length < 1e-5
+    yield from check_ended(live, before, "saved")
+    assert (find_hero().location - place).length < 1e-5
 
 
-def recoverable(load):
+def recover_after(load):
     """A recording outlives the file that goes, and is recovered in the one that it was made in."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     yield from recorded(live, 40)
     load()
     yield 1.0
-    yield from ended(live, before, "file", "can be recovered")
+    yield from check_ended(live, before, "file", "can be recovered")
     assert len(alive().interrupted) == 1
     if "Performer" not in bpy.data.objects:
         call(bpy.ops.wm.open_mainfile, filepath=FILE)
         yield 1.0
-    assert not hero().motion_matching.takes
+    assert not find_hero().motion_matching.takes
     assert call(bpy.ops.motion_matching.recover_take) == {"FINISHED"}
-    take = hero().animation_data.action
+    take = find_hero().animation_data.action
     assert take.name.startswith("Live Take")
     assert take.frame_range[1] - take.frame_range[0] >= 38
     assert not alive().interrupted
@@ -79,23 +79,23 @@ def recoverable(load):
     yield 1.0
 
 
-def reopened():
-    yield from recoverable(lambda: call(bpy.ops.wm.open_mainfile, filepath=FILE))
+def reopen():
+    yield from recover_after(lambda: call(bpy.ops.wm.open_mainfile, filepath=FILE))
 
 
-def reverted():
-    yield from recoverable(lambda: call(bpy.ops.wm.revert_mainfile))
+def revert():
+    yield from recover_after(lambda: call(bpy.ops.wm.revert_mainfile))
 
 
-def new_file():
-    yield from recoverable(
+def start_new_file():
+    yield from recover_after(
         lambda: call(bpy.ops.wm.read_homefile, app_template="", use_factory_startup=True)
     )
 
 
-def workspaces():
+def switch_workspaces():
     """It goes on in another workspace, also in one without a 3D view."""
-    before = traces()
+    before = read_traces()
     live = yield from started()
     window = view()[0]
     first = window.workspace
@@ -112,12 +112,12 @@ def workspaces():
     window.workspace = first
     yield 0.5
     tap("ESC")
-    yield from ended(live, before)
+    yield from check_ended(live, before)
 
 
-def areas():
+def change_areas():
     """It goes on where its area is maximised, becomes another editor, or is closed."""
-    before = traces()
+    before = read_traces()
     call(bpy.ops.screen.area_split, direction="VERTICAL", factor=0.5)
     yield 0.5
     live = yield from started()
@@ -139,22 +139,22 @@ def areas():
     event("W", "RELEASE")
     assert is_live(live), alive().end_message
     tap("ESC")
-    yield from ended(live, before)
+    yield from check_ended(live, before)
 
 
-def scene_chosen():
-    before = traces()
+def choose_scene():
+    before = read_traces()
     live = yield from started()
     window = view()[0]
     window.scene = bpy.data.scenes.new("Other")
-    yield from ended(live, before, "scene")
+    yield from check_ended(live, before, "scene")
     window.scene = bpy.data.scenes["Scene"]
     yield 0.3
 
 
-def window_closed():
+def close_window():
     """A recording in a second window is a take when that is closed."""
-    before = traces()
+    before = read_traces()
     first = bpy.context.window_manager.windows[0]
     call(bpy.ops.wm.window_new_main)
     yield 1.0
@@ -175,21 +175,21 @@ def window_closed():
     yield from ticked(live, 20)
     with bpy.context.temp_override(window=second):
         bpy.ops.wm.window_close()
-    yield from ended(live, before, "window", "Recorded")
+    yield from check_ended(live, before, "window", "Recorded")
     assert live.takes
 
 
 def scenario():
-    yield from performer()
+    yield from create_performer()
     for part in (
-        saved,
-        reopened,
-        reverted,
-        new_file,
-        workspaces,
-        areas,
-        scene_chosen,
-        window_closed,
+        save,
+        reopen,
+        revert,
+        start_new_file,
+        switch_workspaces,
+        change_areas,
+        choose_scene,
+        close_window,
     ):
         print(part.__name__, flush=True)
         yield from part()

@@ -20,14 +20,14 @@ from drive import (
     drag,
     empty_file,
     event,
+    load_module,
     look_at_performer,
-    module,
-    picture,
+    read_traces,
     redrawn,
     run,
     started,
+    take_screenshot,
     tap,
-    traces,
     until,
     worked,
 )
@@ -36,7 +36,7 @@ NOISE, MUCH = 20, 100  # pixels that may change on their own, and that what is d
 FRAME = 60
 
 
-def settings():
+def get_settings():
     """Those of the performer, whichever it is after an undo."""
     return bpy.data.objects["Performer"].motion_matching
 
@@ -44,13 +44,13 @@ def settings():
 # ---------------------------------------------------------------- in the view
 
 
-def drawn_by(owner, name):
+def count_changed_pixels(owner, name):
     """How many pixels a toggle makes a difference to, once the view has come to rest."""
     shots = []
     for shown in (True, False, False):
         setattr(owner(), name, shown)
         yield from redrawn()  # what is drawn for the first time is made then
-        shots.append((yield from picture()))
+        shots.append((yield from take_screenshot()))
     setattr(owner(), name, True)
     count, noise = (int((np.abs(a - b).max(axis=-1) > 8).sum()) for a, b in pairwise(shots))
     print(f"   {name} draws {count} pixels, and {noise} change on their own")
@@ -61,28 +61,30 @@ def drawn_by(owner, name):
 # ---------------------------------------------------------------- Insight
 
 
-def covers():
+def measure_coverage():
     """Coverage is measured by its button, and its strands and charts are drawn."""
     yield from click("motion_matching.measure_coverage")
     yield from until(lambda: alive().coverage_reports)
     yield from worked()
     layers = "show_strands", "show_simulation", "show_coverage", "show_histograms"
     for name in layers:
-        assert (yield from drawn_by(lambda: settings().insight, name)) > MUCH
+        assert (yield from count_changed_pixels(lambda: get_settings().insight, name)) > MUCH
     for name in layers:
-        setattr(settings().insight, name, False)
+        setattr(get_settings().insight, name, False)
 
 
-def inspects():
+def inspect_frames():
     """The frame that the timeline is at, by a button; the next one by its key, weighed when it
     rests.
     """
-    settings().source_index = [source.name for source in settings().sources].index("walk_curves")
+    get_settings().source_index = [source.name for source in get_settings().sources].index(
+        "walk_curves"
+    )
     bpy.context.scene.frame_set(FRAME)
     yield from click("motion_matching.inspect_frame")
     yield from until(lambda: alive().inspector and alive().inspector.inspection)
     first = alive().inspector.inspected.frame
-    assert (yield from drawn_by(lambda: settings().insight, "show_features")) > MUCH
+    assert (yield from count_changed_pixels(lambda: get_settings().insight, "show_features")) > MUCH
     event("MOUSEMOVE", "NOTHING")
     for _ in range(3):
         tap("RIGHT_ARROW")
@@ -95,15 +97,15 @@ def inspects():
     assert not alive().inspector.problem
 
 
-def maps():
+def map_poses():
     """The map of poses is made by its button and drawn; the frame that is inspected is marked on
     it.
     """
     yield from click("motion_matching.map_poses")
-    drawing = module("ui.insight.drawing")
+    drawing = load_module("ui.insight.drawing")
     yield from until(lambda: alive().pose_maps)
     yield from worked()
-    assert (yield from drawn_by(lambda: settings().insight, "show_map")) > MUCH
+    assert (yield from count_changed_pixels(lambda: get_settings().insight, "show_map")) > MUCH
     [found] = alive().pose_maps.values()
     performer, inspected = bpy.data.objects["Performer"], alive().inspector.inspected.frame
     assert drawing.get_marked_frames(performer, found)[0] == [inspected]
@@ -112,21 +114,21 @@ def maps():
     assert drawing.get_marked_frames(bpy.data.objects["Performer"], found)[0] == []
 
 
-def follows_on_the_map():
+def follow_on_the_map():
     """While live, the map shows the way that the motion takes."""
-    before = traces()
-    settings().play.show_map = True
+    before = read_traces()
+    get_settings().play.show_map = True
     live = yield from started()
     event("W", unicode="w")
     [found] = alive().pose_maps.values()
-    find_marked = module("ui.insight.drawing").get_marked_frames
+    find_marked = load_module("ui.insight.drawing").get_marked_frames
 
-    def played():
+    def get_marked():
         return find_marked(bpy.data.objects["Performer"], found)[0]
 
-    yield from until(lambda: len(set(played())) > 5)  # of each picture the last one
+    yield from until(lambda: len(set(get_marked())) > 5)  # of each picture the last one
     event("W", "RELEASE")
-    assert max(played()) < len(found.colours)
+    assert max(get_marked()) < len(found.colours)
     tap("ESC")
     yield from check_left_nothing(live, before)
 
@@ -134,24 +136,24 @@ def follows_on_the_map():
 # ---------------------------------------------------------------- a path by hand
 
 
-def undone():
+def undo():
     event("MOUSEMOVE", "NOTHING")
     tap("Z", ctrl=True)
     yield 0.1
 
 
-def snapshot():
+def get_snapshot():
     """The paths that are drawn, or None."""
-    return module("ui.database.ground_paths").get_cache().snapshot
+    return load_module("ui.database.ground_paths").get_cache().snapshot
 
 
-def tracks(name, differs_from=None, like=None):
+def read_track(name, differs_from=None, like=None):
     """Wait until a path is drawn, and is another one or the same again; the value is its positions
     (F, 2).
     """
 
     def is_there():
-        track = snapshot().tracks.get(name) if snapshot() else None
+        track = get_snapshot().tracks.get(name) if get_snapshot() else None
         return (
             track is not None
             and (differs_from is None or not np.allclose(track.positions, differs_from, atol=1e-4))
@@ -159,32 +161,34 @@ def tracks(name, differs_from=None, like=None):
         )
 
     yield from until(is_there)
-    return snapshot().tracks[name].positions.copy()
+    return get_snapshot().tracks[name].positions.copy()
 
 
-def smooths():
+def smooth_path():
     """The path that is drawn follows a slider as it is dragged, and comes back with undo."""
-    settings().show_path = True
+    get_settings().show_path = True
     bpy.ops.ed.undo_push(message="before")
-    begun = yield from tracks("smoothed")
-    window = settings().simulation_bone.position_window
+    begun = yield from read_track("smoothed")
+    window = get_settings().simulation_bone.position_window
     yield from drag("motion_matching.simulation_bone.position_window", 60)
-    yield from until(lambda: settings().simulation_bone.position_window > window)
-    print(f"   dragged from {window:.2f} s to {settings().simulation_bone.position_window:.2f} s")
-    yield from tracks("smoothed", differs_from=begun)
-    yield from undone()
-    yield from until(lambda: settings().simulation_bone.position_window == window)
-    yield from tracks("smoothed", like=begun)
+    yield from until(lambda: get_settings().simulation_bone.position_window > window)
+    print(
+        f"   dragged from {window:.2f} s to {get_settings().simulation_bone.position_window:.2f} s"
+    )
+    yield from read_track("smoothed", differs_from=begun)
+    yield from undo()
+    yield from until(lambda: get_settings().simulation_bone.position_window == window)
+    yield from read_track("smoothed", like=begun)
 
 
-def edits_by_hand():
+def edit_path_by_hand():
     """The path becomes an empty, which is moved and keyed; that is drawn, undone, and the computed
     path comes back.
     """
     yield from click("motion_matching.edit_path")
-    yield from until(lambda: settings().sources[settings().source_index].use_path)
+    yield from until(lambda: get_settings().sources[get_settings().source_index].use_path)
     yield from worked()
-    computed = yield from tracks("by hand")
+    computed = yield from read_track("by hand")
     yield from click("motion_matching.select_path")
     yield from until(lambda: bpy.context.object.type == "EMPTY")
     bpy.context.scene.frame_set(FRAME)
@@ -199,7 +203,7 @@ def edits_by_hand():
     yield from until(lambda: (bpy.context.object.location - place).length > 0.05)
     event("MOUSEMOVE", "NOTHING")
     tap("I", unicode="i")
-    edited = yield from tracks("by hand", differs_from=computed)
+    edited = yield from read_track("by hand", differs_from=computed)
     moved = np.linalg.norm(edited - computed, axis=1)
     print(
         f"   moved by hand by {moved.max():.2f} m at {int((moved > 1e-3).sum())} of {len(moved)} "
@@ -207,13 +211,13 @@ def edits_by_hand():
     )
     assert moved.max() > 0.05
     assert np.median(moved) < 1e-3
-    yield from undone()  # the key
-    yield from undone()  # the move
-    yield from tracks("by hand", like=computed)
+    yield from undo()  # the key
+    yield from undo()  # the move
+    yield from read_track("by hand", like=computed)
     yield from click("motion_matching.computed_path")
-    yield from until(lambda: not settings().sources[settings().source_index].use_path)
-    settings().show_path = False
-    yield from until(lambda: snapshot() is None)
+    yield from until(lambda: not get_settings().sources[get_settings().source_index].use_path)
+    get_settings().show_path = False
+    yield from until(lambda: get_snapshot() is None)
 
 
 def scenario():
@@ -227,12 +231,19 @@ def scenario():
     yield from worked()
     look_at_performer()
     blocks = sorted(bpy.data.objects.keys()), sorted(bpy.data.actions.keys())
-    before = traces()
-    for part in (covers, inspects, maps, smooths, edits_by_hand, follows_on_the_map):
+    before = read_traces()
+    for part in (
+        measure_coverage,
+        inspect_frames,
+        map_poses,
+        smooth_path,
+        edit_path_by_hand,
+        follow_on_the_map,
+    ):
         print(part.__name__, flush=True)
         yield from part()
     assert (sorted(bpy.data.objects.keys()), sorted(bpy.data.actions.keys())) == blocks
-    assert traces() == before
+    assert read_traces() == before
 
 
 run(scenario)

@@ -16,74 +16,74 @@ sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     alive,
     check_left_nothing,
+    create_performer,
     event,
-    module,
-    performer,
+    load_module,
+    read_traces,
     run,
     started,
     tap,
     ticked,
-    traces,
     until,
     view,
 )
 
 
-def said(live):
+def collect_messages(live):
     """The sentences about gamepads that are shown to the user, from now on."""
     told = []
     tick = live.tick
 
-    def noting(*arguments):
+    def tick_and_collect(*arguments):
         tick(*arguments)
         told.extend(text for text in live.messages if "gamepad" in text)
 
-    live.tick = noting
+    live.tick = tick_and_collect
     return told
 
 
-def directions():
+def get_view_directions():
     """Ahead and to the right, as the view looks."""
-    heading = module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
+    heading = load_module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
     return (math.sin(heading), -math.cos(heading)), (-math.cos(heading), -math.sin(heading))
 
 
-def went(live, count):
+def measure_way(live, count):
     """Wait for ticks; how far the character went ahead and to the right meanwhile."""
     x, y = live.position
     yield from ticked(live, count)
     x, y = live.position[0] - x, live.position[1] - y
-    return tuple(x * way[0] + y * way[1] for way in directions())
+    return tuple(x * way[0] + y * way[1] for way in get_view_directions())
 
 
-def pressed(pad, name, condition):
+def press(pad, name, condition):
     pad.button(name, True)
     yield from until(condition)
     pad.button(name, False)
 
 
-def steers(live, pad):
+def steer(live, pad):
     pad.stick(0.0, 1.0)
-    ahead, aside = yield from went(live, 90)
+    ahead, aside = yield from measure_way(live, 90)
     print(f"the stick up: {ahead:.2f} m ahead, {aside:.2f} m to the right")
     assert ahead > 1.5
     assert abs(aside) < 0.3 * ahead
     pad.stick(1.0, 0.0)
     yield from ticked(live, 60)
-    ahead, aside = yield from went(live, 60)
+    ahead, aside = yield from measure_way(live, 60)
     print(f"the stick to the right: {ahead:.2f} m ahead, {aside:.2f} m to the right")
     assert aside > 1.0
     assert abs(ahead) < 0.3 * aside
     pad.stick(0.0, 0.5)
     yield from ticked(live, 60)
-    ahead, _ = yield from went(live, 60)
+    ahead, _ = yield from measure_way(live, 60)
     print(f"the stick half up: {ahead:.2f} m ahead")
     assert 0.3 < ahead < 2.0
 
 
-def records_until_it_is_unplugged(live, pad, told):
+def record_until_unplugged(live, pad, told):
     pad.stick(0.0, 1.0)
-    yield from pressed(pad, "start", lambda: live.session.is_recording)
+    yield from press(pad, "start", lambda: live.session.is_recording)
     yield from ticked(live, 90)
     told.clear()
     pad.unplug()
@@ -97,7 +97,7 @@ def records_until_it_is_unplugged(live, pad, told):
     assert live.session.is_recording
     event("W", unicode="w")
     yield from ticked(live, 30)
-    ahead, _ = yield from went(live, 60)
+    ahead, _ = yield from measure_way(live, 60)
     event("W", "RELEASE")
     print(f"the keyboard goes on: {ahead:.2f} m ahead")
     assert ahead > 1.2
@@ -106,17 +106,17 @@ def records_until_it_is_unplugged(live, pad, told):
 
 
 def scenario():
-    yield from performer()
-    obj, before = bpy.context.object, traces()
+    yield from create_performer()
+    obj, before = bpy.context.object, read_traces()
     from virtual_pad import VirtualPad  # with the library that the extension brings
 
     live = yield from started()
-    told = said(live)
+    told = collect_messages(live)
     with VirtualPad() as pad:
         yield from until(lambda: told)
         assert "'Virtual Pad' is connected" in told[0], told
-        yield from steers(live, pad)
-        yield from records_until_it_is_unplugged(live, pad, told)
+        yield from steer(live, pad)
+        yield from record_until_unplugged(live, pad, told)
     tap("ESC")
     yield from check_left_nothing(live, before)
     [take] = obj.motion_matching.takes

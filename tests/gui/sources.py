@@ -17,9 +17,9 @@ from drive import (
     click,
     empty_file,
     event,
+    find_motion_capture,
+    load_module,
     look_at_performer,
-    module,
-    motion_capture,
     redrawn,
     region_of,
     run,
@@ -34,7 +34,7 @@ from drive import (
 LIBRARY = FOLDER / "library"
 
 
-def editor(kind):
+def open_editor(kind):
     """The largest area beside the view, as an editor of that kind."""
     areas = [area for area in view()[0].screen.areas if area != view()[1]]
     area = max(areas, key=lambda one: one.width * one.height)
@@ -43,13 +43,13 @@ def editor(kind):
     return area
 
 
-def inside(area, operator, **options):
+def call_in(area, operator, **options):
     region = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=view()[0], area=area, region=region):
         return operator(**options)
 
 
-def added():
+def add_selected():
     """The names of the sources that the selected actions become, once there are any; the list is
     empty then again.
     """
@@ -61,24 +61,24 @@ def added():
     return names
 
 
-def from_what_is_selected():
+def add_from_selections():
     """Actions that are selected in the Outliner, as assets of this file, and in an asset library,
     linked.
     """
     obj = bpy.context.object
     call(bpy.ops.motion_matching.remove_source, all=True)
     assert not call(bpy.ops.motion_matching.add_assets.poll)
-    area = yield from editor("OUTLINER")
+    area = yield from open_editor("OUTLINER")
     area.spaces.active.display_mode, area.spaces.active.filter_text = "LIBRARIES", "run_"
     yield 0.5
-    inside(area, bpy.ops.outliner.select_all, action="SELECT")
-    names = yield from added()
+    call_in(area, bpy.ops.outliner.select_all, action="SELECT")
+    names = yield from add_selected()
     assert names
     assert names == sorted(
         action.name for action in bpy.data.actions if action.name.startswith("run_")
     ), names
     area.spaces.active.filter_text = ""
-    inside(area, bpy.ops.outliner.select_all, action="DESELECT")
+    call_in(area, bpy.ops.outliner.select_all, action="DESELECT")
     yield 0.3
 
     for name in ("walk_curves", "walk_bends"):
@@ -90,31 +90,31 @@ def from_what_is_selected():
     library = bpy.context.preferences.filepaths.asset_libraries.new(
         name="Walks", directory=str(LIBRARY)
     )
-    area = yield from editor("ASSETS")
+    area = yield from open_editor("ASSETS")
     for reference, wanted in (
         ("LOCAL", ["walk_bends", "walk_curves"]),
         (library.name, ["walk_curves"]),
     ):
         area.spaces.active.params.asset_library_reference = reference
         yield 1.0
-        inside(area, bpy.ops.file.select_all, action="SELECT")
-        names = yield from added()
+        call_in(area, bpy.ops.file.select_all, action="SELECT")
+        names = yield from add_selected()
         assert names == wanted, (reference, names)
     assert any(action.library for action in bpy.data.actions), "those of a library are linked"
     area.ui_type = "PROPERTIES"
     assert bpy.context.object == obj
 
 
-def from_a_folder():
+def build_from_a_folder():
     """A folder of motion capture becomes a character with a database: built, given up, changed, and
     built again.
     """
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None
-    folder, _ = motion_capture()
+    folder, _ = find_motion_capture()
     call(bpy.ops.motion_matching.add_folder, directory=f"{folder}{os.sep}")
-    settings, status = bpy.context.object.motion_matching, module("app.status")
+    settings, status = bpy.context.object.motion_matching, load_module("app.status")
     stands = lambda: status.get_status(bpy.context.object)  # noqa: E731
     yield from redrawn("UI")
     yield from click("motion_matching.build")
@@ -145,9 +145,9 @@ def from_a_folder():
     yield from until(lambda: alive().live is None)
 
 
-def under_two_names():
+def switch_databases():
     """What is built stays built beside a database of fewer files, which is chosen in the list."""
-    settings, status = bpy.context.object.motion_matching, module("app.status")
+    settings, status = bpy.context.object.motion_matching, load_module("app.status")
     plus = region_of(view()[1], "UI").width - 45
     yield from click("motion_matching.add_database", at=plus)
     yield from click("motion_matching.add_database", at=plus)
@@ -167,9 +167,9 @@ def scenario():
     yield from click("motion_matching.add_demo_performer")
     yield from worked()
     look_at_performer()
-    yield from from_what_is_selected()
-    yield from from_a_folder()
-    yield from under_two_names()
+    yield from add_from_selections()
+    yield from build_from_a_folder()
+    yield from switch_databases()
 
 
 run(scenario)

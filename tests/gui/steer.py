@@ -20,14 +20,14 @@ from drive import (
     drawn,
     empty_file,
     event,
+    load_module,
     look_at_performer,
-    module,
+    read_traces,
     recorded,
     redrawn,
     run,
     tap,
     ticked,
-    traces,
     until,
     view,
     worked,
@@ -36,21 +36,21 @@ from drive import (
 SECONDS = 10  # of the recording
 
 
-def looks():
+def watch_status():
     """Every look from now on at whether the database is still that of its sources: one takes as
     long as many ticks.
     """
-    status, found = module("app.status"), []
+    status, found = load_module("app.status"), []
     refresh = status.refresh
     status.refresh = lambda obj: found.append(obj.name) or refresh(obj)
     return found
 
 
-def way(live, before):
+def measure_way(live, before):
     """How far the character went since it was at a place, and how far of that to where the view
     looks now.
     """
-    heading = module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
+    heading = load_module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
     x, y = (now - then for now, then in zip(live.position, before, strict=True))
     return math.hypot(x, y), x * math.sin(heading) - y * math.cos(heading)
 
@@ -75,13 +75,13 @@ def pan():
     yield 0.1
 
 
-def goes_ahead_and_stops(live):
+def walk_and_stop(live):
     """Where the view looks is ahead, also once the view was turned while the key is held."""
     seen = view()[1].spaces.active.region_3d
     place, pictures = live.position, drawn["WINDOW"]
     event("W", unicode="w")
     yield from ticked(live, 72)
-    length, ahead = way(live, place)
+    length, ahead = measure_way(live, place)
     print(
         f"went {length:.2f} m, {ahead:.2f} m of it ahead, in {drawn['WINDOW'] - pictures} pictures"
     )
@@ -105,7 +105,7 @@ def goes_ahead_and_stops(live):
     yield from ticked(live, 60)
     place = live.position
     yield from ticked(live, 45)
-    length, ahead = way(live, place)
+    length, ahead = measure_way(live, place)
     print(f"went {length:.2f} m, {ahead:.2f} m of it ahead of the turned view")
     assert ahead > 0.9
     assert ahead > 0.95 * length
@@ -116,7 +116,7 @@ def goes_ahead_and_stops(live):
     assert math.dist(place, live.position) < 0.15, "nobody holds a key, and it goes on"
 
 
-def keeps_files_and_scene(live):
+def check_shortcuts_are_blocked(live):
     """Undo and file shortcuts are held off, and letters do nothing."""
     names = set(bpy.data.objects.keys())
     for kind in ("Z", "S", "O", "N", "Q"):
@@ -128,7 +128,7 @@ def keeps_files_and_scene(live):
     assert set(bpy.data.objects.keys()) == names
 
 
-def records(live):
+def record(live):
     """Ten seconds of running: ahead, then to the left."""
     half = round(SECONDS * live.database.fps / 2)
     tap("R", unicode="r")
@@ -167,7 +167,7 @@ def check_take(obj, live, start, stop):
     bpy.context.scene.frame_set(first)
 
 
-def is_one_step_of_undo(name):
+def check_undo(name):
     """Undo takes the take away, redo brings it back."""
     call(bpy.ops.ed.undo)
     yield 0.5
@@ -190,25 +190,25 @@ def scenario():
     yield from redrawn("UI")
     yield from click("motion_matching.build")
     yield from worked()
-    obj, before = bpy.context.object, traces()
+    obj, before = bpy.context.object, read_traces()
     assert not (obj.animation_data and obj.animation_data.action)
     yield from click("motion_matching.start")
     yield from until(lambda: alive().live)
     live = alive().live
     event("MOUSEMOVE", "NOTHING")
     yield from ticked(live, 10)
-    found = looks()
-    yield from goes_ahead_and_stops(live)
-    yield from keeps_files_and_scene(live)
-    ends = yield from records(live)
+    found = watch_status()
+    yield from walk_and_stop(live)
+    yield from check_shortcuts_are_blocked(live)
+    ends = yield from record(live)
     yield from ticked(live, 5)
     assert len(found) <= 1, "ticks count as changes of the sources"  # one was due at the start
     tap("ESC")
     yield from check_left_nothing(live, before)
     check_take(obj, live, *ends)
-    spent = sorted(alive().get_cache(module("ui.play.drawing").HudCache).draw_seconds)
+    spent = sorted(alive().get_cache(load_module("ui.play.drawing").HudCache).draw_seconds)
     print(f"drawing took {1000 * spent[len(spent) // 2]:.2f} ms")
-    yield from is_one_step_of_undo(obj.animation_data.action.name)
+    yield from check_undo(obj.animation_data.action.name)
 
 
 run(scenario)

@@ -18,7 +18,8 @@ from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import ReplayInput
 from tests.demo import load_demo
-from tests.live.stage import FPS, person, shown, wanted
+from tests.live.stage import FPS, build_performance, get_bone_matrices
+from tests.scene.bodies import create_person
 
 
 class Hero:
@@ -30,13 +31,13 @@ class Hero:
         self.database = database or load_demo()
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = round(FPS)
-        self.obj, self.now, self.seconds = person("Hero"), 100.0, seconds
+        self.obj, self.now, self.seconds = create_person("Hero"), 100.0, seconds
         bpy.context.view_layer.objects.active = self.obj
         for name, value in play.items():
             setattr(self.obj.motion_matching.play, name, value)
 
     def start(self, source: Any = None) -> host.LiveSession:
-        source = source or ReplayInput(wanted(seconds=self.seconds), FPS)
+        source = source or ReplayInput(build_performance(seconds=self.seconds), FPS)
         settings = make_default_settings(self.database)
         self.live = performing.start(
             self.obj,
@@ -63,7 +64,7 @@ class Hero:
         seen = []
         for frame in frames:
             bpy.context.scene.frame_set(frame)
-            seen.append(shown(self.obj))
+            seen.append(get_bone_matrices(self.obj))
             for _ in range(timers):
                 self.now += 0.4 / FPS
                 if runtime.live is self.live:
@@ -77,7 +78,7 @@ def toggle_playback() -> None:
         bpy.ops.screen.animation_play()
 
 
-def bones_in(obj: bpy.types.Object, name: str, *bones: str) -> None:
+def add_bone_collection(obj: bpy.types.Object, name: str, *bones: str) -> None:
     """Put bones into a bone collection of an armature."""
     collection = obj.data.collections.new(name)
     for bone in bones:

@@ -18,7 +18,7 @@ from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.live.session import Session
 from motion_matching.scene.writing.pose_writer import PoseWriter
 from tests.demo import demo_settings, load_demo
-from tests.scene.bodies import person
+from tests.scene.bodies import create_person
 
 FPS = 30.0  # of the demo database
 NAMES = build_humanoid_skeleton().names
@@ -30,13 +30,13 @@ def new_performer(ground: Ground = FLAT, database: Database | None = None) -> Pe
     return Performer(MotionMatching(database, settings), settings, ground)
 
 
-def wanted(name: str = "random", seconds: float = 10.0, seed: int = 2) -> Performance:
+def build_performance(name: str = "random", seconds: float = 10.0, seed: int = 2) -> Performance:
     return scripts.build_script(
         name, seconds, FPS, demo_settings().walk, demo_settings().run, seed=seed
     )
 
 
-def shown(obj: bpy.types.Object) -> np.ndarray:
+def get_bone_matrices(obj: bpy.types.Object) -> np.ndarray:
     """Where Blender puts the bones now (B, 4, 4), in the world."""
     found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array(
@@ -55,10 +55,12 @@ class Stage:
         walls: tuple[Wall, ...] = (),
         **options,
     ) -> None:
-        self.obj = obj or person()
+        self.obj = obj or create_person()
         self.writer = PoseWriter(self.obj, load_demo().skeleton, hips="Hips", **options)
         performer = new_performer(Boxes((), walls=walls))
-        self.session = Session(performer, source or ReplayInput(wanted(), FPS), self.writer, walls)
+        self.session = Session(
+            performer, source or ReplayInput(build_performance(), FPS), self.writer, walls
+        )
         self.now = 100.0
         self.session.start(self.now)
         if follows_timeline:

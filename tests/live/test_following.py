@@ -25,7 +25,9 @@ def performer(demo_database) -> Performer:
     return Performer(MotionMatching(demo_database, settings), settings)
 
 
-def drive(performer: Performer, source, seconds: float, place: Placement | None = None) -> list:
+def drive_performer(
+    performer: Performer, source, seconds: float, place: Placement | None = None
+) -> list:
     """Frames of a performer that an input leads, from where it begins or from a place."""
     place = place or source.start.placement
     frames = [performer.reset((place.x, place.y), place.yaw)]
@@ -38,7 +40,7 @@ def drive(performer: Performer, source, seconds: float, place: Placement | None 
     return frames[1:]
 
 
-def places(frames) -> np.ndarray:
+def get_placements(frames) -> np.ndarray:
     return np.array([frame.character for frame in frames])
 
 
@@ -53,40 +55,40 @@ CIRCLE = (
 BEND = np.array([[0.0, 0.0], [0.0, -4.0], [3.0, -6.0], [6.0, -6.0]])
 
 
-def future(path: PathInput, second: float):
+def predict_path(path: PathInput, second: float):
     place = Placement(0.0, 0.0, 0.0)
     return path.get_intent(Situation(round(1000 * second), 0.001, place, place)).path
 
 
-def driven(path: PathInput, seconds: float, dt: float = 0.01) -> np.ndarray:
+def trace_path(path: PathInput, seconds: float, dt: float = 0.01) -> np.ndarray:
     """Where the path wants to be (T, 2), every `dt`."""
-    return np.array([future(path, k * dt).positions[0] for k in range(round(seconds / dt))])
+    return np.array([predict_path(path, k * dt).positions[0] for k in range(round(seconds / dt))])
 
 
 def test_the_speed_profile_obeys_its_limits_and_ends_at_rest():
     path = PathInput(BEND, 1.4, acceleration=1.0, sideways=1.5)
-    velocities = np.diff(driven(path, 14.0), axis=0) / 0.01
+    velocities = np.diff(trace_path(path, 14.0), axis=0) / 0.01
     speeds = np.linalg.norm(velocities, axis=1)
     assert speeds.max() == pytest.approx(1.4, abs=0.02)
     assert speeds[0] < 0.15
     assert speeds[-1] == 0.0
     smooth = np.convolve(speeds, np.ones(20) / 20, mode="valid")
     assert np.abs(smooth[20:] - smooth[:-20]).max() / 0.2 < 1.1
-    assert driven(path, 14.0)[-1] == pytest.approx(BEND[-1])
+    assert trace_path(path, 14.0)[-1] == pytest.approx(BEND[-1])
 
 
 def test_bends_limit_the_speed():
     path = PathInput(
         0.5 * CIRCLE, 3.0, cyclic=True, sideways=2.0
     )  # a radius of two metres: no more than 2 m/s
-    speeds = np.linalg.norm(np.diff(driven(path, 20.0), axis=0), axis=1) / 0.01
+    speeds = np.linalg.norm(np.diff(trace_path(path, 20.0), axis=0), axis=1) / 0.01
     assert speeds.max() == pytest.approx(2.0, abs=0.1)
 
 
 def test_speed_factors_scale_the_speed():
     factors = np.array([1.0, 1.0, 0.5, 0.5])
     path = PathInput(np.array([[0, 0], [0, -6], [0, -7], [0, -12]], float), 1.6, factors=factors)
-    way = driven(path, 15.0)
+    way = trace_path(path, 15.0)
     speeds = np.linalg.norm(np.diff(way, axis=0), axis=1) / 0.01
     assert speeds[(way[:-1, 1] < -2) & (way[:-1, 1] > -5)].mean() == pytest.approx(1.6, abs=0.05)
     assert speeds[(way[:-1, 1] < -8) & (way[:-1, 1] > -11)].mean() == pytest.approx(0.8, abs=0.05)
@@ -94,13 +96,13 @@ def test_speed_factors_scale_the_speed():
 
 def test_a_closed_path_has_no_seam():
     path = PathInput(CIRCLE, 1.5, cyclic=True)
-    way = driven(path, 60.0, 0.02)
+    way = trace_path(path, 60.0, 0.02)
     speeds = np.linalg.norm(np.diff(way, axis=0), axis=1) / 0.02
     assert speeds[200:].min() > 1.4
     assert np.abs(np.hypot(*way.T) - 4.0).max() < 0.05
-    yaws = np.unwrap([future(path, 0.1 * k).yaws[0] for k in range(600)])
+    yaws = np.unwrap([predict_path(path, 0.1 * k).yaws[0] for k in range(600)])
     assert np.abs(np.diff(yaws)).max() < 0.1
-    ahead = future(path, 33.0)
+    ahead = predict_path(path, 33.0)
     assert np.abs(np.diff(ahead.yaws)).max() < 0.1
     assert not path.is_finished
 
@@ -109,14 +111,14 @@ def test_a_closed_path_has_no_seam():
 def test_the_character_stays_within_centimetres_of_a_path(performer, cyclic):
     points = CIRCLE if cyclic else BEND
     path = PathInput(points, 1.2, cyclic=cyclic)
-    frames = drive(performer, path, 18.0)
-    way = driven(path, 40.0)
-    apart = np.linalg.norm(places(frames)[:, None, :2] - way[None], axis=2).min(axis=1)
+    frames = drive_performer(performer, path, 18.0)
+    way = trace_path(path, 40.0)
+    apart = np.linalg.norm(get_placements(frames)[:, None, :2] - way[None], axis=2).min(axis=1)
     assert np.median(apart) < 0.1
     assert apart.max() < 0.3
     if not cyclic:
         assert path.is_finished
-        assert np.linalg.norm(places(frames)[-1, :2] - BEND[-1]) < 0.1
+        assert np.linalg.norm(get_placements(frames)[-1, :2] - BEND[-1]) < 0.1
 
 
 def test_degenerate_paths_are_refused():
@@ -146,7 +148,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
     """
     for x, y in ((0, -4), (3, 0), (-5, -5)):
         goal = Placement(x, y, 0.0)
-        frames = drive(
+        frames = drive_performer(
             performer,
             TargetInput(lambda goal=goal: goal, performer.settings),
             10.0,
@@ -158,7 +160,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
             math.hypot(last.character.x - x, last.character.y - y)
             < performer.settings.clamp_distance + 0.05
         )
-        assert np.ptp(places(frames)[-30:, :2], axis=0).max() < 0.05
+        assert np.ptp(get_placements(frames)[-30:, :2], axis=0).max() < 0.05
 
 
 @pytest.mark.parametrize(
@@ -168,8 +170,8 @@ def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
     performer = synchronized
     goal = Placement(x, y, yaw)
     target = TargetInput(lambda: goal, performer.settings, turns=True)
-    frames = drive(performer, target, 10.0, Placement(0.0, 0.0, 0.0))
-    way = places(frames)
+    frames = drive_performer(performer, target, 10.0, Placement(0.0, 0.0, 0.0))
+    way = get_placements(frames)
     apart = np.hypot(way[:, 0] - x, way[:, 1] - y)
     still = way[-round(1.5 * performer.method.fps) :]
     # who stands sways a little, and the data leads the place with it
@@ -185,7 +187,7 @@ def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
     performer = synchronized
     goal = Placement(0.0, -3.0, 0.0)
     target = TargetInput(lambda: goal, performer.settings)
-    drive_on = drive(performer, target, 7.0, Placement(0.0, 0.0, 0.0))
+    drive_on = drive_performer(performer, target, 7.0, Placement(0.0, 0.0, 0.0))
     assert np.hypot(drive_on[-1].character.x, drive_on[-1].character.y + 3.0) < 0.02
     goal = Placement(3.0, -3.0, 0.0)
     frames = []
@@ -200,7 +202,7 @@ def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
         )
     assert np.hypot(frames[-1].character.x - 3.0, frames[-1].character.y + 3.0) < 0.02
     goal = None
-    still = drive(performer, target, 4.0, Placement(1.0, 1.0, 0.0))
+    still = drive_performer(performer, target, 4.0, Placement(1.0, 1.0, 0.0))
     assert np.hypot(still[-1].character.x - 1.0, still[-1].character.y - 1.0) < 0.1
 
 
@@ -214,7 +216,7 @@ def test_replay_performs_the_recorded_ticks(demo_database, performer):
     )
     replay = ReplayInput(wanted, demo_database.fps)
     take = rollout.solve(performer, wanted)
-    frames = drive(performer, replay, 6.0)
+    frames = drive_performer(performer, replay, 6.0)
     assert np.stack([frame.pose for frame in frames]).tobytes() == take.poses.tobytes()
     assert replay.is_finished
     assert replay.get_intent(Situation(10_000, performer.dt, *[Placement(0, 0, 0)] * 2)).move == (

@@ -29,7 +29,7 @@ def steering():
     steering.close()
 
 
-def intent(steering: SteeringInput, heading: float = 0.0):
+def get_intent(steering: SteeringInput, heading: float = 0.0):
     steering.poll()
     place = Placement(0.0, 0.0, 0.0)
     return steering.get_intent(Situation(0, 1 / 30, place, place, heading))
@@ -90,7 +90,7 @@ def test_left_stick_deflection_sets_the_speed(steering):
             for turn in np.linspace(-3.0, 3.0, 7):
                 for length in (0.3, 0.6, 1.0):
                     pad.stick(-length * math.sin(turn), length * math.cos(turn))
-                    move = intent(steering, heading).move
+                    move = get_intent(steering, heading).move
                     assert math.hypot(*move) == pytest.approx(
                         math.hypot(*apply_response(length, 0.0, 0.15, 1.5)), abs=1e-3
                     )
@@ -98,21 +98,21 @@ def test_left_stick_deflection_sets_the_speed(steering):
                         math.atan2(move[0], -move[1]) - heading - turn
                     ) == pytest.approx(1.0, abs=1e-4)
         pad.stick(0.05, -0.1)
-        assert intent(steering).move == (0.0, 0.0)
+        assert get_intent(steering).move == (0.0, 0.0)
 
 
 def test_the_right_stick_sets_the_facing_relative_to_the_view(steering):
     with VirtualPad() as pad:
         steering.open()
         pad.stick(0.0, 1.0)
-        assert intent(steering).facing is None
+        assert get_intent(steering).facing is None
         for turn in (-2.0, 0.5, 3.0):
             pad.stick(-math.sin(turn), math.cos(turn), right=True)
-            assert math.cos(intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(
+            assert math.cos(get_intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(
                 1.0, abs=1e-4
             )
         pad.stick(0.0, 0.0, right=True)
-        assert intent(steering).facing is None
+        assert get_intent(steering).facing is None
 
 
 def test_each_button_press_acts_once(steering):
@@ -121,13 +121,13 @@ def test_each_button_press_acts_once(steering):
         gaits = []
         for is_down in (True, True, False, True, False):
             pad.button("rightshoulder", is_down)
-            gaits.append(intent(steering).gait)
+            gaits.append(get_intent(steering).gait)
         assert gaits == [1.0, 1.0, 1.0, 0.0, 0.0]
         pad.button("leftshoulder", True)
-        assert intent(steering, 0.7).facing == 0.7
+        assert get_intent(steering, 0.7).facing == 0.7
         pad.button("x", True)
-        assert intent(steering).push is not None
-        assert intent(steering).push is None
+        assert get_intent(steering).push is not None
+        assert get_intent(steering).push is None
         pad.button("start", True)
         steering.poll()
         steering.poll()
@@ -142,7 +142,7 @@ def test_buttons_can_be_held_and_rebound():
         gaits = []
         for is_down in (True, False, True):
             pad.button("a", is_down)
-            gaits.append(intent(steering).gait)
+            gaits.append(get_intent(steering).gait)
         assert gaits == [1.0, 0.0, 1.0]
         steering.close()
 
@@ -153,24 +153,24 @@ def test_the_last_pad_touched_steers(steering):
         "No gamepad is connected. The keyboard steers until one is."
     ]
     with VirtualPad("First") as first:
-        assert intent(steering).move == (0.0, 0.0)
+        assert get_intent(steering).move == (0.0, 0.0)
         assert steering.take_messages() == ["The gamepad 'First' is connected."]
         first.stick(0.0, 1.0)
-        assert intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
+        assert get_intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
         with VirtualPad("Second") as second:
-            assert intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
+            assert get_intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
             first.stick(0.0, 0.0)
             second.stick(1.0, 0.0)
-            assert intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
+            assert get_intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
             second.unplug()  # in the middle of a movement: it does not go on for ever
-            assert intent(steering).move == (0.0, 0.0)
+            assert get_intent(steering).move == (0.0, 0.0)
             assert steering.take_messages() == [
                 "The gamepad 'Second' is connected.",
                 "The gamepad 'Second' was disconnected.",
             ]
         first.stick(0.0, -1.0)
-        assert intent(steering).move == pytest.approx((0.0, 1.0), abs=1e-4)
-    assert intent(steering).move == (0.0, 0.0)
+        assert get_intent(steering).move == pytest.approx((0.0, 1.0), abs=1e-4)
+    assert get_intent(steering).move == (0.0, 0.0)
 
 
 def test_keys_steer_while_a_pad_is_at_rest():
@@ -178,11 +178,11 @@ def test_keys_steer_while_a_pad_is_at_rest():
     with VirtualPad() as pad:
         steering.open()
         steering.keyboard.handle("A", "PRESS")
-        assert intent(steering).move == pytest.approx((1.0, 0.0))
+        assert get_intent(steering).move == pytest.approx((1.0, 0.0))
         pad.stick(1.0, 0.0)
-        assert intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
+        assert get_intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
         pad.stick(0.0, 0.0)
-        assert intent(steering).move == pytest.approx((1.0, 0.0))
+        assert get_intent(steering).move == pytest.approx((1.0, 0.0))
         steering.close()
 
 
@@ -214,7 +214,7 @@ def test_without_the_library_the_keyboard_works_and_one_line_says_why(monkeypatc
     monkeypatch.setitem(sys.modules, "sdl2", None)  # as an import that fails
     steering.open()
     steering.keyboard.handle("W", "PRESS")
-    assert intent(steering).move == pytest.approx((0.0, -1.0))
+    assert get_intent(steering).move == pytest.approx((0.0, -1.0))
     [line] = steering.take_messages()
     assert "SDL2" in line
     assert "keyboard" in line

@@ -16,23 +16,23 @@ from motion_matching.live.inputs.steering import SteeringInput
 HEADINGS = (0.0, 0.7, -2.0, math.pi)
 
 
-def situation(heading: float = 0.0) -> Situation:
+def make_situation(heading: float = 0.0) -> Situation:
     place = Placement(0.0, 0.0, 0.0)
     return Situation(0, 1 / 30, place, place, heading)
 
 
-def intent(keyboard: Keyboard, heading: float = 0.0):
-    return SteeringInput(keyboard).get_intent(situation(heading))
+def get_intent(keyboard: Keyboard, heading: float = 0.0):
+    return SteeringInput(keyboard).get_intent(make_situation(heading))
 
 
-def pressed(*keys: str, **options) -> Keyboard:
+def press(*keys: str, **options) -> Keyboard:
     keyboard = Keyboard(**options)
     for key in keys:
         assert keyboard.handle(key, "PRESS")
     return keyboard
 
 
-def heading_of(move) -> float:
+def compute_heading(move) -> float:
     """Heading of a direction on the ground: 0 is -Y, growing to the left."""
     return math.atan2(move[0], -move[1])
 
@@ -54,14 +54,14 @@ def heading_of(move) -> float:
     ],
 )
 def test_keys_move_relative_to_the_view_at_full_speed(heading, keys, turn):
-    move = intent(pressed(*keys.split()), heading).move
+    move = get_intent(press(*keys.split()), heading).move
     assert math.hypot(*move) == pytest.approx(1.0)
-    assert math.cos(heading_of(move) - heading - turn) == pytest.approx(1.0)
+    assert math.cos(compute_heading(move) - heading - turn) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("keys", ["", "W S", "A D", "W A S D", "W UP_ARROW S"])
 def test_opposite_keys_cancel(keys):
-    assert intent(pressed(*keys.split())).move == (0.0, 0.0)
+    assert get_intent(press(*keys.split())).move == (0.0, 0.0)
 
 
 def test_any_sequence_of_presses_and_releases_leaves_only_held_keys():
@@ -78,27 +78,27 @@ def test_any_sequence_of_presses_and_releases_leaves_only_held_keys():
             down.add(key)
         ahead = bool(down & {"W", "UP_ARROW"}) - bool(down & {"S", "DOWN_ARROW"})
         left = bool(down & {"A", "LEFT_ARROW"}) - bool(down & {"D", "RIGHT_ARROW"})
-        move = np.array(intent(keyboard).move)
+        move = np.array(get_intent(keyboard).move)
         wanted = np.array([left, -ahead], float)
         np.testing.assert_allclose(move, wanted / max(np.hypot(*wanted), 1.0), atol=1e-12)
 
 
 def test_a_second_key_for_the_same_direction_outlasts_the_first():
-    keyboard = pressed("W", "UP_ARROW")
+    keyboard = press("W", "UP_ARROW")
     keyboard.handle("W", "RELEASE")
-    assert intent(keyboard).move == pytest.approx((0.0, -1.0))
+    assert get_intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
 def test_losing_focus_releases_all_keys():
-    keyboard = pressed("W", "D", "R", hold=("run",))
+    keyboard = press("W", "D", "R", hold=("run",))
     keyboard.release_all()  # the window has lost the focus, and the releases come to nobody
-    assert intent(keyboard).move == (0.0, 0.0)
-    assert intent(keyboard).gait == 0.0
+    assert get_intent(keyboard).move == (0.0, 0.0)
+    assert get_intent(keyboard).gait == 0.0
     assert not keyboard.handle("W", "RELEASE")  # a late one does no harm
     keyboard.handle(
         "W", "PRESS", is_repeat=True
     )  # still down when the focus comes back: it counts again
-    assert intent(keyboard).move == pytest.approx((0.0, -1.0))
+    assert get_intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
 def test_run_and_strafe_toggle_or_act_while_held():
@@ -106,39 +106,39 @@ def test_run_and_strafe_toggle_or_act_while_held():
     seen = []
     for value in ("PRESS", "RELEASE", "DOUBLE_CLICK", "RELEASE", "PRESS", "RELEASE"):
         keyboard.handle("R", value)
-        seen.append(intent(keyboard).gait)
+        seen.append(get_intent(keyboard).gait)
     assert seen == [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]
     keyboard.handle("R", "PRESS")
     for _ in range(5):  # a key that is held repeats itself
         keyboard.handle("R", "PRESS", is_repeat=True)
-    assert intent(keyboard).gait == 0.0
+    assert get_intent(keyboard).gait == 0.0
     keyboard.release_all()
     keyboard.handle("R", "PRESS")
     keyboard.release_all()
-    assert intent(keyboard).gait == 1.0  # what was toggled stays
+    assert get_intent(keyboard).gait == 1.0  # what was toggled stays
 
-    held = pressed("F", hold=("run", "strafe"))
-    assert intent(held, 0.4).facing == 0.4
+    held = press("F", hold=("run", "strafe"))
+    assert get_intent(held, 0.4).facing == 0.4
     held.handle("F", "RELEASE")
-    assert intent(held, 0.4).facing is None
+    assert get_intent(held, 0.4).facing is None
 
 
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_strafing_faces_along_the_view(heading):
-    assert intent(pressed("F", "A"), heading).facing == heading
+    assert get_intent(press("F", "A"), heading).facing == heading
 
 
 def test_a_push_acts_once_in_the_direction_of_the_keys():
-    keyboard = pressed("D", "E")
-    first, second = intent(keyboard), intent(keyboard)
+    keyboard = press("D", "E")
+    first, second = get_intent(keyboard), get_intent(keyboard)
     assert first.push[0] < -0.5
     assert first.push[1] == pytest.approx(0.0, abs=1e-12)
     assert second.push is None
-    assert intent(pressed("E")).push[1] < -0.5  # ahead, where none is held
+    assert get_intent(press("E")).push[1] < -0.5  # ahead, where none is held
 
 
 def test_commands_act_once():
-    steering = SteeringInput(pressed("SPACE"))
+    steering = SteeringInput(press("SPACE"))
     steering.keyboard.handle("SPACE", "PRESS", is_repeat=True)
     assert steering.take_commands() == ["record"]
     assert steering.take_commands() == []
@@ -149,12 +149,12 @@ def test_shortcuts_and_other_keys_are_left_alone():
     assert not keyboard.handle("W", "PRESS", is_modified=True)
     assert not keyboard.handle("Q", "PRESS")
     assert not keyboard.handle("W", "CLICK")
-    assert intent(keyboard).move == (0.0, 0.0)
+    assert get_intent(keyboard).move == (0.0, 0.0)
     keyboard.handle("W", "PRESS")
     assert keyboard.handle(
         "W", "RELEASE", is_modified=True
     )  # Ctrl came after: it is up all the same
-    assert intent(keyboard).move == (0.0, 0.0)
+    assert get_intent(keyboard).move == (0.0, 0.0)
 
 
 def test_keys_can_be_rebound():
@@ -163,7 +163,7 @@ def test_keys_can_be_rebound():
     assert keyboard.handle("NUMPAD_8", "PRESS")
     assert keyboard.handle("LEFT_SHIFT", "PRESS")
     assert keyboard.handle("A", "PRESS")
-    assert intent(keyboard).gait == 1.0
+    assert get_intent(keyboard).gait == 1.0
     with pytest.raises(SettingsError, match="The key A is used for both"):
         Keyboard({"ahead": ("A",)})
     with pytest.raises(SettingsError, match="no action 'jump'"):

@@ -18,27 +18,27 @@ from motion_matching.scene.writing import recording
 from motion_matching.scene.writing.pose_writer import PoseWriter, Track
 from motion_matching.scene.writing.recording import RecordedTicks, write_take
 from tests.demo import demo_settings, load_demo
-from tests.live.stage import FPS, Stage, new_performer, shown, wanted
-from tests.scene.bodies import person
+from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, new_performer
+from tests.scene.bodies import create_person
 from tests.scene.keys import read_channels
 
 STEP = 24.0 / FPS
 
 
-def recorded(stage, ticks, **plan):
+def record(stage, ticks, **plan):
     stage.session.record(
         RecordingPlan(**({"name": "Take", "frame": 10.0, "frame_step": STEP} | plan))
     )
     poses = [report.frame.pose for report in stage.run(ticks)]
-    before = shown(stage.obj)
+    before = get_bone_matrices(stage.obj)
     name = stage.session.stop_recording()
     np.testing.assert_allclose(
-        shown(stage.obj), before, atol=1e-6
+        get_bone_matrices(stage.obj), before, atol=1e-6
     )  # the session goes on from where it is
     return np.stack(poses), bpy.data.actions[name]
 
 
-def curve(action, path, index):
+def read_curve(action, path, index):
     return read_channels(action)[path, index]
 
 
@@ -47,14 +47,14 @@ def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
 
     modes = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
     for root in (RootTarget.OBJECT, RootTarget.HIPS):
-        obj = person()
+        obj = create_person()
         for number, bone in enumerate(obj.pose.bones):
             bone.rotation_mode = modes[number % 4]
         obj.pose.bones["Head"].scale = (1.0, 2.0, 1.0)
         stage = Stage(obj=obj, root=root)
         stage.run(17)
         before = stage.writer.at_rest
-        poses, action = recorded(stage, 400)
+        poses, action = record(stage, 400)
         frames = 10.0 + STEP * np.arange(400)
         rows = []
         for pose in poses:
@@ -80,20 +80,22 @@ def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
         for tick in (0, 1, 133, 399):  # and Blender plays the ticks
             frame = frames[tick]
             scene.frame_set(int(frame), subframe=frame - int(frame))
-            played = shown(obj)
-            twin = person("Twin")
+            played = get_bone_matrices(obj)
+            twin = create_person("Twin")
             writer = PoseWriter(twin, load_demo().skeleton, hips="Hips", root=root)
             writer.show(poses[tick])
-            np.testing.assert_allclose(played, shown(twin), atol=2e-4)
+            np.testing.assert_allclose(played, get_bone_matrices(twin), atol=2e-4)
             bpy.data.objects.remove(twin)
         bpy.data.objects.remove(obj)
 
 
 def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
-    stage = Stage(ReplayInput(wanted("figure_eight"), FPS), walls=(((-1.5, -1.75), (1.5, -1.75)),))
+    stage = Stage(
+        ReplayInput(build_performance("figure_eight"), FPS), walls=(((-1.5, -1.75), (1.5, -1.75)),)
+    )
     stage.run(40)
     stage.session.apply(demo_settings().with_changes({"synchronization": 0.6}))
-    poses, _action = recorded(stage, 120)
+    poses, _action = record(stage, 120)
     stage.session.stop()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "take.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "take.blend"))
@@ -106,7 +108,7 @@ def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
 
 
 def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
-    stage = Stage(ReplayInput(wanted(seconds=40.0), FPS))
+    stage = Stage(ReplayInput(build_performance(seconds=40.0), FPS))
     shown_keys, touched = [], []
     stage.session.record(RecordingPlan("Take", 1.0, STEP))
     recorder = stage.session._recorder
@@ -117,14 +119,14 @@ def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
         [_report] = stage.run(1)
         action = stage.obj.animation_data.action
         assert action.name == "Take"
-        keys = curve(action, spine, 1)
+        keys = read_curve(action, spine, 1)
         shown_keys.append(len(keys))
         if len(keys):
             assert recorder.count - keys[-1, 0] / STEP < 0.3 * FPS + 2 or len(keys) < 10
         # the pose that is seen is that of the session, not that of a key
-        here = shown(stage.obj)
+        here = get_bone_matrices(stage.obj)
         stage.session.show_again()
-        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+        np.testing.assert_allclose(here, get_bone_matrices(stage.obj), atol=1e-6)
     shown_keys, touched = np.array(shown_keys), np.array(touched)
     second = round(FPS)
     grown = np.diff(shown_keys)
@@ -137,7 +139,7 @@ def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
     assert touched[-10 * second :].max() <= 1.05 * touched[: 11 * second].max()
     assert shown_keys.max() <= SEGMENT * FPS <= 20 * FPS
     name = stage.session.stop_recording()
-    assert len(curve(bpy.data.actions[name], spine, 1)) == 32 * FPS
+    assert len(read_curve(bpy.data.actions[name], spine, 1)) == 32 * FPS
     assert [a.name for a in bpy.data.actions] == ["Take"]
     stage.session.stop()
 
@@ -147,9 +149,9 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
 
     stage = Stage()
     stage.run(10)
-    _first, action = recorded(stage, 100, frame=1.0, frame_step=1.0)
+    _first, action = record(stage, 100, frame=1.0, frame_step=1.0)
     path = 'pose.bones["Spine"].rotation_quaternion'
-    before = curve(action, path, 1)
+    before = read_curve(action, path, 1)
     assert len(before) == 100
 
     # a key that the user has shaped outside the new ones keeps its shape
@@ -162,11 +164,11 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
     found.keyframe_points[5].handle_right_type = "FREE"
     found.keyframe_points[5].handle_right = (6.5, 0.7)
 
-    second, same = recorded(stage, 30, frame=40.0, frame_step=1.0, mode="overwrite")
+    second, same = record(stage, 30, frame=40.0, frame_step=1.0, mode="overwrite")
     assert same == action
     assert same.name == "Take"
     assert stage.obj.animation_data.action == action
-    after = curve(action, path, 1)
+    after = read_curve(action, path, 1)
     assert np.array_equal(after[:39], before[:39])
     assert np.array_equal(after[69:], before[69:])
     assert len(after) == 100
@@ -180,12 +182,12 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
     assert key.interpolation == "BEZIER"
     assert np.allclose(key.handle_right, (6.5, 0.7))
 
-    third, same = recorded(stage, 50, frame=3.0, frame_step=1.0, mode="append")
+    third, same = record(stage, 50, frame=3.0, frame_step=1.0, mode="append")
     assert same == action
     assert np.allclose(action.frame_range, (1.0, 150.0))
-    assert np.array_equal(curve(action, path, 1)[:100], after)
+    assert np.array_equal(read_curve(action, path, 1)[:100], after)
 
-    _fourth, other = recorded(stage, 20, mode="new")
+    _fourth, other = record(stage, 20, mode="new")
     assert other != action
     assert other.name == "Take.001"
     assert [part["ticks"] for part in recording.read_recorded_parts(action)] == [100, 30, 50]
@@ -199,10 +201,10 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
         actions.assign(stage.obj, take)
         for tick in (0, len(poses) - 1):
             scene.frame_set(start + tick)
-            played = shown(stage.obj)
-            twin = person("Twin")
+            played = get_bone_matrices(stage.obj)
+            twin = create_person("Twin")
             PoseWriter(twin, load_demo().skeleton, hips="Hips").show(poses[tick])
-            np.testing.assert_allclose(played, shown(twin), atol=1e-4)
+            np.testing.assert_allclose(played, get_bone_matrices(twin), atol=1e-4)
             bpy.data.objects.remove(twin)
 
     # an action that was not recorded is the user's
@@ -222,11 +224,13 @@ def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
 
     # a channel that stays in a take and moves in what is recorded over it holds its value before
     # and after
-    obj = person()
+    obj = create_person()
     path, other = 'pose.bones["Head"].location', 'pose.bones["Head"].rotation_euler'
 
-    def ticks(start, rows, *tracks):
-        text = performance.to_json(performance.Performance("x", FPS, wanted().intents[: len(rows)]))
+    def make_ticks(start, rows, *tracks):
+        text = performance.to_json(
+            performance.Performance("x", FPS, build_performance().intents[: len(rows)])
+        )
         frames = start + np.arange(len(rows), dtype=float)
         return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
 
@@ -236,14 +240,14 @@ def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
         Track(other, "Head", 3, (0, 1, 2), rests),
     )
     still = np.tile([0, 0, 0, 0.5, 0.2, 0.1], (50, 1))
-    action = write_take(obj, ticks(1.0, still, location, euler))
+    action = write_take(obj, make_ticks(1.0, still, location, euler))
     base = recording.Handle.from_block(action, "actions")
     assert {p for p, _ in read_channels(action)} == {other}
     moving = still[:10] + np.linspace(0.1, 1.0, 10)[:, None]
     actions.write_channel(
         action, "location", np.array([1.0, 60.0]), np.zeros((3, 2)), "Object"
     )  # it goes on for longer
-    write_take(obj, ticks(20.0, moving, location, euler), base)
+    write_take(obj, make_ticks(20.0, moving, location, euler), base)
     head = obj.pose.bones["Head"]
     head.rotation_mode = "XYZ"
     for frame in range(1, 60):
@@ -260,7 +264,7 @@ def test_recording_beyond_a_take_keeps_the_take() -> None:
 
     # what is recorded well after a take's end, or well before its start, leaves all that the take
     # plays elsewhere as it was
-    obj = person()
+    obj = create_person()
     head = obj.pose.bones["Head"]
     head.rotation_mode = "XYZ"
     paths = [
@@ -272,29 +276,29 @@ def test_recording_beyond_a_take_keeps_the_take() -> None:
     tracks = [
         Track(path, "Person", 3 * n, (0, 1, 2), (0.0,) * 3, n == 2) for n, path in enumerate(paths)
     ]
-    text = performance.to_json(performance.Performance("x", FPS, wanted().intents[:10]))
+    text = performance.to_json(performance.Performance("x", FPS, build_performance().intents[:10]))
 
-    def ticks(start, rows):
+    def make_ticks(start, rows):
         frames = start + np.arange(len(rows), dtype=float)
         return RecordedTicks("Take", tracks, [], frames, np.array(rows, np.float32), FPS, 0, text)
 
-    def values(frame):
+    def read_values(frame):
         scene.frame_set(frame)
         return [*obj.location, *obj.rotation_euler, *head.location, *head.rotation_euler]
 
     # moving, still, at rest and without a curve, moving
     rows = np.zeros((20, 12))
     rows[:, 0], rows[:, 4], rows[:, 9] = np.linspace(0.2, 1.0, 20), 0.3, np.linspace(-0.5, 0.5, 20)
-    action = write_take(obj, ticks(100.0, rows))
+    action = write_take(obj, make_ticks(100.0, rows))
     base = recording.Handle.from_block(action, "actions")
-    played = {frame: values(frame) for frame in range(60, 150)}
+    played = {frame: read_values(frame) for frame in range(60, 150)}
     more = np.linspace(0.5, 2.0, 10)[:, None] + np.arange(12)
     for start in (140, 60):
-        write_take(obj, ticks(float(start), more), base)
+        write_take(obj, make_ticks(float(start), more), base)
         played |= {start + n: more[n] for n in range(10)}
         for frame in range(60, 150):
             np.testing.assert_allclose(
-                values(frame), played[frame], atol=1e-5, err_msg=f"{start} {frame}"
+                read_values(frame), played[frame], atol=1e-5, err_msg=f"{start} {frame}"
             )
 
 
@@ -310,15 +314,15 @@ def test_recording_with_the_timeline_keys_one_tick_per_frame() -> None:
         scene.frame_set(frame)
         [report] = stage.run(1)
         poses.append(report.frame.pose)
-        here = shown(stage.obj)
+        here = get_bone_matrices(stage.obj)
         stage.writer.show(report.frame.pose)
-        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+        np.testing.assert_allclose(here, get_bone_matrices(stage.obj), atol=1e-6)
     stage.session.stop()
     assert np.allclose(stage.obj.animation_data.action.frame_range, (2, 81))
     for frame in (2, 40, 81):
         scene.frame_set(frame)
-        played = shown(stage.obj)
-        twin = person("Twin")
+        played = get_bone_matrices(stage.obj)
+        twin = create_person("Twin")
         PoseWriter(twin, load_demo().skeleton, hips="Hips").show(poses[frame - 2])
-        np.testing.assert_allclose(played, shown(twin), atol=1e-4)
+        np.testing.assert_allclose(played, get_bone_matrices(twin), atol=1e-4)
         bpy.data.objects.remove(twin)

@@ -54,7 +54,7 @@ while True:
 )
 
 
-def recovered(demo_file, folder, count):
+def check_recovered(demo_file, folder, count):
     count = count
     [path] = recovery.find_unfinished(folder)
     found = recovery.read(path)
@@ -108,7 +108,7 @@ def test_a_killed_program_loses_at_most_a_second(demo_file: Path, tmp_path: Path
         # what it had still said
         count = max([count, *(int(line) for line in process.stdout if line.strip().isdigit())])
     assert count >= 130
-    recovered(demo_file, folder, count)
+    check_recovered(demo_file, folder, count)
 
 
 def test_a_torn_file_is_read_up_to_the_tear(tmp_path: Path) -> None:

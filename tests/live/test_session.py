@@ -25,14 +25,14 @@ from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from motion_matching.scene.writing.pose_writer import PoseWriter
 from tests.demo import demo_settings, load_demo
-from tests.live.stage import FPS, Stage, new_performer, shown, wanted
-from tests.scene.bodies import person
-from tests.scene.rigs import assert_same, state
+from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, new_performer
+from tests.scene.bodies import create_person
+from tests.scene.rigs import assert_same, read_state
 
 
 def test_a_session_makes_the_ticks_of_a_baked_take() -> None:
     performance = replace(
-        wanted(),
+        build_performance(),
         position=(2.0, -1.0),
         facing=0.7,
         settings={"synchronization": 0.5},
@@ -70,9 +70,9 @@ def test_poses_between_ticks_are_interpolated() -> None:
     for fraction in (0.0, 0.25, 0.5, 0.9):
         report = stage.session.tick(stage.now + fraction / FPS)
         assert report.ticks == 0
-        here = shown(stage.obj)
+        here = get_bone_matrices(stage.obj)
         stage.writer.show(interpolate_poses(first, second, fraction))
-        np.testing.assert_allclose(here, shown(stage.obj), atol=1e-5)
+        np.testing.assert_allclose(here, get_bone_matrices(stage.obj), atol=1e-5)
         mixed = interpolate_poses(first, second, fraction)
         np.testing.assert_allclose(
             mixed[:3], first[:3] + fraction * (second[:3] - first[:3]), atol=1e-6
@@ -92,9 +92,9 @@ def test_poses_between_ticks_are_interpolated() -> None:
     # with the timeline, what is shown is the tick itself
     stage = Stage(follows_timeline=True)
     report = stage.run(20)[-1]
-    here = shown(stage.obj)
+    here = get_bone_matrices(stage.obj)
     stage.writer.show(report.frame.pose)
-    np.testing.assert_allclose(here, shown(stage.obj), atol=1e-6)
+    np.testing.assert_allclose(here, get_bone_matrices(stage.obj), atol=1e-6)
     stage.session.stop()
 
 
@@ -156,7 +156,7 @@ def test_keys_steer_relative_to_the_view() -> None:
     stage.session.stop()
 
     # it begins where the armature stands, and walks the way it faces
-    obj = person("Elsewhere")
+    obj = create_person("Elsewhere")
     obj.location, obj.rotation_euler = (5.0, 6.0, 0.0), (0.0, 0.0, 1.2)
     bpy.context.view_layer.update()
     for root in (RootTarget.OBJECT, RootTarget.HIPS, RootTarget.IN_PLACE):
@@ -167,19 +167,19 @@ def test_keys_steer_relative_to_the_view() -> None:
 
 
 def test_a_session_leaves_nothing_behind() -> None:
-    obj = person()
-    bake_of = rollout.solve(new_performer(), wanted(seconds=3.0)).to_clip()
+    obj = create_person()
+    bake_of = rollout.solve(new_performer(), build_performance(seconds=3.0)).to_clip()
     bake(bake_of, obj, name="Mine", hips="Hips")
     obj.pose.bones["Head"].rotation_quaternion = (0.8, 0.2, 0.5, 0.1)
     bpy.context.view_layer.update()
-    before = state(obj)
+    before = read_state(obj)
     stage = Stage(obj=obj)
     stage.run(20)
     stage.session.stop()
-    assert_same(before, state(obj))
+    assert_same(before, read_state(obj))
     assert not stage.session.is_running
     stage.session.stop()
-    assert_same(before, state(obj))
+    assert_same(before, read_state(obj))
 
     stage.session.start(stage.now)
     stage.run(5)
@@ -188,7 +188,7 @@ def test_a_session_leaves_nothing_behind() -> None:
     stage.session.discard_recording()
     stage.run(5)
     stage.session.stop()
-    assert_same(before, state(obj))
+    assert_same(before, read_state(obj))
 
     # a start that fails leaves all as it was
     class Refused(Input):
@@ -205,11 +205,11 @@ def test_a_session_leaves_nothing_behind() -> None:
     assert "no such setting" in str(caught.value)
     assert refused.closed == 1
     assert not session.is_running
-    assert_same(before, state(obj))
+    assert_same(before, read_state(obj))
 
 
 def test_deleting_the_armature_ends_the_session() -> None:
-    def ends(change, **options):
+    def check_ends(change, **options):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         stage = Stage(**options)
         stage.run(10)
@@ -223,13 +223,13 @@ def test_deleting_the_armature_ends_the_session() -> None:
         stage.session.stop()
         stage.session.stop()
 
-    def edit(stage):
+    def enter_edit_mode(stage):
         bpy.context.view_layer.objects.active = stage.obj
         bpy.ops.object.mode_set(mode="EDIT")
 
-    ends(lambda stage: bpy.data.objects.remove(stage.obj))
-    ends(lambda stage: bpy.ops.wm.read_homefile(use_empty=True))
-    ends(edit)
+    check_ends(lambda stage: bpy.data.objects.remove(stage.obj))
+    check_ends(lambda stage: bpy.ops.wm.read_homefile(use_empty=True))
+    check_ends(enter_edit_mode)
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     stage = Stage()

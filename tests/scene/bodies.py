@@ -17,13 +17,13 @@ from motion_matching.engine.motion.attachment import attach, detach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
 from motion_matching.scene.rig.armature import create_armature
-from tests.scene.motions import transforms
+from tests.scene.motions import to_matrices
 
 FORWARD = np.array([0.0, -1.0, 0.0])
 
 
 @cache
-def walking(frames: int = 60) -> Clip:
+def make_walk(frames: int = 60) -> Clip:
     """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30
     fps.
     """
@@ -36,20 +36,20 @@ def walking(frames: int = 60) -> Clip:
     return moved
 
 
-def person(name: str = "Person", *, root: bool = False) -> bpy.types.Object:
+def create_person(name: str = "Person", *, root: bool = False) -> bpy.types.Object:
     """An armature as a user has it: the walking person's bones without a simulation bone, or with a
     bone 'Root'.
     """
-    obj = create_armature(detach(walking()).skeleton, name)
+    obj = create_armature(detach(make_walk()).skeleton, name)
     if root:
-        with editing(obj) as bones:
+        with EditBones(obj) as bones:
             bone = bones.new("Root")
             bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, -0.3, 0.1)
             bones["Hips"].parent = bone
     return obj
 
 
-class editing:  # noqa: N801  # a block that reads as one word
+class EditBones:  # a block that reads as one word
     """The edit bones of an armature within the block."""
 
     def __init__(self, obj: bpy.types.Object) -> None:
@@ -64,7 +64,7 @@ class editing:  # noqa: N801  # a block that reads as one word
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def stand(
+def place_armature(
     obj: bpy.types.Object,
     *,
     location: Sequence[float] = (0.0, 0.0, 0.0),
@@ -83,23 +83,25 @@ def stand(
     bpy.context.view_layer.update()
 
 
-def ground_place(obj: bpy.types.Object) -> np.ndarray:
+def get_ground_transform(obj: bpy.types.Object) -> np.ndarray:
     """Where an object is and how it is turned about Z, as a matrix (4, 4)."""
     bpy.context.view_layer.update()
     return np.array(
-        Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_yaw(obj), 4, "Z")
+        Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_get_yaw(obj), 4, "Z")
     )
 
 
-def rests_of(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
+def get_rest_matrices(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
     """The bones' rests (B, 4, 4) in the world, were the object at the origin and not turned about
     Z; unit axes.
     """
     rests = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
-    return _unscaled(np.linalg.inv(ground_place(obj)) @ np.array(obj.matrix_world) @ rests)
+    return _unscaled(np.linalg.inv(get_ground_transform(obj)) @ np.array(obj.matrix_world) @ rests)
 
 
-def evaluated(obj: bpy.types.Object, names: Sequence[str], frames: Sequence[float]) -> np.ndarray:
+def evaluate_bones(
+    obj: bpy.types.Object, names: Sequence[str], frames: Sequence[float]
+) -> np.ndarray:
     """Where Blender puts the bones in frames of the scene (F, B, 4, 4), in the world; unit axes."""
     result = np.empty((len(frames), len(names), 4, 4))
     for i, frame in enumerate(frames):
@@ -110,16 +112,16 @@ def evaluated(obj: bpy.types.Object, names: Sequence[str], frames: Sequence[floa
     return _unscaled(result)
 
 
-def expected(clip: Clip, rests: np.ndarray) -> np.ndarray:
+def compute_expected_bones(clip: Clip, rests: np.ndarray) -> np.ndarray:
     """Where a clip puts bones (F, B, 4, 4) that rest like that: all of its own but the first."""
     skeleton = clip.skeleton
-    from_rest = transforms(*clip.compute_world()) @ np.linalg.inv(
-        transforms(*skeleton.compute_rest_world())
+    from_rest = to_matrices(*clip.compute_world()) @ np.linalg.inv(
+        to_matrices(*skeleton.compute_rest_world())
     )
     return from_rest[:, skeleton.bone_count - len(rests) :] @ rests
 
 
-def _yaw(obj: bpy.types.Object) -> float:
+def _get_yaw(obj: bpy.types.Object) -> float:
     rotation = obj.matrix_world.to_quaternion()
     return 2.0 * float(np.arctan2(rotation.z, rotation.w))
 

@@ -29,11 +29,11 @@ def to_basis(
     return quat.normalize(turned), moved / fitted.scale
 
 
-def random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def make_random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return quat.normalize(rng.normal(size=(*shape, 4))).astype(np.float32)
 
 
-def random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
+def make_random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
     """A tree with any rest pose; names that need escaping, end sites, and a bone right on top of
     its parent.
     """
@@ -44,27 +44,31 @@ def random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
     positions[bones // 2] = 0.0
     names = tuple(f'bone "{bone}"\\' for bone in range(bones))
     return Skeleton(
-        names, parents, positions, random_rotations(rng, bones), ((bones - 1, (0.1, 0.0, 0.2)),)
+        names,
+        parents,
+        positions,
+        make_random_rotations(rng, bones),
+        ((bones - 1, (0.1, 0.0, 0.2)),),
     )
 
 
-def random_clip(
+def make_random_clip(
     seed: int, frames: int = 40, fps: float = 30.0, moving: tuple[int, ...] | None = None
 ) -> Clip:
     """Any poses at all: the worst case. Positions vary in the `moving` bones, or in every one (six
     channels).
     """
     rng = np.random.default_rng(seed)
-    skeleton = random_skeleton(rng)
+    skeleton = make_random_skeleton(rng)
     positions = np.repeat(skeleton.rest_positions[None], frames, axis=0)
     bones = list(range(skeleton.bone_count) if moving is None else moving)
     positions[:, bones] += rng.normal(size=(frames, len(bones), 3)).astype(np.float32)
     return Clip(
-        "random", skeleton, positions, random_rotations(rng, frames, skeleton.bone_count), fps
+        "random", skeleton, positions, make_random_rotations(rng, frames, skeleton.bone_count), fps
     )
 
 
-def transforms(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
+def to_matrices(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Matrices `(..., 4, 4)`."""
     result = np.zeros((*positions.shape[:-1], 4, 4))
     result[..., :3, :3] = quat.to_matrix(rotations.astype(np.float64))
@@ -73,16 +77,16 @@ def transforms(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return result
 
 
-def motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
+def compute_motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
     """What takes each bone from the skeleton's rest pose to its place in each frame `(F, B, 4, 4)`,
     in the world.
     """
-    return transforms(*clip.compute_world()) @ np.linalg.inv(
-        transforms(*skeleton.compute_rest_world())
+    return to_matrices(*clip.compute_world()) @ np.linalg.inv(
+        to_matrices(*skeleton.compute_rest_world())
     )
 
 
-def evaluated_from_rest(
+def evaluate_motion_from_rest(
     obj: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray
 ) -> np.ndarray:
     """The same `(F, B, 4, 4)` of an armature as Blender evaluates it, however its bones point."""
@@ -103,11 +107,11 @@ def assert_moves_like(
     """The clip's frames, evaluated at these frames of the scene, put every bone where the clip has
     it: to 1e-4.
     """
-    expected = motion_from_rest(clip, skeleton)
+    expected = compute_motion_from_rest(clip, skeleton)
     _, heads = skeleton.compute_rest_world()
     for bone in range(skeleton.bone_count):  # where the head goes, rather than the far away origin
         expected[:, bone, :3, 3] += expected[:, bone, :3, :3] @ heads[bone].astype(np.float64)
-    found = evaluated_from_rest(obj, clip.skeleton.names, frames)
+    found = evaluate_motion_from_rest(obj, clip.skeleton.names, frames)
     for bone in range(skeleton.bone_count):
         found[:, bone, :3, 3] += found[:, bone, :3, :3] @ heads[bone].astype(np.float64)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)

@@ -29,11 +29,13 @@ COUNTS = {
 }
 
 
-def path_to(bone: str, channel: str) -> str:
+def get_bone_path(bone: str, channel: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
 
 
-def edited(obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones], None]) -> None:
+def edit_bones(
+    obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones], None]
+) -> None:
     """Change an armature's bones."""
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
@@ -42,7 +44,7 @@ def edited(obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones]
     obj.select_set(False)
 
 
-def awkward_armature(
+def create_awkward_armature(
     rng: np.random.Generator, bones: int = 20, connected: float = 0.4
 ) -> bpy.types.Object:
     """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths
@@ -68,26 +70,30 @@ def awkward_armature(
             bone.use_connect = bool(parent) and (Vector(bone.head) - parent.tail).length < 1e-6
             made.append(bone)
 
-    edited(obj, build)
+    edit_bones(obj, build)
     for number, bone in enumerate(obj.pose.bones):
         bone.rotation_mode = MODES[number % len(MODES)]
     return obj
 
 
-def key(
+def insert_keys(
     action: bpy.types.Action, bone: str, channel: str, frames: np.ndarray, values: np.ndarray
 ) -> None:
     """Linear curves of a bone's property (C, F)."""
     actions.write_channel(
-        action, path_to(bone, channel), frames.astype(np.float32), values.astype(np.float32), bone
+        action,
+        get_bone_path(bone, channel),
+        frames.astype(np.float32),
+        values.astype(np.float32),
+        bone,
     )
 
 
-def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+def get_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     return list(actions.get_channelbag(action).fcurves)
 
 
-def key_at_random(
+def insert_random_keys(
     rng: np.random.Generator,
     obj: bpy.types.Object,
     action: bpy.types.Action,
@@ -108,8 +114,8 @@ def key_at_random(
             )
             values = rng.normal(size=(count, len(some)))
             values = np.exp(0.3 * values) if channel == "scale" else values
-            key(action, bone.name, channel, some, values)
-    for curve in curves_in(action):
+            insert_keys(action, bone.name, channel, some, values)
+    for curve in get_curves(action):
         for keyframe in curve.keyframe_points:
             keyframe.interpolation = str(rng.choice(["CONSTANT", "LINEAR", "BEZIER", "BOUNCE"]))
             if rng.random() < 0.2:
@@ -129,12 +135,12 @@ def key_at_random(
             curve.modifiers.new("NOISE").mute = True
     groups = list(actions.get_channelbag(action).groups)
     groups[0].mute = True
-    for curve in curves_in(action)[5:12]:  # channels with components missing
+    for curve in get_curves(action)[5:12]:  # channels with components missing
         if curve.array_index == 1:
             actions.get_channelbag(action).fcurves.remove(curve)
 
 
-def mixamo_armature() -> bpy.types.Object:
+def create_mixamo_armature() -> bpy.types.Object:
     """A person as importers leave Mixamo's: centimetres and Y up in the armature, all undone by the
     object.
     """
@@ -148,13 +154,13 @@ def mixamo_armature() -> bpy.types.Object:
             bone.head, bone.tail = 100 * bone.head, 100 * bone.tail
             bone.name = f"mixamorig:{bone.name}"
 
-    edited(obj, change)
+    edit_bones(obj, change)
     obj.rotation_euler = (radians(90), 0, 0)
     obj.scale = (0.01, 0.01, 0.01)
     return obj
 
 
-def rigify_armature() -> bpy.types.Object:
+def create_rigify_armature() -> bpy.types.Object:
     """A person as Rigify builds them: controls move ORG- bones, which hang on each other; DEF-
     bones follow those.
     """
@@ -176,7 +182,7 @@ def rigify_armature() -> bpy.types.Object:
             edit_bones[f"DEF-{name}"].parent = edit_bones[f"ORG-{name}"]
         edit_bones[names[0]].parent = root
 
-    edited(obj, change)
+    edit_bones(obj, change)
     for bone in obj.data.bones:
         bone.use_deform = bone.name.startswith("DEF-")
     for name in names:
@@ -186,7 +192,7 @@ def rigify_armature() -> bpy.types.Object:
     return obj
 
 
-def walking(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
+def add_sway(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
     """A clip whose bones sway a little beyond what they did, in place and rotation, but for the
     first frame.
     """
@@ -205,8 +211,8 @@ def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
     """A clip on another skeleton that rests alike, whatever its bones' axes, order, prefixes and
     hierarchy are.
     """
-    theirs = _short(clip.skeleton)
-    order = [theirs.index(name) for name in _short(skeleton)]
+    theirs = _shorten_names(clip.skeleton)
+    order = [theirs.index(name) for name in _shorten_names(skeleton)]
     rotations, positions = (part[:, order].astype(np.float64) for part in clip.compute_world())
     rest = clip.skeleton.compute_rest_world()[0][order]
     turned = quat.mul(quat.mul_inv(rotations, rest), skeleton.compute_rest_world()[0])
@@ -214,7 +220,7 @@ def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
     return Clip(clip.name, skeleton, moved.astype(np.float32), turned.astype(np.float32), clip.fps)
 
 
-def _short(skeleton: Skeleton) -> list[str]:
+def _shorten_names(skeleton: Skeleton) -> list[str]:
     return [name.split(":")[-1].removeprefix("DEF-") for name in skeleton.names]
 
 
@@ -231,7 +237,7 @@ def assert_alike(first: Clip, second: Clip, tolerance: float = 1e-4) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)
 
 
-def state(obj: bpy.types.Object) -> dict[str, object]:
+def read_state(obj: bpy.types.Object) -> dict[str, object]:
     """Everything of the file that sampling might disturb."""
     context, scene, data = bpy.context, bpy.context.scene, obj.animation_data
     return {

@@ -14,15 +14,15 @@ from motion_matching.scene.writing import bake
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
 
 
-def character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
+def create_character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     """An active armature in an otherwise empty file, and generated clips as its actions; none is
     assigned.
     """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return another(name, clips)
+    return add_character(name, clips)
 
 
-def another(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
+def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     """The same character in the file that is open."""
     made = [
         clip
@@ -41,7 +41,7 @@ def another(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     return obj
 
 
-def refused(operator: object, *words: str, **options: object) -> str:
+def expect_refusal(operator: object, *words: str, **options: object) -> str:
     """The sentence with which an operator refuses; it must hold these words."""
     try:
         result = operator(**options)  # type: ignore[operator]
@@ -52,7 +52,7 @@ def refused(operator: object, *words: str, **options: object) -> str:
     raise AssertionError(f"{operator} ran: {result}")
 
 
-def traces() -> dict[str, object]:
+def read_state() -> dict[str, object]:
     """What a failure or a cancelled operator must leave as it was."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     return {

@@ -17,7 +17,7 @@ _MADE = {
 }
 
 
-def properties(group: Any) -> list[Any]:
+def list_properties(group: Any) -> list[Any]:
     """The properties of a group that somebody can set, but for those of Blender's own."""
     return [
         prop
@@ -39,7 +39,7 @@ def fill(group: Any, seed: int = 0, named: bool = True) -> None:
     Another seed gives other values. Unless `named`, items keep the names by which lists know them.
     """
     for again in (False, True):  # what is set later may take back what was set before
-        for number, prop in enumerate(properties(group), seed):
+        for number, prop in enumerate(list_properties(group), seed):
             name = prop.identifier
             if prop.type == "COLLECTION":
                 found = getattr(group, name)
@@ -51,29 +51,29 @@ def fill(group: Any, seed: int = 0, named: bool = True) -> None:
                 if not again:
                     fill(getattr(group, name), number, named)
             elif named or name != "name":
-                setattr(group, name, _value(prop, number))
+                setattr(group, name, _choose_value(prop, number))
 
 
-def add(group: Any) -> None:
+def add_items(group: Any) -> None:
     """Add an item to every list in a group, with values that are not the defaults."""
-    for number, prop in enumerate(properties(group), 5):
+    for number, prop in enumerate(list_properties(group), 5):
         found = getattr(group, prop.identifier)
         if prop.type == "COLLECTION":
             for place in range(len(found)):
-                add(found[place])
+                add_items(found[place])
             fill(found.add(), number)
             found[-1].name = "added"
         elif is_group(prop):
-            add(found)
+            add_items(found)
 
 
-def _value(prop: Any, number: int) -> Any:
+def _choose_value(prop: Any, number: int) -> Any:
     """A value of a property that is not its default."""
     kind = prop.type
     if kind == "POINTER":
         block = f"{prop.fixed_type.identifier} {number}"
         made = _MADE[prop.fixed_type.identifier]
-        return _of_name(prop.fixed_type.identifier, block) or made(block)
+        return _find_block(prop.fixed_type.identifier, block) or made(block)
     if kind == "STRING":
         return f"Größe '{number}' // {prop.identifier}"[: prop.length_max or None]
     if kind == "ENUM":
@@ -81,13 +81,13 @@ def _value(prop: Any, number: int) -> Any:
         return others[number % len(others)]
     if prop.is_array:
         return [
-            _simple(prop, default, number + index)
+            _choose_number(prop, default, number + index)
             for index, default in enumerate(prop.default_array)
         ]
-    return _simple(prop, prop.default, number)
+    return _choose_number(prop, prop.default, number)
 
 
-def _simple(prop: Any, default: Any, number: int) -> Any:
+def _choose_number(prop: Any, default: Any, number: int) -> Any:
     if prop.type == "BOOLEAN":
         return not default
     low, high = max(prop.hard_min, default - 40), min(prop.hard_max, default + 40)
@@ -98,7 +98,7 @@ def _simple(prop: Any, default: Any, number: int) -> Any:
     return value if abs(value - default) > 1e-4 else high
 
 
-def _of_name(kind: str, name: str) -> Any:
+def _find_block(kind: str, name: str) -> Any:
     blocks: Any = {
         "Action": bpy.data.actions,
         "Object": bpy.data.objects,
@@ -107,17 +107,17 @@ def _of_name(kind: str, name: str) -> Any:
     return next((block for block in blocks if block.name == name), None)
 
 
-def leaves(group: Any, path: str = "") -> Iterator[Leaf]:
+def list_leaves(group: Any, path: str = "") -> Iterator[Leaf]:
     """Every value in a group by its path; of a data-block the kind and name."""
-    for prop in properties(group):
+    for prop in list_properties(group):
         name, value = prop.identifier, getattr(group, prop.identifier)
         where = f"{path}{name}"
         if prop.type == "COLLECTION":
             yield f"len({where})", len(value)
             for place, item in enumerate(value):
-                yield from leaves(item, f"{where}[{place}].")
+                yield from list_leaves(item, f"{where}[{place}].")
         elif is_group(prop):
-            yield from leaves(value, f"{where}.")
+            yield from list_leaves(value, f"{where}.")
         elif prop.type == "POINTER":
             yield where, value and (value.bl_rna.identifier, value.name)
         elif getattr(prop, "is_array", False):
@@ -126,28 +126,28 @@ def leaves(group: Any, path: str = "") -> Iterator[Leaf]:
             yield where, value
 
 
-def kinds(group: Any) -> set[str]:
+def list_kinds(group: Any) -> set[str]:
     """The names of the kinds of groups that a group is made of, itself among them."""
     found = {type(group).__name__}
-    for prop in properties(group):
+    for prop in list_properties(group):
         value = getattr(group, prop.identifier)
         for inner in value if prop.type == "COLLECTION" else [value] if is_group(prop) else []:
-            found |= kinds(inner)
+            found |= list_kinds(inner)
     return found
 
 
-def defaults(group: Any, path: str = "") -> set[str]:
+def find_defaults(group: Any, path: str = "") -> set[str]:
     """Paths of the values that are at their defaults, which a round trip would say nothing of."""
     found: set[str] = set()
-    for prop in properties(group):
+    for prop in list_properties(group):
         name, value = prop.identifier, getattr(group, prop.identifier)
         if prop.type == "COLLECTION":
             if not value:
                 found.add(path + name)
             for place, item in enumerate(value):
-                found |= defaults(item, f"{path}{name}[{place}].")
+                found |= find_defaults(item, f"{path}{name}[{place}].")
         elif is_group(prop):
-            found |= defaults(value, f"{path}{name}.")
+            found |= find_defaults(value, f"{path}{name}.")
         elif prop.type == "POINTER":
             found |= set() if value else {path + name}
         elif getattr(prop, "is_array", False):
@@ -157,7 +157,7 @@ def defaults(group: Any, path: str = "") -> set[str]:
     return found
 
 
-def differences(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
+def find_differences(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
     """What two states of settings, as dictionaries of their leaves, have apart."""
     return {
         path: (one.get(path), other.get(path))

@@ -18,7 +18,7 @@ from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.character import operators as character_operators
 from motion_matching.ui.takes import operators as takes_operators
-from tests.ui.characters import character, refused, traces
+from tests.ui.characters import create_character, expect_refusal, read_state
 
 
 def test_failures_say_what_to_do_and_change_nothing(tmp_path):
@@ -29,13 +29,13 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     broken, other = folder / "broken.bvh", folder / "notes.txt"
     broken.write_text("HIERARCHY\nROOT Hips\n{ nonsense")
     other.write_text("no motion")
-    before = traces()
-    refused(ops.add_files, "broken.bvh", filepath=str(broken))
-    refused(ops.add_files, "notes.txt", ".bvh", filepath=str(other))
-    refused(ops.add_files, "gone.bvh", filepath=str(folder / "gone.bvh"))
-    assert traces() == before, "an armature or a source was left behind"
+    before = read_state()
+    expect_refusal(ops.add_files, "broken.bvh", filepath=str(broken))
+    expect_refusal(ops.add_files, "notes.txt", ".bvh", filepath=str(other))
+    expect_refusal(ops.add_files, "gone.bvh", filepath=str(folder / "gone.bvh"))
+    assert read_state() == before, "an armature or a source was left behind"
 
-    obj = character()
+    obj = create_character()
     settings = obj.motion_matching
     ops.add_actions()
     bpy.context.scene.frame_set(33)
@@ -49,10 +49,10 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     others = [source for source in settings.sources if source.action]
     for source in others:
         source.enabled = False
-    before = traces()
+    before = read_state()
     for operator in (ops.build, ops.bake_script):
-        refused(operator, "walk_curves", "lost its action")
-    assert traces() == before
+        expect_refusal(operator, "walk_curves", "lost its action")
+    assert read_state() == before
     assert status.refresh(obj).kind == "broken"
     assert "walk_curves" in status.refresh(obj).problem
     for source in others:
@@ -99,22 +99,22 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
         ops.remove_source()
         settings.source_index = len(settings.sources) - 1
     assert len(settings.sources) == 2
-    before = traces()
+    before = read_state()
 
     # settings that lead nowhere
     settings.features.items[0].bone = "tail"
-    refused(ops.build, "tail")
+    expect_refusal(ops.build, "tail")
     settings.features.items[0].bone = "left_foot"
     settings.features.items[5].times = "soon"
-    refused(ops.build, "soon")
+    expect_refusal(ops.build, "soon")
     settings.features.items[5].times = "0.33, 0.67, 1"
-    assert traces() == before | {"sources": {"Hero": [s.name for s in settings.sources]}}
+    assert read_state() == before | {"sources": {"Hero": [s.name for s in settings.sources]}}
 
     # an armature that cannot carry what is asked for
     settings.root, settings.root_bone = "BONE", "Hips"
-    before = traces()
-    refused(ops.bake_script, "Hips", "part of the body", seconds=2.0)
-    after = traces()
+    before = read_state()
+    expect_refusal(ops.bake_script, "Hips", "part of the body", seconds=2.0)
+    after = read_state()
     assert after["keys"] != before["keys"], "the database was built, and that much is kept"
     assert {k: v for k, v in after.items() if k != "keys"} == {
         k: v for k, v in before.items() if k != "keys"
@@ -124,10 +124,10 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
 
 
 def test_cancelling_leaves_nothing_behind(monkeypatch):
-    obj = character()
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
 
-    def stages(work):
+    def list_stages(work):
         for stage, part in work:
             assert 0.0 <= part <= 1.0
             yield stage
@@ -142,7 +142,7 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     monkeypatch.setattr(build, "_add_tracks", add_tracks_once_seen)
 
     def cancel_at(stage, work, after=0):
-        named = stages(work)
+        named = list_stages(work)
         assert any(stage in name for name in named), stage
         for _ in range(after):
             next(named)
@@ -153,27 +153,27 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
                 thread.join(30)
                 assert not thread.is_alive()
 
-    before = traces()
+    before = read_state()
     cancel_at("Finding simulation bones", load_or_build_steps(obj))
     cancel_at("Reading", load_or_build_steps(obj), 1)
-    assert traces() == before
+    assert read_state() == before
     assert not list(get_library().folder.glob("*.npz"))
     bake = takes_operators.MOTION_MATCHING_OT_bake_script
     options = SimpleNamespace(script="random", gait="walk", seconds=60.0, seed=1, tags="")
     cancel_at("Performing", bake.steps(options, bpy.context), 2)
-    after = traces()
+    after = read_state()
     assert {k: v for k, v in after.items() if k != "keys"} == {
         k: v for k, v in before.items() if k != "keys"
     }
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    before = traces()
+    before = read_state()
     add_performer = character_operators.MOTION_MATCHING_OT_add_demo_performer
     cancel_at("Adding", add_performer.steps(SimpleNamespace(), bpy.context), 3)
-    assert traces() == before, traces()
+    assert read_state() == before, read_state()
 
     # a source is not left out because the armature is being edited meanwhile: nothing is built
-    obj = character()
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
 
@@ -188,7 +188,7 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     bpy.ops.object.mode_set(mode="OBJECT")
 
     # what is going on holds no references: its armature may go meanwhile
-    obj = character()
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
     building = load_or_build_steps(obj, again=True)
     next(building)

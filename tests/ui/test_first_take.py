@@ -16,7 +16,7 @@ from motion_matching.engine.errors import RigChangedError, SettingsError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
-from tests.ui.characters import CLIPS, character, refused, traces
+from tests.ui.characters import CLIPS, create_character, expect_refusal, read_state
 
 
 def test_operators_alone_make_a_take_from_an_empty_file():
@@ -56,22 +56,22 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     assert bpy.context.scene.frame_current == 11
 
     # it goes where it is sent: three seconds of walking, then standing
-    def place(frame):
+    def get_hips_at(frame):
         bpy.context.scene.frame_set(frame)
         evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
         return np.array((evaluated.matrix_world @ evaluated.pose.bones["Hips"].matrix).translation)
 
-    gone = np.linalg.norm((place(11 + 4 * 24) - place(11 + 24))[:2])
-    stood = np.linalg.norm((place(11 + int(5.9 * 24)) - place(11 + int(5.2 * 24)))[:2])
+    gone = np.linalg.norm((get_hips_at(11 + 4 * 24) - get_hips_at(11 + 24))[:2])
+    stood = np.linalg.norm((get_hips_at(11 + int(5.9 * 24)) - get_hips_at(11 + int(5.2 * 24)))[:2])
     assert gone > 2.0, (gone, stood)
     assert stood < 0.4, (gone, stood)
 
     # the next take is another action and heads on from where the character stands
-    here = place(60)
+    here = get_hips_at(60)
     assert ops.bake_script(script="figure_eight", seconds=3.0) == {"FINISHED"}
     assert len(settings.takes) == 2
     assert settings.takes[0].action.name == "Stop and Go Walk"
-    assert np.linalg.norm((place(60) - here)[:2]) < 0.3
+    assert np.linalg.norm((get_hips_at(60) - here)[:2]) < 0.3
 
     settings.take_index = 0
     assert ops.play_take() == {"FINISHED"}
@@ -102,91 +102,93 @@ def test_bake_again_uses_moved_contact_markers():
     plant = plants[0]
     lift = min((m for m in lifts if m.frame > plant.frame), key=lambda m: m.frame)
 
-    def toe(frame):
+    def get_toe_at(frame):
         bpy.context.scene.frame_set(frame)
         evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
         return np.array(
             (evaluated.matrix_world @ evaluated.pose.bones["LeftToe"].matrix).translation
         )
 
-    def speed(start, stop):
-        places = np.array([toe(f) for f in range(start, stop)])[:, :2]
+    def measure_speed(start, stop):
+        places = np.array([get_toe_at(f) for f in range(start, stop)])[:, :2]
         return np.linalg.norm(np.diff(places, axis=0), axis=1) * 24
 
-    assert speed(plant.frame, lift.frame).max() < 0.05
-    rested = speed(lift.frame, lift.frame + 3).max()
+    assert measure_speed(plant.frame, lift.frame).max() < 0.05
+    rested = measure_speed(lift.frame, lift.frame + 3).max()
 
     # an animator lets the foot stand three frames longer, and bakes again
     lift.frame += 3
-    was = toe(30)
+    was = get_toe_at(30)
     assert ops.bake_again() == {"FINISHED"}
     again = settings.takes[1].action
     assert again != first
     assert obj.animation_data.action == again
-    assert np.allclose(toe(30), was, atol=1e-4), "where nothing was edited, the take is the same"
+    assert np.allclose(get_toe_at(30), was, atol=1e-4), (
+        "where nothing was edited, the take is the same"
+    )
     # at the end the leg is stretched and gives way a little
-    assert speed(plant.frame, lift.frame).max() < 0.1 * rested
+    assert measure_speed(plant.frame, lift.frame).max() < 0.1 * rested
 
     # without the markers, and with other settings, the same wishes give another take
     settings.controller.foot_lock = False
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     assert len(settings.takes) == 3
-    assert speed(plant.frame, lift.frame).max() > 0.05
+    assert measure_speed(plant.frame, lift.frame).max() > 0.05
 
 
 def test_every_operator_is_one_step_of_undo():
-    character()
+    create_character()
     ops = bpy.ops.motion_matching
     bpy.context.preferences.edit.use_global_undo = True
     bpy.ops.ed.undo_push(message="start")
 
-    def sources():
+    def count_sources():
         return len(bpy.data.objects["Hero"].motion_matching.sources)
 
-    def takes():
+    def list_takes():
         return [t.action.name for t in bpy.data.objects["Hero"].motion_matching.takes]
 
-    def assigned():
+    def get_action():
         return (
             bpy.data.objects["Hero"].animation_data
             and bpy.data.objects["Hero"].animation_data.action
         )
 
     ops.add_actions("EXEC_DEFAULT", True)
-    assert sources() == 3
+    assert count_sources() == 3
     bpy.data.objects["Hero"].motion_matching.controller.velocity_halflife = 0.4
     bpy.ops.ed.undo_push(message="calmer")
     ops.bake_script("EXEC_DEFAULT", True, script="square", seconds=2.0)
-    assert takes() == ["Square Walk"]
-    assert assigned()
+    assert list_takes() == ["Square Walk"]
+    assert get_action()
     bpy.ops.ed.undo()
-    assert takes() == []
-    assert not assigned()
+    assert list_takes() == []
+    assert not get_action()
     assert "Square Walk" not in bpy.data.actions
-    assert sources() == 3
+    assert count_sources() == 3
     bpy.ops.ed.redo()
-    assert takes() == ["Square Walk"]
-    assert assigned().name == "Square Walk"
+    assert list_takes() == ["Square Walk"]
+    assert get_action().name == "Square Walk"
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
     assert abs(bpy.data.objects["Hero"].motion_matching.controller.velocity_halflife - 0.27) < 1e-6
-    assert sources() == 3
+    assert count_sources() == 3
     bpy.ops.ed.undo()
-    assert sources() == 0
+    assert count_sources() == 0
     bpy.ops.ed.redo()
-    assert sources() == 3
+    assert count_sources() == 3
     ops.remove_source("EXEC_DEFAULT", True)
-    assert sources() == 2
+    assert count_sources() == 2
     bpy.ops.ed.undo()
-    assert sources() == 3
+    assert count_sources() == 3
 
 
 def test_changes_during_a_build_do_not_affect_it():
-    obj = character()
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
     settings = obj.motion_matching
 
-    def built(change, when):
+    def build_with_change(change, when):
         """Build, and have a script change something the first time that this is going on."""
         work, changed = load_or_build_steps(obj, again=True), False
         while True:
@@ -198,34 +200,34 @@ def test_changes_during_a_build_do_not_affect_it():
             if when(text) and not changed:
                 changed = change() or True
 
-    def reading(text):
+    def is_reading(text):
         return text.startswith("Reading")
 
-    def building(text):
+    def is_building(text):
         return not text.startswith(("Reading", "Looking"))
 
     # while sources are read: what is kept under a key is what that key means
-    def mirror():
+    def switch_mirror_off():
         for source in settings.sources:
             source.mirror = False
 
     before = compute_key(obj)
-    whole = built(lambda: None, reading).frame_count
+    whole = build_with_change(lambda: None, is_reading).frame_count
     with pytest.raises(SettingsError) as caught:
-        _ = built(mirror, reading).frame_count
+        _ = build_with_change(switch_mirror_off, is_reading).frame_count
     assert "changed" in str(caught.value)
     assert "again" in str(caught.value)
     assert not settings.sources[0].mirror
     assert get_library().load(before).frame_count == whole
-    assert built(lambda: None, reading).frame_count < whole
+    assert build_with_change(lambda: None, is_reading).frame_count < whole
 
     # while it is built: that does not count, and what is there is stale
     key = compute_key(obj)
     for change in (lambda: setattr(settings, "speed", 1.25), lambda: settings.sources.remove(2)):
-        built(change, building)
+        build_with_change(change, is_building)
         assert settings.built_key == key != compute_key(obj)
         assert status.get_status(obj).kind == "stale"
-        built(lambda: None, building)
+        build_with_change(lambda: None, is_building)
         key = compute_key(obj)
         assert status.get_status(obj).kind == "fresh"
         assert settings.built_key == key
@@ -237,7 +239,7 @@ def test_changes_during_a_build_do_not_affect_it():
         limit.influence = float(frame > 1)
         limit.keyframe_insert("influence", frame=frame)
     scene.frame_set(1)
-    built(lambda: scene.frame_set(100), reading)
+    build_with_change(lambda: scene.frame_set(100), is_reading)
     assert status.get_status(obj).kind == "fresh"
     assert 0.0 < limit.influence < 1.0
 
@@ -251,19 +253,19 @@ def test_changes_during_a_build_do_not_affect_it():
         target.location.x = frame
         target.keyframe_insert("location", frame=frame)
     scene.frame_set(1)
-    built(lambda: scene.frame_set(100), reading)
+    build_with_change(lambda: scene.frame_set(100), is_reading)
     assert target.location.x > 50.0
-    key, before = compute_key(obj), traces()
+    key, before = compute_key(obj), read_state()
     with pytest.raises(RigChangedError) as caught:  # sources were read with a target here and there
-        built(lambda: handle.location.__setitem__(0, 2.0), reading)
+        build_with_change(lambda: handle.location.__setitem__(0, 2.0), is_reading)
     assert all(word in str(caught.value) for word in ("'Handle'", "'Hero'", "moved", "again")), (
         caught.value
     )
-    assert traces() == before
+    assert read_state() == before
 
 
 def test_settings_are_saved_and_missing_databases_reported(tmp_path):
-    obj = character()
+    obj = create_character()
     ops, file = bpy.ops.motion_matching, tmp_path / "mine.blend"
     ops.add_actions()
     settings = obj.motion_matching
@@ -339,7 +341,7 @@ def test_motion_capture_files_create_their_own_character(tmp_path):
 
 
 def test_an_obstacle_collection_blocks_a_take():
-    obj = character()
+    obj = create_character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
     ops.add_actions()
     collection = bpy.data.collections.new("Walls")
@@ -348,7 +350,7 @@ def test_an_obstacle_collection_blocks_a_take():
     mesh.from_pydata([(-20, -2, 0), (20, -2, 0), (20, -2, 3), (-20, -2, 3)], [], [(0, 1, 2, 3)])
     collection.objects.link(bpy.data.objects.new("Wall", mesh))
 
-    def farthest():
+    def measure_reach():
         ops.bake_script(script="square", seconds=4.0)
         curves = {(c.data_path, c.array_index): c for c in actions_of_take()}
         return min(point.co[1] for point in curves["location", 1].keyframe_points)
@@ -364,17 +366,17 @@ def test_an_obstacle_collection_blocks_a_take():
         obj.location = obj.rotation_euler = (0, 0, 0)
         bpy.context.view_layer.update()
 
-    free = farthest()
+    free = measure_reach()
     reset()
     settings.obstacles = collection
-    blocked = farthest()
+    blocked = measure_reach()
     assert free < -2.2 < blocked, (free, blocked)
 
 
 def test_a_linked_character_performs_in_another_file(tmp_path):
     folder = tmp_path
     rig, shot = folder / "rig.blend", folder / "shot.blend"
-    character()
+    create_character()
     bpy.ops.motion_matching.add_actions()
     bpy.ops.wm.save_as_mainfile(filepath=str(rig))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -383,7 +385,7 @@ def test_a_linked_character_performs_in_another_file(tmp_path):
     linked = target.objects[0]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = linked
-    refused(bpy.ops.motion_matching.build, "library override")
+    expect_refusal(bpy.ops.motion_matching.build, "library override")
     obj = linked.override_create(remap_local_usages=True)
     bpy.context.view_layer.objects.active = obj
     settings = obj.motion_matching

@@ -20,10 +20,10 @@ from motion_matching.ui import preferences
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers
 from tests.live.virtual_pad import VirtualPad, sdl2
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
-def refuses(*words):
+def check_refused(*words):
     said = preferences.find_problem()
     assert said, said
     assert all(word in said for word in words), said
@@ -53,25 +53,25 @@ def test_conflicting_keys_and_buttons_are_reported(addon):
 
     # one key or button cannot do two things, nor what the session needs for itself
     chosen.key_push = "E, w"
-    refuses("key W", "'Ahead'", "'Push'")
+    check_refused("key W", "'Ahead'", "'Push'")
     chosen.key_push = "E, E"
-    refuses("key E", "twice", "'Push'")
+    check_refused("key E", "twice", "'Push'")
     chosen.key_push = "Esc"
-    refuses("key ESC", "'Push'", "stop")
+    check_refused("key ESC", "'Push'", "stop")
     for name in ("MIDDLEMOUSE", "TIMER", "NOTHING_LIKE_IT"):
         chosen.key_push = name
-        refuses(f"no key '{name}'", "'Push'")
+        check_refused(f"no key '{name}'", "'Push'")
     chosen.key_push = "Q"
     assert preferences.find_problem() == ""
     assert preferences.create_devices()[0].uses("Q")
     chosen.pad_push = "start"
-    refuses("button Start", "'Push'", "'Record'")
+    check_refused("button Start", "'Push'", "'Record'")
     chosen.pad_push = "x"
     assert preferences.find_problem() == ""
 
     # what is not used can have no conflict
     chosen.pad_run, chosen.pad_record = "a", "a"
-    refuses("button A")
+    check_refused("button A")
     chosen.use_gamepad = False
     assert preferences.find_problem() == ""
     assert preferences.create_devices()[1] == ()
@@ -122,7 +122,7 @@ def test_gamepad_buttons_follow_the_preferences(addon):
 def test_the_preferences_set_the_layers_of_a_new_character(addon):
     chosen = addon.preferences
 
-    obj = character()
+    obj = create_character()
     play = obj.motion_matching.play
     names = [name.removeprefix("show_") for name in layers.PROPERTIES]
     assert {
@@ -155,32 +155,32 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
 def test_the_slowest_tick_of_the_last_second_is_tracked():
     pace, now = TickRate(), 0.0
 
-    def second(slow=()):
+    def run_second(slow=()):
         nonlocal now
         for tick in range(24):
             now += 1 / 24
             pace.add_ticks(now, 2, 0.03 if tick in slow else 0.004)
 
-    second()
-    second()
-    second()
+    run_second()
+    run_second()
+    run_second()
     assert abs(pace.rate - 48) < 0.5
     assert abs(pace.seconds - 0.002) < 1e-9
     assert abs(pace.slowest - 0.002) < 1e-9
-    second(slow=(7,))
-    second()
+    run_second(slow=(7,))
+    run_second()
     assert abs(pace.slowest - 0.015) < 1e-9 or pace.slowest < 0.003
-    second()
+    run_second()
     assert abs(pace.slowest - 0.002) < 1e-9, "a slow tick is told of for a second"
     pace.add_ticks(now, 0, 5.0)  # without a tick there is none that is slow
-    second()
+    run_second()
     assert abs(pace.slowest - 0.002) < 1e-9
 
 
 def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     chosen = addon.preferences
 
-    obj = character(clips=("walk_starts_and_stops", "walk_curves"))
+    obj = create_character(clips=("walk_starts_and_stops", "walk_curves"))
     ops = bpy.ops.motion_matching
     ops.add_actions()
     settings = obj.motion_matching
@@ -206,7 +206,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
         keyboard.handle(key, "PRESS")
         keyboard.handle(key, "RELEASE")
 
-    def words():
+    def list_warnings():
         return " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.warnings)
 
     keyboard.handle("W", "PRESS")
@@ -225,9 +225,9 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     settings.controller.speeds_from_data = False
     settings.controller.walk = (4.0, 1.0, 1.0)
     run(1.0)
-    assert "not 4.0" in words(), words()
-    assert "forward" in words(), words()
-    assert "Match Speeds to Data" in words(), words()
+    assert "not 4.0" in list_warnings(), list_warnings()
+    assert "forward" in list_warnings(), list_warnings()
+    assert "Match Speeds to Data" in list_warnings(), list_warnings()
     settings.play.show_warnings = False
     run(0.1)
     assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings
@@ -241,17 +241,17 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     )  # facing ahead and going back: with the speeds of the data, it says that clips are missing
     keyboard.handle("S", "PRESS")
     run(1.0)
-    assert "back" in words(), words()
-    assert "clips" in words(), words()
-    assert "Match" not in words(), words()
+    assert "back" in list_warnings(), list_warnings()
+    assert "clips" in list_warnings(), list_warnings()
+    assert "Match" not in list_warnings(), list_warnings()
     keyboard.handle("S", "RELEASE")
     tap("F")
 
     # a tick that takes longer than it may
     chosen.tick_budget = 1e-5
     run(2.5)
-    assert "tick took" in words(), words()
-    assert "0.01" in words(), words()
+    assert "tick took" in list_warnings(), list_warnings()
+    assert "0.01" in list_warnings(), list_warnings()
     chosen.tick_budget = 10.0
     run(1.5)
     assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings

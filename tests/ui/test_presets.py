@@ -18,7 +18,7 @@ from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.features import load_schema
 from motion_matching.ui import presets as ui_presets
 from motion_matching.ui.controller.properties import MotionMatchingController
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
 @pytest.mark.parametrize("name", presets.list_names("controllers"))
@@ -36,16 +36,16 @@ def test_every_performer_setting_can_be_set():
 
 
 def test_presets_survive_a_round_trip(tmp_path):
-    obj = character()
+    obj = create_character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
 
-    def listed(kind):
+    def list_presets(kind):
         folders = bpy.utils.preset_paths(f"motion_matching/{kind}")
         return sorted(file.stem for folder in folders for file in Path(folder).iterdir())
 
-    assert listed("controllers") == ["balanced", "responsive", "weighty"]
-    assert "default" in listed("features")
-    assert "holden" in listed("features")
+    assert list_presets("controllers") == ["balanced", "responsive", "weighty"]
+    assert "default" in list_presets("features")
+    assert "holden" in list_presets("features")
     file = next(Path(f) / "holden.json" for f in bpy.utils.preset_paths("motion_matching/features"))
 
     assert ops.apply_preset(kind="features", filepath=str(file)) == {"FINISHED"}
@@ -56,7 +56,7 @@ def test_presets_survive_a_round_trip(tmp_path):
     settings.features.items[5].times = "0.25, 0.5"
     mine = feature_list.build_schema(settings.features)
     assert ops.save_preset(kind="features", name="My Feet!") == {"FINISHED"}
-    assert "my_feet" in listed("features")
+    assert "my_feet" in list_presets("features")
     assert settings.features.preset == "my_feet"
     ops.apply_preset(kind="features", filepath="default")
     assert feature_list.build_schema(settings.features) == load_schema("default")
@@ -92,11 +92,11 @@ def test_presets_survive_a_round_trip(tmp_path):
         ("features", {"features": [{"kind": "smell"}]}),
     ):
         wrong.write_text(json.dumps(data))
-        refused(ops.apply_preset, kind=kind, filepath=str(wrong))
+        expect_refusal(ops.apply_preset, kind=kind, filepath=str(wrong))
         assert get_controller_data(settings.controller) == kept
         assert feature_list.build_schema(settings.features) == mine
-    refused(ops.save_preset, "letters", kind="controllers", name="?!")
-    refused(ops.remove_preset, "holden", kind="features", name="holden")
+    expect_refusal(ops.save_preset, "letters", kind="controllers", name="?!")
+    expect_refusal(ops.remove_preset, "holden", kind="features", name="holden")
     assert file.exists()
     assert ops.remove_preset(kind="features", name="my_feet") == {"FINISHED"}
     assert not file.exists()

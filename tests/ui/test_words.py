@@ -11,7 +11,7 @@ from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import scripts
 from motion_matching.ui import classes
 from motion_matching.ui.takes import properties as takes_properties
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 UI = Path(classes.__file__).parent
 UNITLESS = {
@@ -28,12 +28,12 @@ UNITLESS = {
 
 
 def test_every_class_and_property_has_a_description():
-    def explained(what, text):
+    def check_description(what, text):
         assert text, f"{what} has no description"
         assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
         assert not text.endswith("."), f"{what}: {text}"
 
-    def titled(what, text):
+    def check_title(what, text):
         small = {"and", "to", "of", "the", "a", "in", "on", "at", "by", "for", "from", "or"}
         assert all(
             word[0].isupper() or not word[0].isalpha() or word in small for word in text.split()
@@ -46,13 +46,13 @@ def test_every_class_and_property_has_a_description():
         if issubclass(cls, bpy.types.Operator):
             category, _, function = cls.bl_idname.partition(".")
             rna = getattr(getattr(bpy.ops, category), function).get_rna_type()
-            explained(name, rna.description)
-            titled(name, cls.bl_label)
+            check_description(name, rna.description)
+            check_title(name, cls.bl_label)
             properties_of = rna.properties
         else:
-            explained(name, cls.__doc__)
+            check_description(name, cls.__doc__)
             if hasattr(cls, "bl_label"):
-                titled(name, cls.bl_label)
+                check_title(name, cls.bl_label)
             holds = issubclass(cls, (bpy.types.PropertyGroup, bpy.types.AddonPreferences))
             properties_of = cls.bl_rna.properties if holds else ()
         for prop in properties_of:
@@ -62,13 +62,13 @@ def test_every_class_and_property_has_a_description():
             if prop.identifier in blenders or prop.is_hidden:
                 continue
             where = f"{name}.{prop.identifier}"
-            explained(where, prop.description)
-            titled(where, prop.name)
+            check_description(where, prop.description)
+            check_title(where, prop.name)
             checked += 1
             if prop.type == "ENUM":
                 for item in prop.enum_items:
-                    titled(where, item.name)
-                    explained(f"{where} {item.identifier}", item.description)
+                    check_title(where, item.name)
+                    check_description(f"{where} {item.identifier}", item.description)
             if prop.type == "FLOAT":
                 assert (
                     prop.unit != "NONE" or prop.subtype != "NONE" or prop.identifier in UNITLESS
@@ -92,10 +92,10 @@ def test_buttons_menus_and_lists_refer_to_existing_classes():
 def test_every_operator_says_why_it_cannot_run(monkeypatch):
     ops = bpy.ops.motion_matching
 
-    def says(name, *words):
+    def check_reason(name, *words):
         operator = getattr(ops, name)
         assert not operator.poll(), f"{name} could run"
-        return refused(operator, "poll()", *words)
+        return expect_refusal(operator, "poll()", *words)
 
     everyone = [
         cls.bl_idname.partition(".")[2]
@@ -111,33 +111,33 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         "discard_recording": "was cut off",
     }
     for name, words in while_live.items():
-        says(name, words)
+        check_reason(name, words)
     everyone = [name for name in everyone if name not in while_live]
     free = {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
     for name in set(everyone) - free:
-        says(name, "Select an armature first")
+        check_reason(name, "Select an armature first")
     monkeypatch.setattr(runtime, "progress", ("Building", 0.5))
     for name in everyone:
-        says(name, "Wait", "Esc")
+        check_reason(name, "Wait", "Esc")
     monkeypatch.setattr(runtime, "progress", None)
 
-    obj = character()
+    obj = create_character()
     for name in ("build", "bake_script", "start"):
-        says(name, "Add actions or files")
-    says("remove_source", "empty")
-    says("play_take", "Bake a take first")
-    says("remove_take", "Bake a take first")
+        check_reason(name, "Add actions or files")
+    check_reason("remove_source", "empty")
+    check_reason("play_take", "Bake a take first")
+    check_reason("remove_take", "Bake a take first")
     ops.add_actions()
     for source in obj.motion_matching.sources:
         source.enabled = False
-    says("build", "Switch on")
+    check_reason("build", "Switch on")
     bpy.ops.object.mode_set(mode="EDIT")
     for name in set(everyone) - {"clear_cache", "add_demo_performer"}:
-        says(name, "Edit Mode")
-    says("add_demo_performer", "Object Mode")
+        check_reason(name, "Edit Mode")
+    check_reason("add_demo_performer", "Object Mode")
     bpy.ops.object.mode_set(mode="OBJECT")
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
-    says("add_actions", "no action")
+    check_reason("add_actions", "no action")
     obj.motion_matching.takes.add()
-    says("play_take", "deleted")
+    check_reason("play_take", "deleted")

@@ -15,8 +15,8 @@ from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
-from tests.live.hero import Hero, bones_in
-from tests.live.stage import shown
+from tests.live.hero import Hero, add_bone_collection
+from tests.live.stage import get_bone_matrices
 from tests.scene.keys import read_channels
 
 LEGS = [f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe")]
@@ -25,12 +25,12 @@ head, spine, leg = (
 )
 
 
-def hero_with(*bones, **play):
+def create_hero(*bones, **play):
     # somebody whose own animation nods, lifts a leg, and moves the object
     hero = Hero(collection="Driven", **play)
     missing = [bone for bone in bones if bone not in hero.obj.data.bones]
     assert not missing, (missing, hero.obj.data.bones.keys())
-    bones_in(hero.obj, "Driven", *bones)
+    add_bone_collection(hero.obj, "Driven", *bones)
     angle = np.linspace(0.0, 1.0, 11)
     turn = np.stack([np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle])
     frames = 1.0 + 10.0 * np.arange(11)
@@ -45,22 +45,22 @@ def hero_with(*bones, **play):
     return hero, own
 
 
-def nod(obj):
+def get_head_angle(obj):
     return obj.pose.bones["Head"].rotation_quaternion.angle
 
 
-def of(action):
+def read_first_channels(action):
     return {path: keys for (path, index), keys in read_channels(action).items() if index == 0}
 
 
-def by_name(obj, *names):
+def get_basis_matrices(obj, *names):
     return np.array([np.array(obj.pose.bones[name].matrix_basis) for name in names])
 
 
 @pytest.mark.parametrize("part", ["legs", "trunk"])
 def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> None:
     BONES = {"legs": ("Hips", *LEGS), "trunk": ("Spine", "Head")}[part]
-    hero, own = hero_with(*BONES)
+    hero, own = create_hero(*BONES)
     obj, settings = hero.obj, hero.obj.motion_matching
     hero.start()
     hero.run(20)
@@ -70,25 +70,25 @@ def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> Non
     take = obj.animation_data.action
     [recorded] = recording.read_recorded_parts(take)
     assert recorded["collection"] == "Driven"
-    keys = of(take)
+    keys = read_first_channels(take)
 
     # a constraint on what is not driven is in nobody's way
     obj.pose.bones["Neck"].constraints.new("COPY_ROTATION")
     assert "Neck" not in BONES
 
     def bake_again():
-        wish = baking.BakeRequest(take.name, baking.read_parts(take), beside=take.name)
-        takes = [performed(one) for one in wish.parts]
-        return baking.bake_takes(obj, wish, takes, load_demo())[0]
+        request = baking.BakeRequest(take.name, baking.read_parts(take), beside=take.name)
+        takes = [perform(one) for one in request.parts]
+        return baking.bake_takes(obj, request, takes, load_demo())[0]
 
-    def performed(one):
+    def perform(one):
         from motion_matching.engine.takes import takes
 
         return takes.perform(load_demo(), demo_settings(), one.performance).crop(one.lead_in)
 
     for fewer, nla in ((0.0, False), (0.01, False), (0.0, True)):
         settings.fewer_keys, settings.use_nla = fewer, nla
-        again = of(action := bake_again())
+        again = read_first_channels(action := bake_again())
         assert action != take
         assert again.keys() <= keys.keys() | {path.replace("rotation", "scale") for path in keys}
         for path in keys:
@@ -98,9 +98,11 @@ def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> Non
             assert np.array_equal(again[path], keys[path]), path
         moved = f'pose.bones["{BONES[0]}"].rotation_quaternion'
         assert len(again[moved]) > 2
-        assert not np.array_equal(again[moved], of(own).get(moved))
+        assert not np.array_equal(again[moved], read_first_channels(own).get(moved))
         assert {path.split('"')[1] for path in again if '"' in path} <= {"Head", LEGS[0], *BONES}
-        assert np.array_equal(again["location"], of(own)["location"]) == ("Hips" not in BONES)
+        assert np.array_equal(again["location"], read_first_channels(own)["location"]) == (
+            "Hips" not in BONES
+        )
         [recorded] = recording.read_recorded_parts(action)
         assert recorded["collection"] == "Driven"
         recording.remove_take(obj, action)
@@ -113,24 +115,26 @@ def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> Non
 
 
 def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
-    hero, own = hero_with("Hips", *LEGS)
-    obj, before = hero.obj, {path: keys.copy() for path, keys in of(own).items()}
+    hero, own = create_hero("Hips", *LEGS)
+    obj, before = hero.obj, {path: keys.copy() for path, keys in read_first_channels(own).items()}
     here = obj.location.copy()
     hero.start()
     hero.run(130)
     assert obj.animation_data.action == own
-    assert abs(nod(obj) - 0.29) < 1e-3
+    assert abs(get_head_angle(obj) - 0.29) < 1e-3
     rest = [bone.name for bone in obj.pose.bones if bone.name not in ("Hips", "Head", *LEGS)]
-    assert np.allclose(by_name(obj, *rest), np.eye(4), atol=1e-6), "other bones were moved"
+    assert np.allclose(get_basis_matrices(obj, *rest), np.eye(4), atol=1e-6), (
+        "other bones were moved"
+    )
     assert (obj.location - here).length > 0.5, (
         "whoever drives the hips drives where the character is"
     )
 
     # it plays on where the timeline goes, and what is driven stays
-    legs, place = by_name(obj, "Hips", *LEGS), obj.matrix_world.copy()
+    legs, place = get_basis_matrices(obj, "Hips", *LEGS), obj.matrix_world.copy()
     bpy.context.scene.frame_set(60)
-    assert abs(nod(obj) - 0.59) < 1e-3
-    np.testing.assert_allclose(by_name(obj, "Hips", *LEGS), legs, atol=1e-6)
+    assert abs(get_head_angle(obj) - 0.59) < 1e-3
+    np.testing.assert_allclose(get_basis_matrices(obj, "Hips", *LEGS), legs, atol=1e-6)
     np.testing.assert_allclose(obj.matrix_world, place, atol=1e-5)
 
     # while it is recorded as well, from the first key to the last
@@ -140,7 +144,7 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     seen = []
     for frame in range(20, 60):
         seen += hero.play(frame)
-        assert abs(nod(obj) - (frame - 1) / 100) < 1e-3, frame
+        assert abs(get_head_angle(obj) - (frame - 1) / 100) < 1e-3, frame
     hero.live.toggle_recording()
     hero.run(5)
     [take] = [listed.action for listed in obj.motion_matching.takes]
@@ -148,7 +152,7 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
 
     # the take has keys of what was driven, and beside them those that the rest has of its own; the
     # own action is untouched
-    keys = of(take)
+    keys = read_first_channels(take)
     assert {path.split('"')[1] for path in keys if '"' in path} == {"Head", "Hips", *LEGS}, (
         keys.keys()
     )
@@ -156,11 +160,13 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     assert len(keys[leg]) == 40 == len(keys["location"])
     assert obj.animation_data.action == take
     assert not take.use_frame_range
-    assert all(np.array_equal(now, before[path]) for path, now in of(own).items())
-    assert of(own).keys() == before.keys()
+    assert all(np.array_equal(now, before[path]) for path, now in read_first_channels(own).items())
+    assert read_first_channels(own).keys() == before.keys()
     for frame in (20, 33, 59):
         bpy.context.scene.frame_set(frame)
-        np.testing.assert_allclose(shown(obj), seen[frame - 20], atol=2e-4, err_msg=str(frame))
+        np.testing.assert_allclose(
+            get_bone_matrices(obj), seen[frame - 20], atol=2e-4, err_msg=str(frame)
+        )
 
     # recorded over again, it is a take with one part
     obj.motion_matching.play.timeline = False
@@ -173,17 +179,17 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     assert (
         len(recording.read_recorded_parts(again)) == len(recording.read_recorded_parts(take)) == 1
     )
-    assert np.array_equal(of(again)[head], before[head])
-    assert len(of(again)[leg]) == 20
+    assert np.array_equal(read_first_channels(again)[head], before[head])
+    assert len(read_first_channels(again)[leg]) == 20
 
 
 def test_a_collection_without_hips_leaves_the_character_in_place() -> None:
-    hero, own = hero_with("Spine", "Head")
+    hero, own = create_hero("Spine", "Head")
     obj = hero.obj
     hero.start()
     hero.run(40)
-    assert nod(obj) != 0.29
-    assert not np.allclose(by_name(obj, "Spine"), np.eye(4), atol=1e-3)
+    assert get_head_angle(obj) != 0.29
+    assert not np.allclose(get_basis_matrices(obj, "Spine"), np.eye(4), atol=1e-3)
     assert abs(obj.location.x - 0.29) < 1e-3
     assert obj.location.y == 0.0, "the body is not driven, and stays where it is"
     assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.29) < 1e-3
@@ -196,14 +202,14 @@ def test_a_collection_without_hips_leaves_the_character_in_place() -> None:
     assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.69) < 1e-3
     host.end()
     assert obj.animation_data.action == own
-    assert abs(nod(obj) - 0.69) < 1e-3
+    assert abs(get_head_angle(obj) - 0.69) < 1e-3
     assert not own.use_fake_user
 
 
 def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
     # over a take of all bones, the arms are recorded again, and the rest stays as it was recorded
     # first
-    hero, _own = hero_with("Spine", "Head")
+    hero, _own = create_hero("Spine", "Head")
     hero.obj.motion_matching.play.collection = ""
     obj, play = hero.obj, hero.obj.motion_matching.play
     hero.start()
@@ -211,7 +217,7 @@ def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
     hero.run(60)
     host.end()
     take = obj.animation_data.action
-    before = of(take)
+    before = read_first_channels(take)
     play.collection, play.mode = "Driven", "overwrite"
     bpy.context.scene.frame_set(40)
     hero.start()
@@ -220,7 +226,7 @@ def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
     hero.run(20)
     host.end()
     assert obj.animation_data.action == take
-    after = of(take)
+    after = read_first_channels(take)
     assert not np.array_equal(after[spine], before[spine])
     for path in before:
         if '"Spine"' not in path and '"Head"' not in path:
@@ -229,7 +235,7 @@ def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
 
 def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
     # an undo cuts a recording off; what is recovered has what the rest plays as well
-    hero, own = hero_with("Hips", *LEGS)
+    hero, own = create_hero("Hips", *LEGS)
     bpy.ops.ed.undo_push(message="the hero")
     bpy.ops.ed.undo_push(message="something else")
     hero.start()
@@ -239,11 +245,11 @@ def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
     obj = bpy.data.objects["Hero"]
     take, own = obj.animation_data.action, bpy.data.actions["Own"]
     assert take.name == "Live Take"
-    assert np.array_equal(of(take)[head], of(own)[head])
-    assert len(of(take)[leg]) == 50
+    assert np.array_equal(read_first_channels(take)[head], read_first_channels(own)[head])
+    assert len(read_first_channels(take)[leg]) == 50
 
     # a collection that is not there
-    hero, own = hero_with("Hips")
+    hero, own = create_hero("Hips")
     hero.obj.motion_matching.play.collection = "Wings"
     with pytest.raises(MotionMatchingError) as caught:
         hero.start()
@@ -254,7 +260,7 @@ def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
 
 def test_nla_strips_of_undriven_bones_play_on() -> None:
     # what the rest plays may come from strips: they go on beside the take
-    hero, own = hero_with("Hips", *LEGS)
+    hero, own = create_hero("Hips", *LEGS)
     obj = hero.obj
     track = obj.animation_data.nla_tracks.new()
     strip = track.strips.new("Own", 1, own)
@@ -264,14 +270,14 @@ def test_nla_strips_of_undriven_bones_play_on() -> None:
     bpy.context.scene.frame_set(31)
     hero.start()
     hero.run(10)
-    assert abs(nod(obj) - 0.30) < 1e-3
+    assert abs(get_head_angle(obj) - 0.30) < 1e-3
     hero.live.toggle_recording()
     hero.run(30)
     bpy.context.scene.frame_set(41)
-    assert abs(nod(obj) - 0.40) < 1e-3
+    assert abs(get_head_angle(obj) - 0.40) < 1e-3
     host.end()
     take = obj.animation_data.action
-    assert head not in of(take)
-    assert len(of(take)[leg]) == 30
+    assert head not in read_first_channels(take)
+    assert len(read_first_channels(take)[leg]) == 30
     bpy.context.scene.frame_set(51)
-    assert abs(nod(obj) - 0.50) < 1e-3
+    assert abs(get_head_angle(obj) - 0.50) < 1e-3

@@ -11,12 +11,12 @@ from motion_matching.app.live import display_transform, host
 from motion_matching.app.runtime import runtime
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import navigation
-from tests.live.hero import Hero, bones_in
+from tests.live.hero import Hero, add_bone_collection
 from tests.live.stage import FPS
 from tests.scene.keys import read_channels
 
 
-def recorded(**play):
+def record_hero(**play):
     hero = Hero(**play)
     live = hero.start()
     live.toggle_recording()
@@ -32,14 +32,14 @@ def recorded(**play):
 
 
 def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
-    hero, live, seen, ticks, layers = recorded(view="still")
+    hero, live, seen, ticks, layers = record_hero(view="still")
     assert np.abs(seen[-2, :2, 3] - ticks[-2, :2]).max() < 0.1
     assert np.linalg.norm(ticks[-1, :2]) > 1.0
     assert len(layers[-1].lines) == 4, "no ground has to move by"
     host.end()
     true = {key: keys.copy() for key, keys in read_channels(hero.obj.animation_data.action).items()}
 
-    hero, live, seen, again, layers = recorded(view="spot")
+    hero, live, seen, again, layers = record_hero(view="spot")
     assert np.array_equal(again, ticks)
     assert np.abs(seen[:, :2, 3]).max() < 1e-6, "it has left its place"
     assert np.ptp(ticks[:, 2]) > 0.3
@@ -54,12 +54,12 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
         assert max(np.linalg.norm(line.points[0][:2]) for line in rest) < 0.8, rest
 
     # the metres of the ground move by against the way that it goes
-    def marks(at, axis):
+    def get_mark(at, axis):
         return layers[at].lines[2 + axis].points[0][axis]
 
     for at in (30, 70, 139):
         for axis in (0, 1):
-            moved = marks(at, axis) + ticks[at][axis]
+            moved = get_mark(at, axis) + ticks[at][axis]
             assert abs(moved - round(moved)) < 1e-4, (at, axis)
     host.end()
     kept = read_channels(hero.obj.animation_data.action)
@@ -90,14 +90,14 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
 
 def test_overlays_are_drawn_around_a_character_in_place() -> None:
     # whoever is not carried over the ground is drawn around as well, seen from its own front
-    def in_place(hero):
+    def bake_in_place(hero):
         hero.obj.motion_matching.root = "IN_PLACE"
 
-    def arms(hero):
-        bones_in(hero.obj, "Arms", "LeftArm", "Head")
+    def drive_arms(hero):
+        add_bone_collection(hero.obj, "Arms", "LeftArm", "Head")
         hero.obj.motion_matching.play.collection = "Arms"
 
-    for prepare in (in_place, arms):
+    for prepare in (bake_in_place, drive_arms):
         hero = Hero(view="follow")
         obj = hero.obj
         obj.location, obj.rotation_euler = (2.0, 3.0, 0.0), (0.0, 0.0, 0.7)
@@ -119,12 +119,14 @@ def test_overlays_are_drawn_around_a_character_in_place() -> None:
         true = display_transform.DisplayTransform().transform_placement(frame.character)
         ahead = play_drawing._trace_matched_path(live.database, frame)[-1]
 
-        def own(point, place):
+        def to_local(point, place):
             dx, dy = point[0] - place[0], point[1] - place[1]
             c, s = np.cos(place[2]), np.sin(place[2])
             return c * dx + s * dy, c * dy - s * dx
 
-        np.testing.assert_allclose(own(matched[-1], (2.0, 3.0, 0.7)), own(ahead, true), atol=1e-5)
+        np.testing.assert_allclose(
+            to_local(matched[-1], (2.0, 3.0, 0.7)), to_local(ahead, true), atol=1e-5
+        )
         assert (
             len(
                 [

@@ -22,16 +22,16 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from tests.blender import reset_blender
 from tests.demo import demo_settings, load_demo
-from tests.live.stage import FPS, shown, wanted
-from tests.scene.bodies import person
+from tests.live.stage import FPS, build_performance, get_bone_matrices
+from tests.scene.bodies import create_person
 from tests.scene.keys import read_channels
 from tests.traces_in_blender import differences, give_back, watch
 from tests.traces_in_blender import traces as traces_in_blender_traces
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
 @pytest.fixture(autouse=True)
-def watched():
+def watch_traces():
     watch()
     reset_blender()  # what it registers is noted now
     yield
@@ -41,13 +41,13 @@ def watched():
 ops = bpy.ops
 
 
-def pose(obj):
+def get_pose(obj):
     return np.array(
         [[*bone.location, *bone.rotation_quaternion] for bone in obj.pose.bones]
     ), np.array(obj.matrix_basis)
 
 
-def playing(obj):
+def get_action_name(obj):
     return obj.animation_data and obj.animation_data.action and obj.animation_data.action.name
 
 
@@ -55,7 +55,7 @@ class Character:
     def __init__(self):
         ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = round(FPS)
-        obj = person("Hero")
+        obj = create_person("Hero")
         bpy.context.view_layer.objects.active = obj
         with actions.create_action("Own", obj) as action:
             actions.write_channel(
@@ -70,7 +70,7 @@ class Character:
         bpy.context.scene.frame_set(20)
         ops.ed.undo_push(message="the character")
         ops.ed.undo_push(message="something else")
-        self.traces, self.pose, self.now = traces_in_blender_traces(), pose(obj), 100.0
+        self.traces, self.pose, self.now = traces_in_blender_traces(), get_pose(obj), 100.0
         method = MotionMatching(load_demo(), demo_settings())
         self.live = performing.start(
             obj,
@@ -78,7 +78,7 @@ class Character:
             method,
             demo_settings(),
             Keyboard(),
-            ReplayInput(wanted(), FPS),
+            ReplayInput(build_performance(), FPS),
             self.now,
         )
         self.run(30)
@@ -102,12 +102,12 @@ class Character:
         assert not left, left
 
     def check_given_back(self, obj):
-        assert playing(obj) == "Own"
-        for before, after in zip(self.pose, pose(obj), strict=False):
+        assert get_action_name(obj) == "Own"
+        for before, after in zip(self.pose, get_pose(obj), strict=False):
             np.testing.assert_allclose(after, before, atol=1e-5)
 
 
-def hero():
+def find_hero():
     return bpy.data.objects.get("Hero")
 
 
@@ -136,23 +136,23 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     what, folder = what, str(tmp_path)
 
     def break_step():
-        def broken(*_):
+        def raise_error(*_):
             raise ValueError("broken")
 
-        c.live.session.performer.step = broken
+        c.live.session.performer.step = raise_error
 
     # what is done, and what the message says; the armature is there afterwards
-    done, words = {
+    end, words = {
         "esc": (host.end, ()),
         "undo": (ops.ed.undo, ("Undo",)),
         "save": (lambda: ops.wm.save_as_mainfile(filepath=f"{folder}/saved.blend"), ("saved",)),
         "bone renamed": (
-            lambda: setattr(hero().data.bones["Head"], "name", "Kopf"),
+            lambda: setattr(find_hero().data.bones["Head"], "name", "Kopf"),
             ("'Head'", "'Kopf'"),
         ),
         "edit mode": (lambda: ops.object.mode_set(mode="EDIT"), ("edit mode",)),
         "other data": (
-            lambda: setattr(hero(), "data", bpy.data.armatures.new("Other")),
+            lambda: setattr(find_hero(), "data", bpy.data.armatures.new("Other")),
             ("other bones",),
         ),
         "other scene": (
@@ -165,7 +165,7 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     }[what]
 
     c = Character()
-    done()
+    end()
     c.run(10)
     if what == "unregister":
         assert runtime.live is None
@@ -179,14 +179,14 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     if what == "edit mode":
         ops.object.mode_set(mode="OBJECT")
     if what != "other data":
-        c.check_given_back(hero())
+        c.check_given_back(find_hero())
     assert [action.name for action in bpy.data.actions] == ["Own"]
 
     # the same while it records
     c = Character()
     c.live.toggle_recording()
     c.run(60)
-    done()
+    end()
     c.run(10)
     if what == "unregister":
         motion_matching.register()
@@ -197,8 +197,8 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     take = bpy.data.actions["Live Take"]
     assert take.frame_range[0] == 20, tuple(take.frame_range)
     assert take.frame_range[1] - take.frame_range[0] >= 58, tuple(take.frame_range)
-    assert [listed.action.name for listed in hero().motion_matching.takes] == ["Live Take"]
-    assert playing(hero()) == "Live Take"
+    assert [listed.action.name for listed in find_hero().motion_matching.takes] == ["Live Take"]
+    assert get_action_name(find_hero()) == "Live Take"
     if what == "bone renamed":
         paths = {path for path, _ in read_channels(take)}
         assert 'pose.bones["Kopf"].rotation_quaternion' in paths
@@ -211,14 +211,14 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
 def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     c = Character()
     c.live.toggle_recording()
-    hero().name = "Held"
+    find_hero().name = "Held"
     bpy.data.objects["Held"].data.name = "Bones of a Hero"
     ops.object.mode_set(mode="POSE")
     obj = bpy.data.objects["Held"]
     c.run(20)
-    here = shown(obj)
+    here = get_bone_matrices(obj)
     bpy.context.scene.frame_set(33)  # a recording plays keys there, and its own action had some
-    np.testing.assert_allclose(shown(obj), here, atol=1e-5)
+    np.testing.assert_allclose(get_bone_matrices(obj), here, atol=1e-5)
     c.run(20)
     assert runtime.live is c.live
     host.end()
@@ -230,8 +230,8 @@ def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
 @pytest.mark.usefixtures("prepared")
 def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
     for remove in (
-        lambda: bpy.data.objects.remove(hero()),
-        lambda: bpy.data.armatures.remove(hero().data),
+        lambda: bpy.data.objects.remove(find_hero()),
+        lambda: bpy.data.armatures.remove(find_hero().data),
     ):
         c = Character()
         remove()
@@ -249,9 +249,9 @@ def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
         with pytest.raises(RuntimeError, match="'Hero'"):
             ops.motion_matching.recover_take()
         assert left.exists()
-        obj = person("Hero")
+        obj = create_person("Hero")
         assert ops.motion_matching.recover_take() == {"FINISHED"}
-        assert playing(obj).startswith("Live Take")
+        assert get_action_name(obj).startswith("Live Take")
         assert not runtime.interrupted
         assert not left.exists()
         assert (
@@ -284,9 +284,9 @@ def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -
         [_left] = runtime.interrupted
         ops.wm.open_mainfile(filepath=saved)
         assert ops.motion_matching.recover_take() == {"FINISHED"}
-        assert playing(hero()) == "Live Take"
-        assert tuple(hero().animation_data.action.frame_range) == (20, 20 + 69)
-        assert len(hero().motion_matching.takes) == 1
+        assert get_action_name(find_hero()) == "Live Take"
+        assert tuple(find_hero().animation_data.action.frame_range) == (20, 20 + 69)
+        assert len(find_hero().motion_matching.takes) == 1
 
 
 @pytest.mark.usefixtures("prepared")
@@ -294,14 +294,20 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     operators = ops.motion_matching
     files = {name: f"{tmp_path}/{name}.blend" for name in ("first", "second", "third")}
 
-    def cut_off(name, armature, ticks):
+    def interrupt_recording(name, armature, ticks):
         ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = round(FPS)
-        obj = person(armature)
+        obj = create_person(armature)
         ops.wm.save_as_mainfile(filepath=files[name])
         method, now = MotionMatching(load_demo(), demo_settings()), 100.0
         live = performing.start(
-            obj, load_demo(), method, demo_settings(), Keyboard(), ReplayInput(wanted(), FPS), now
+            obj,
+            load_demo(),
+            method,
+            demo_settings(),
+            Keyboard(),
+            ReplayInput(build_performance(), FPS),
+            now,
         )
         live.toggle_recording()
         for tick in range(ticks):
@@ -311,7 +317,7 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
         [new] = set(runtime.interrupted) - known
         return new
 
-    def last_frame(armature):
+    def get_last_frame(armature):
         return bpy.data.objects[armature].animation_data.action.frame_range[1]
 
     # names by which the oldest comes first, whenever they were made
@@ -325,7 +331,7 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
             ("second", "Gone", 95),
         )
     ):
-        path = cut_off(name, armature, ticks)
+        path = interrupt_recording(name, armature, ticks)
         paths.append(
             path.rename(path.with_name(f"2026-01-0{number + 1} 10-00-00 000000{path.suffix}"))
         )
@@ -341,10 +347,10 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
 
     # the newest of this file, whatever else there is
     ops.wm.open_mainfile(filepath=files["first"])
-    person("Gone")
+    create_person("Gone")
     for path, last in ((newer, 80), (older, 70)):
         assert operators.recover_take() == {"FINISHED"}
-        assert last_frame("Hero") == last
+        assert get_last_frame("Hero") == last
         assert not path.exists()
     assert runtime.interrupted == (other, elsewhere, gone)
 
@@ -353,7 +359,7 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     (torn := other.with_name("2026-01-09" + other.suffix)).write_bytes(b"nonsense")
     recordings.refresh()
     assert operators.recover_take() == {"FINISHED"}
-    assert last_frame("Gone") == 95
+    assert get_last_frame("Gone") == 95
     assert runtime.interrupted == (other, elsewhere, torn)
 
     # what would be recovered is what is discarded
@@ -369,11 +375,11 @@ def test_saving_while_live_writes_the_state_before_the_session(tmp_path: Path) -
     saved = str(tmp_path / "hero.blend")
     ops.wm.save_as_mainfile(filepath=saved)
     ops.wm.open_mainfile(filepath=saved)
-    c.check_given_back(hero())
+    c.check_given_back(find_hero())
 
 
 def test_bake_again_starts_where_the_recording_started() -> None:
-    obj = character()
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
     work = performing.prepare_steps(obj)  # it builds the database
     try:
@@ -397,7 +403,7 @@ def test_bake_again_starts_where_the_recording_started() -> None:
     run(61)
     host.end()
 
-    def path(action):
+    def get_path(action):
         obj.animation_data.action = action
         places = []
         for frame in range(1, 61, 5):
@@ -408,19 +414,19 @@ def test_bake_again_starts_where_the_recording_started() -> None:
     [take] = obj.motion_matching.takes
     assert take.action.frame_range[1] == 60
     assert take.seconds == 2.5
-    went = path(take.action)
+    went = get_path(take.action)
     assert np.linalg.norm(went[-1] - went[0]) > 1.5
     assert bpy.ops.motion_matching.bake_again(use_markers=False) == {"FINISHED"}
     again = obj.motion_matching.takes[1]
     assert again.action.frame_range[1] == 60
-    np.testing.assert_allclose(path(again.action), went, atol=0.02)
+    np.testing.assert_allclose(get_path(again.action), went, atol=0.02)
 
 
 def test_starting_without_a_window_is_refused() -> None:
-    character()
+    create_character()
     for invoked in ("EXEC_DEFAULT", "INVOKE_DEFAULT"):
         bpy.ops.motion_matching.add_actions()
-        refused(partial(bpy.ops.motion_matching.start, invoked), "window")
-    refused(bpy.ops.motion_matching.stop, "Start a live session first")
-    refused(bpy.ops.motion_matching.record, "Start a live session first")
-    refused(bpy.ops.motion_matching.recover_take, "no recording")
+        expect_refusal(partial(bpy.ops.motion_matching.start, invoked), "window")
+    expect_refusal(bpy.ops.motion_matching.stop, "Start a live session first")
+    expect_refusal(bpy.ops.motion_matching.record, "Start a live session first")
+    expect_refusal(bpy.ops.motion_matching.recover_take, "no recording")

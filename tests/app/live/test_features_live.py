@@ -28,7 +28,7 @@ def test_a_session_continues_when_features_change() -> None:
     assert not live.messages, live.messages
     count = len(load_demo().schema.features)
 
-    def path_error(ticks):
+    def measure_path_error(ticks):
         """Share of the cost of what is played that is the path's."""
         method = live.session.performer.method
         parts = [
@@ -51,11 +51,11 @@ def test_a_session_continues_when_features_change() -> None:
         item.weight = 0.01 if item.kind.startswith("trajectory") else 1.0
     hero.run(20)
     assert live.session.performer.settings.weights[5] == 0.01
-    deaf = path_error(200)
+    deaf = measure_path_error(200)
     for item in features.items:
         item.weight = 5.0 if item.kind.startswith("trajectory") else 1.0
     hero.run(20)
-    keen = path_error(200)
+    keen = measure_path_error(200)
     print("misses the path by", deaf, "and by", keen)
     assert keen < 0.5 * deaf
     features.responsiveness = 2.0
@@ -75,7 +75,7 @@ def test_a_session_continues_when_features_change() -> None:
     # are left still act
     live.toggle_recording()
 
-    def goes_on(change, says):
+    def check_session_continues(change, says):
         live.messages.clear()
         change()
         hero.run(30)
@@ -88,30 +88,30 @@ def test_a_session_continues_when_features_change() -> None:
         ] == live.messages, live.messages
         assert len(live.messages) == says, live.messages
 
-    goes_on(lambda: ops.add_feature(kind="bone_position", bone="head"), 1)
-    goes_on(lambda: ops.add_feature(kind="trajectory_velocity", times="-0.5"), 0)
+    check_session_continues(lambda: ops.add_feature(kind="bone_position", bone="head"), 1)
+    check_session_continues(lambda: ops.add_feature(kind="trajectory_velocity", times="-0.5"), 0)
     assert not live.plays_features
     features.items[0].weight = 0.7
     hero.run(20)
     assert abs(live.session.performer.settings.weights[0] - 0.7) < 1e-6
-    goes_on(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
+    check_session_continues(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
     assert live.plays_features
 
-    def removed():
+    def remove_feature():
         features.index = 2
         ops.remove_feature()
 
-    goes_on(removed, 1)
-    goes_on(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
-    goes_on(lambda: ops.move_feature(direction="DOWN"), 0)
-    goes_on(lambda: ops.apply_preset(kind="features", filepath="nucl_ai"), 1)
-    goes_on(lambda: features.items.clear(), 0)
+    check_session_continues(remove_feature, 1)
+    check_session_continues(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
+    check_session_continues(lambda: ops.move_feature(direction="DOWN"), 0)
+    check_session_continues(lambda: ops.apply_preset(kind="features", filepath="nucl_ai"), 1)
+    check_session_continues(lambda: features.items.clear(), 0)
     assert live.plays_features
 
-    def doubled():
+    def add_duplicate():
         ops.add_feature(kind="bone_position", bone="left_foot")
 
-    goes_on(doubled, 1)
-    goes_on(lambda: setattr(features, "normalization", "dimension"), 0)
+    check_session_continues(add_duplicate, 1)
+    check_session_continues(lambda: setattr(features, "normalization", "dimension"), 0)
     host.end()
     assert len(obj.motion_matching.takes) == 1

@@ -14,15 +14,15 @@ from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
-from tests.live.hero import Hero, bones_in
-from tests.live.stage import person
+from tests.live.hero import Hero, add_bone_collection
+from tests.scene.bodies import create_person
 from tests.scene.keys import read_channels
 
 ed = bpy.ops.ed
 head = 'pose.bones["Head"].rotation_quaternion'
 
 
-def hero_with_own(**play):
+def create_hero_with_action(**play):
     # somebody who plays an action, with a pose beside it
     hero = Hero(**play)
     with actions.create_action("Own", hero.obj) as own:
@@ -35,17 +35,17 @@ def hero_with_own(**play):
     return hero, own
 
 
-def recorded(hero, ticks):
+def record(hero, ticks):
     hero.live.toggle_recording()
     hero.run(ticks)
     hero.live.toggle_recording()
 
 
-def playing():
+def get_action_name():
     return bpy.data.objects["Hero"].animation_data.action.name
 
 
-def ticks_of(*names):
+def count_ticks(*names):
     return [
         sum(part["ticks"] for part in recording.read_recorded_parts(bpy.data.actions[name]))
         for name in names
@@ -53,12 +53,12 @@ def ticks_of(*names):
 
 
 def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
-    hero, _ = hero_with_own()
+    hero, _ = create_hero_with_action()
     hero.start()
     hero.run(10)
-    recorded(hero, 100)
+    record(hero, 100)
     hero.run(5)
-    recorded(hero, 20)
+    record(hero, 20)
     assert [path.suffix for path in recordings.get_folder().iterdir()].count(".mmrecovery") == 2
     assert runtime.interrupted == ()
     hero.run(5)
@@ -69,12 +69,12 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
         "Live Take.001",
         "Own",
     ]
-    assert ticks_of("Live Take", "Live Take.001") == [100, 20]
+    assert count_ticks("Live Take", "Live Take.001") == [100, 20]
     assert [take.name for take in bpy.data.objects["Hero"].motion_matching.takes] == [
         "Live Take",
         "Live Take.001",
     ]
-    assert playing() == "Live Take.001"
+    assert get_action_name() == "Live Take.001"
     assert "'Live Take'" in runtime.end_message, runtime.end_message
     assert "'Live Take.001'" in runtime.end_message, runtime.end_message
     assert not runtime.interrupted
@@ -82,15 +82,15 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
 
     # a take that the step has already does not come twice, and one that was deleted does not come
     # back
-    hero, _ = hero_with_own()
-    with actions.create_action("Other", person("Other")) as other:
+    hero, _ = create_hero_with_action()
+    with actions.create_action("Other", create_person("Other")) as other:
         recording.store_performance(other, "{}", 1.0, 1, 30.0)
     bpy.data.texts.remove(bpy.data.texts[0])  # of a take whose text is gone it cannot be told
     hero.start()
-    recorded(hero, 40)
+    record(hero, 40)
     ed.undo_push(message="a slider")
-    recorded(hero, 50)
-    recorded(hero, 60)
+    record(hero, 50)
+    record(hero, 60)
     bpy.data.actions.remove(bpy.data.actions["Live Take.002"])
     ed.undo_push(message="the slider again")
     ed.undo()
@@ -100,17 +100,17 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
         "Other",
         "Own",
     ]
-    assert ticks_of("Live Take", "Live Take.001") == [40, 50]
+    assert count_ticks("Live Take", "Live Take.001") == [40, 50]
     assert not runtime.interrupted
     assert not list(recordings.get_folder().iterdir())
 
     # after an ending of the user's nothing is left on the disk, and where the file goes, all can be
     # recovered
     for end in (host.end, lambda: bpy.ops.wm.read_homefile(use_empty=True)):
-        hero, _own = hero_with_own()
+        hero, _own = create_hero_with_action()
         hero.start()
-        recorded(hero, 40)
-        recorded(hero, 50)
+        record(hero, 40)
+        record(hero, 50)
         end()
         assert runtime.live is None
         assert len(runtime.interrupted) == (0 if end is host.end else 2)
@@ -133,7 +133,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
         assert not data.action.use_fake_user
 
     for records in (False, True):
-        hero, own = hero_with_own()
+        hero, own = create_hero_with_action()
         hero.start()
         hero.run(40)
         ed.undo_push(message="a slider")
@@ -159,15 +159,15 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
         check(bpy.data.objects["Hero"], "live")
 
     # a step that was made after a take plays it
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
-    recorded(hero, 40)
+    record(hero, 40)
     ed.undo_push(message="a slider")
     host.end()
     ed.undo_push(message="Start")
     ed.undo()
     obj = bpy.data.objects["Hero"]
-    assert playing() == "Live Take"
+    assert get_action_name() == "Live Take"
     assert obj.animation_data.use_nla
     assert bpy.data.actions["Own"].use_fake_user
 
@@ -186,7 +186,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
     assert obj.location.length == 0.0
 
     # a copy that was made while live plays what the character did
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
     hero.run(30)
     twin = hero.obj.copy()
@@ -218,7 +218,7 @@ def test_keys_inserted_while_live_are_kept() -> None:
     assert len(hero.obj.animation_data.drivers) == 1
 
     # beside an action of one's own, the keys stay in the file
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
     hero.run(20)
     hero.obj.pose.bones["Head"].keyframe_insert("scale", frame=7)
@@ -231,7 +231,7 @@ def test_keys_inserted_while_live_are_kept() -> None:
 
 
 def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
-    def keys_of(action, path):
+    def read_keys(action, path):
         return {
             tuple(key.tolist())
             for (name, index), keys in read_channels(action).items()
@@ -241,8 +241,8 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
 
     # a recording of the spine alone, while the head is keyed: the key is one of the own action, and
     # the take has it too
-    hero, own = hero_with_own(collection="Driven")
-    bones_in(hero.obj, "Driven", "Spine")
+    hero, own = create_hero_with_action(collection="Driven")
+    add_bone_collection(hero.obj, "Driven", "Spine")
     with_keys = actions.get_channelbag(own).fcurves[0]
     with_keys.keyframe_points[0].interpolation = "BEZIER"
     hero.start()
@@ -258,21 +258,21 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
     take = hero.obj.animation_data.action
     assert take.name == "Live Take"
     for action in (own, take):
-        assert [frame for frame, _ in keys_of(action, head)] == [33.0], action.name
-        assert sorted(keys_of(action, "location")) == [(1.0, 0.0), (50.0, 1.0), (70.0, 5.0)], (
+        assert [frame for frame, _ in read_keys(action, head)] == [33.0], action.name
+        assert sorted(read_keys(action, "location")) == [(1.0, 0.0), (50.0, 1.0), (70.0, 5.0)], (
             action.name
         )
     first = next(
         curve for curve in actions.get_channelbag(own).fcurves if curve.data_path == "location"
     )
     assert first.keyframe_points[0].interpolation == "BEZIER"
-    assert not keys_of(own, 'pose.bones["Spine"].rotation_quaternion')
+    assert not read_keys(own, 'pose.bones["Spine"].rotation_quaternion')
 
     # without an action of one's own, and where all is driven, they stay in one beside the take
     for play in ({"collection": "Driven"}, {}):
         for keeps in (True, False):
             hero = Hero(**play)
-            bones_in(hero.obj, "Driven", "Spine")
+            add_bone_collection(hero.obj, "Driven", "Spine")
             hero.obj["prop"] = 1.0
             hero.start()
             hero.live.toggle_recording()
@@ -286,24 +286,24 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
             found = [
                 action
                 for action in bpy.data.actions
-                if keys_of(action, '["prop"]') == {(33.0, 1.0)}
+                if read_keys(action, '["prop"]') == {(33.0, 1.0)}
             ]
             assert found, [action.name for action in bpy.data.actions]
             assert ("Live Take" in bpy.data.actions) == keeps
             assert not keeps or recording.is_take(bpy.data.actions["Live Take"])
 
     # nothing is left of a recording beside which nothing was keyed
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
-    recorded(hero, 30)
+    record(hero, 30)
     host.end()
     assert sorted(action.name for action in bpy.data.actions) == ["Live Take", "Own"]
 
 
 def test_deleting_a_take_assigns_the_previous_action_again() -> None:
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
-    recorded(hero, 40)
+    record(hero, 40)
     takes.discard_take(hero.obj, 0)
     hero.run(10)
     host.end()
@@ -312,17 +312,17 @@ def test_deleting_a_take_assigns_the_previous_action_again() -> None:
     assert abs(hero.obj.location.x - 19 / 49) < 1e-5
 
     # the one of two takes that is played stays
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
-    recorded(hero, 40)
-    recorded(hero, 50)
+    record(hero, 40)
+    record(hero, 50)
     actions.assign(hero.obj, bpy.data.actions["Live Take"])
     host.end()
-    assert playing() == "Live Take"
+    assert get_action_name() == "Live Take"
 
 
 def test_the_fake_user_of_an_action_is_kept() -> None:
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     other = bpy.data.objects.new("Other", None)
     actions.assign(other, own)
     hero.start()
@@ -333,7 +333,7 @@ def test_the_fake_user_of_an_action_is_kept() -> None:
     assert own.use_fake_user
 
     # one that only the character plays
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
     hero.run(10)
     assert not own.use_fake_user
@@ -342,7 +342,7 @@ def test_the_fake_user_of_an_action_is_kept() -> None:
     host.end()
     assert own.use_fake_user
 
-    hero, own = hero_with_own()
+    hero, own = create_hero_with_action()
     hero.start()
     hero.run(10)
     host.end()

@@ -15,11 +15,11 @@ from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero
-from tests.live.stage import FPS, wanted
+from tests.live.stage import FPS, build_performance
 
 
 def test_live_and_bake_use_the_same_ground() -> None:
-    def part(name, *corners):
+    def create_box(name, *corners):
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
         obj = bpy.data.objects.new(name, mesh)
@@ -29,11 +29,11 @@ def test_live_and_bake_use_the_same_ground() -> None:
     collection = bpy.data.collections.new("Ground")
     bpy.context.scene.collection.children.link(collection)
     # a slope that rises towards -Y, and a wall across it
-    part("Slope", (-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
-    part("Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
+    create_box("Slope", (-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
+    create_box("Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
     bpy.context.view_layer.update()
     hero.obj.motion_matching.obstacles = collection
-    live = hero.start(ReplayInput(wanted("figure_eight", seconds=6.0), FPS))
+    live = hero.start(ReplayInput(build_performance("figure_eight", seconds=6.0), FPS))
     live.toggle_recording()
     for _ in range(300):
         hero.run(1)

@@ -17,7 +17,7 @@ from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.live.inputs.steering import SteeringInput
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero
-from tests.live.stage import FPS, wanted
+from tests.live.stage import FPS, build_performance
 
 
 def test_the_push_button_pushes_where_the_keys_point():
@@ -54,6 +54,6 @@ def test_the_push_button_pushes_where_the_keys_point():
         keyboard.handle(key, "RELEASE")
     host.end()
 
-    start(GuidedInput(ReplayInput(wanted(), FPS), SteeringInput(keyboard)))
+    start(GuidedInput(ReplayInput(build_performance(), FPS), SteeringInput(keyboard)))
     assert not push.poll(), "a recording goes where it went"
     host.end()

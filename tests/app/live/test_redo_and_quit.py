@@ -63,7 +63,7 @@ assert not runtime.interrupted and not left.exists() and not list(recordings.get
 def test_redo_ends_a_session_and_restores_its_take() -> None:
     ed = bpy.ops.ed
 
-    def the_hero():
+    def create_hero():
         hero = Hero()
         ed.undo_push(message="the hero")
         hero.obj.location.z = 1.0
@@ -73,7 +73,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
         return hero
 
     # a redo while it is live ends it, as an undo does, and goes where it should
-    hero = the_hero()
+    hero = create_hero()
     live = hero.start()
     hero.run(30)
     ed.redo()
@@ -87,7 +87,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     assert len(bpy.data.actions) == 0
 
     # while it records, the take is kept over the redo
-    hero = the_hero()
+    hero = create_hero()
     live = hero.start()
     live.toggle_recording()
     hero.run(70)
@@ -102,7 +102,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
 
     # after an ending, undo takes the take back and redo brings it again; each time another session
     # may start
-    hero = the_hero()
+    hero = create_hero()
     ed.redo()
     hero.obj = bpy.data.objects["Hero"]
     live = hero.start()

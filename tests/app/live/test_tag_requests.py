@@ -28,10 +28,10 @@ from motion_matching.scene.writing import recording
 from motion_matching.ui.play import drawing as play_drawing
 from tests.live.hero import Hero
 from tests.live.stage import new_performer
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
-def tagged(demo_database: Database) -> Database:
+def add_tags(demo_database: Database) -> Database:
     """The demo with the mirror images tagged 'left', the others 'right', and the first half second
     of clips 'begin'.
     """
@@ -53,12 +53,12 @@ def tagged(demo_database: Database) -> Database:
 @pytest.fixture(scope="module")
 def tagged_file(demo_database: Database, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("asking") / "tagged.npz"
-    databases.save(tagged(demo_database), path)
+    databases.save(add_tags(demo_database), path)
     return path
 
 
 def test_unknown_tags_are_reported(demo_database: Database) -> None:
-    database = tagged(demo_database)
+    database = add_tags(demo_database)
     settings = takes.make_default_settings(database)
     assert database.requestable_tags == ("left", "right", "begin", "end")
     assert database.explain_missing_tags(frozenset(), settings.end_guard) == ""
@@ -82,20 +82,20 @@ def test_unknown_tags_are_reported(demo_database: Database) -> None:
 
 
 def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> None:
-    database = tagged(demo_database)
+    database = add_tags(demo_database)
     ops = bpy.ops.motion_matching
     hero = Hero(database=database, seconds=60.0, show_text=True)
     obj, play = hero.obj, hero.obj.motion_matching.play
     assert tag_requests.suggest_tags(None, bpy.context, "l") == [], "before there is a database"
 
-    def carries(name):
+    def plays_tag(name):
         return bool(database.make_tag_mask({name})[hero.live.session._frame.frame])
 
-    def share(name, ticks=90):
+    def measure_share(name, ticks=90):
         found = []
         for _ in range(ticks):
             hero.run(1)
-            found.append(carries(name))
+            found.append(plays_tag(name))
         return sum(found) / ticks
 
     live = hero.start()
@@ -107,9 +107,9 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     for name, other in (("left", "right"), ("right", "left")):
         assert ops.ask_for_tag(name=name) == {"FINISHED"}
         hero.run(1)
-        assert carries(name), "not at once"
-        assert share(name) == 1.0
-        assert share(other, 1) == 0.0
+        assert plays_tag(name), "not at once"
+        assert measure_share(name) == 1.0
+        assert measure_share(other, 1) == 0.0
         assert live.session.requested_tags == {name}, runtime.get_cache(
             play_drawing.HudCache
         ).snapshot.texts
@@ -140,7 +140,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     play.tags = "swim, left"
     hero.run(1)
     assert live.session.requested_tags == {"left"}
-    assert carries("left")
+    assert plays_tag("left")
     assert "swim" in live.warnings[0]
     play.tags = ""
     hero.run(2)
@@ -189,7 +189,10 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
 
 
 def test_a_baked_script_requests_tags() -> None:
-    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves", "walk_starts_and_stops"))
+    ops, obj = (
+        bpy.ops.motion_matching,
+        create_character(clips=("walk_curves", "walk_starts_and_stops")),
+    )
     settings = obj.motion_matching
     ops.add_actions(mirror=False)
     settings.sources[0].tags = "walk, mine"
@@ -201,20 +204,21 @@ def test_a_baked_script_requests_tags() -> None:
     assert tag_requests.suggest_tags(None, bpy.context, "walk, t") == ["walk, theirs"]
     get_library().load(compute_key(obj))
 
-    def clips(action):
+    def read_performance(action):
         [part] = recording.read_recorded_parts(action)
         return performance.from_json(part["performance"], "the take")
 
-    refused(ops.bake_script, "swim", "its tags are", tags="swim", seconds=2.0)
-    refused(ops.bake_script, "'mine' and 'theirs'", tags="mine, theirs", seconds=2.0)
+    expect_refusal(ops.bake_script, "swim", "its tags are", tags="swim", seconds=2.0)
+    expect_refusal(ops.bake_script, "'mine' and 'theirs'", tags="mine, theirs", seconds=2.0)
     assert len(settings.takes) == 0
     for tags in ("mine", "theirs", "walk, mine"):
         assert ops.bake_script(script="square", seconds=2.0, tags=tags) == {"FINISHED"}
-        kept = clips(settings.takes[settings.take_index].action)
+        kept = read_performance(settings.takes[settings.take_index].action)
         assert {intent.tags for intent in kept.intents} == {
             frozenset(tag_requests.parse_names(tags))
         }
     assert ops.bake_again() == {"FINISHED"}
     assert {
-        intent.tags for intent in clips(settings.takes[settings.take_index].action).intents
+        intent.tags
+        for intent in read_performance(settings.takes[settings.take_index].action).intents
     } == {frozenset({"walk", "mine"})}

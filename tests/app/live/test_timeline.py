@@ -13,7 +13,7 @@ from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
 from motion_matching.scene.blender import actions
 from tests.live.hero import Hero, toggle_playback
-from tests.live.stage import FPS, shown
+from tests.live.stage import FPS, get_bone_matrices
 from tests.scene.keys import read_channels
 
 
@@ -21,7 +21,7 @@ def is_playing():
     return bpy.context.window_manager.windows[0].screen.is_animation_playing
 
 
-def other():
+def create_other():
     # somebody else, whose own animation says at which frame the world is seen
     obj = bpy.data.objects.new("Other", None)
     bpy.context.scene.collection.objects.link(obj)
@@ -46,7 +46,7 @@ def other():
 
 def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
     hero = Hero(timeline=True)
-    scene, beside = bpy.context.scene, other()
+    scene, beside = bpy.context.scene, create_other()
     scene.frame_set(20)
     live = hero.start()
     hero.run(15)  # until it is recorded, the clock leads
@@ -73,7 +73,9 @@ def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
     assert hero.obj.animation_data.action == take
     for frame in (21, 22, 37, 60, 80):
         scene.frame_set(frame)
-        np.testing.assert_allclose(shown(hero.obj), seen[frame - 21], atol=2e-4, err_msg=str(frame))
+        np.testing.assert_allclose(
+            get_bone_matrices(hero.obj), seen[frame - 21], atol=2e-4, err_msg=str(frame)
+        )
 
 
 def test_dropped_frames_leave_keys_at_their_times() -> None:
@@ -98,7 +100,7 @@ def test_dropped_frames_leave_keys_at_their_times() -> None:
 
 
 def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
-    def recorded():
+    def start_recording():
         hero = Hero(timeline=True)
         bpy.context.scene.frame_set(40)
         live = hero.start()
@@ -115,7 +117,7 @@ def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
         lambda hero: hero.play(60 + 10 * round(FPS)),
         lambda hero: (toggle_playback(), hero.run(3)),
     ):
-        hero, live = recorded()
+        hero, live = start_recording()
         leap(hero)
         assert runtime.live is live
         assert not live.session.is_recording
@@ -222,10 +224,10 @@ def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) 
     live.toggle_recording()
     hero.play(*range(2, 20))
 
-    def broken(*_):
+    def raise_error(*_):
         raise ValueError("broken")
 
-    live.session.performer.step = broken
+    live.session.performer.step = raise_error
     hero.play(20, 21)
     assert runtime.live is None
     assert "An error" in live.ending
@@ -278,7 +280,7 @@ def test_without_the_setting_timeline_playback_changes_nothing() -> None:
     toggle_playback()
     live.toggle_recording()
     hero.run(30)
-    here = shown(hero.obj)
+    here = get_bone_matrices(hero.obj)
     [seen] = hero.play(400, timers=0)
     np.testing.assert_allclose(seen, here, atol=1e-5)
     host.end()

@@ -78,19 +78,19 @@ def test_halflives_halve_the_remaining_distance() -> None:
 ops = bpy.ops
 
 
-class Tuned(Hero):
+class SteeringHero(Hero):
     def start(self):
         self.keyboard = Keyboard()
         self.live = tuning.start(self.obj, self.keyboard, (), self.now)
         return self.live
 
 
-def marker():
+def find_marker():
     return bpy.data.objects.get("Steered Path")
 
 
 def test_the_simulation_object_is_steered_without_a_database() -> None:
-    hero = Tuned(show_text=True)
+    hero = SteeringHero(show_text=True)
     obj, controller = hero.obj, hero.obj.motion_matching.controller
     obj.location, obj.rotation_euler = (2.0, 1.0, 0.0), (0.0, 0.0, 0.5)
     with actions.create_action("Own", obj) as own:
@@ -100,13 +100,13 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
     before = [np.array(bone.matrix_basis) for bone in obj.pose.bones], obj.matrix_world.copy()
     assert not obj.motion_matching.sources, "there is no motion at all"
     live = hero.start()
-    at = marker()
+    at = find_marker()
     assert np.allclose(at.location, (2.0, 1.0, 0.0), atol=1e-6)
     assert abs(at.rotation_euler.z - 0.5) < 1e-6
     hero.keyboard.handle("W", "PRESS")
     hero.run(120)
     assert abs(np.hypot(*live.session.velocity) - 1.2) < 0.02, "the speed that is set"
-    assert np.allclose(marker().location.xy, live.session._frame.character[:2], atol=0.05)
+    assert np.allclose(find_marker().location.xy, live.session._frame.character[:2], atol=0.05)
     colors = [line.color for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines]
     assert colors == ["object_active"] * 3, colors  # path, ring and arrow of the layers
     assert "1.20 m/s" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[0], (
@@ -125,7 +125,7 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
     # the character stays as it was, and so does the scene where nothing is recorded
     names = {o.name for o in bpy.data.objects}
     host.end()
-    assert marker() is None
+    assert find_marker() is None
     assert runtime.live is None
     assert not play_drawing.overlay.is_on
     assert {o.name for o in bpy.data.objects} == names - {"Steered Path"}
@@ -138,7 +138,7 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
 
 
 def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
-    hero = Tuned()
+    hero = SteeringHero()
     obj, scene = hero.obj, bpy.context.scene
     controller, play = obj.motion_matching.controller, obj.motion_matching.play
     controller.velocity_halflife, controller.displacement = 0.4, "synchronize"
@@ -154,7 +154,7 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
         hero.run(1)
         places.append(live.session._frame.simulation_object)
     host.end()
-    path, places = marker(), np.array(places)
+    path, places = find_marker(), np.array(places)
     action = path.animation_data.action
     assert action.name == "Steered Path"
     assert np.allclose(action.frame_range, (11, 210))
@@ -241,7 +241,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     assert len(recording.read_recorded_parts(first)) == 2
     play.steer, play.take, play.mode = "take", first, "new"
 
-    def led(settings):
+    def lead(settings):
         hero.live = performing.start(
             obj,
             load_demo(),
@@ -261,7 +261,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
         appended["lead_in"] :
     ]
     assert len(later) == 30
-    live = led(chosen)
+    live = lead(chosen)
     for tick, pose in enumerate(poses):
         hero.run(1)
         assert np.array_equal(live.session._frame.pose, pose), tick
@@ -272,7 +272,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     assert "The input has ended" in live.ending
 
     # what is recorded of it is solved again as any other recording
-    live = led(chosen)
+    live = lead(chosen)
     live.toggle_recording()
     hero.run(60)
     host.end()
@@ -294,7 +294,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
         recording.store_performance(
             first, performance.to_json(changed), 1.0, part["ticks"], part["fps"], part["lead_in"]
         )
-        live = led(chosen)
+        live = lead(chosen)
         hero.run(40)
         settings = live.session.performer.settings
         assert settings.weights == weights
@@ -352,8 +352,8 @@ def test_an_invalid_feature_is_refused_and_the_session_continues() -> None:
 
 
 def test_no_ending_of_steering_alone_leaves_partial_state(tmp_path: Path) -> None:
-    def tuned():
-        hero = Tuned()
+    def start_recording():
+        hero = SteeringHero()
         ops.ed.undo_push(message="the hero")
         ops.ed.undo_push(message="something else")
         live = hero.start()
@@ -365,22 +365,22 @@ def test_no_ending_of_steering_alone_leaves_partial_state(tmp_path: Path) -> Non
 
     for end, words, stays in (
         (lambda _: ops.ed.undo(), "Undo", True),
-        (lambda _: bpy.data.objects.remove(marker()), "Steered Path", False),
+        (lambda _: bpy.data.objects.remove(find_marker()), "Steered Path", False),
         (lambda hero: bpy.data.objects.remove(hero.obj), "Hero", True),
         (lambda _: ops.wm.read_homefile(use_empty=True), "file", False),
         (lambda _: ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend")), "saved", True),
         (lambda _: setattr(bpy.context.window, "scene", bpy.data.scenes.new("B")), "scene", True),
     ):
-        hero, live = tuned()
+        hero, live = start_recording()
         end(hero)
         hero.run(3)
         assert runtime.live is None, live.ending
         assert words in live.ending, live.ending
         assert not live.session.is_running
         assert not play_drawing.overlay.is_on
-        assert (marker() is not None) == stays, words
+        assert (find_marker() is not None) == stays, words
         if stays:
-            assert marker().animation_data.action.name == "Steered Path"
+            assert find_marker().animation_data.action.name == "Steered Path"
         expected = {"Steered Path": FPS, "file": 40}.get(
             words
         )  # where there is no place to keep it: all but the last second
@@ -388,12 +388,12 @@ def test_no_ending_of_steering_alone_leaves_partial_state(tmp_path: Path) -> Non
         if expected:
             ops.wm.read_homefile(use_empty=True)
             assert ops.motion_matching.recover_take() == {"FINISHED"}
-            assert marker().animation_data.action.frame_range[1] == expected, words
+            assert find_marker().animation_data.action.frame_range[1] == expected, words
             assert not runtime.interrupted
 
 
 def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
-    hero = Tuned()
+    hero = SteeringHero()
     bpy.context.scene.frame_set(11)
     ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend"))
     live = hero.start()
@@ -415,7 +415,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     assert ops.motion_matching.recover_take() == {"FINISHED"}
     assert not runtime.interrupted
     assert not path.exists()
-    lost = marker()
+    lost = find_marker()
     assert lost.type == "EMPTY"
     assert lost.users_scene
     assert lost.animation_data.action.frame_range[:] == (11, 110)
@@ -427,7 +427,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     assert recording.has_performance(lost.animation_data.action)
 
     # a path that was recorded in another file is in nobody's way
-    (own := Tuned()).start()
+    (own := SteeringHero()).start()
     own.live.toggle_recording()
     own.run(60)
     ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
@@ -442,19 +442,19 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     assert ops.motion_matching.recover_take() == {"FINISHED"}
     assert runtime.interrupted == (unsaved,)
     assert len(bpy.data.objects["Hero"].motion_matching.takes) == 1
-    assert not marker()
+    assert not find_marker()
 
 
 def test_curves_and_targets_steer() -> None:
     hero = Hero(steer="curve")
     obj, play = hero.obj, hero.obj.motion_matching.play
 
-    def steered():
+    def start_steering():
         keyboard = Keyboard()
         hero.live = performing.start(
             obj,
             load_demo(),
-            performing_method(),
+            make_method(),
             demo_settings(),
             keyboard,
             lambda ground: steering.create_input(play, keyboard, (), demo_settings(), FPS, ground),
@@ -462,7 +462,7 @@ def test_curves_and_targets_steer() -> None:
         )
         return keyboard
 
-    def performing_method():
+    def make_method():
         from motion_matching.engine.matching.method import MotionMatching
 
         return MotionMatching(load_demo(), demo_settings())
@@ -471,7 +471,7 @@ def test_curves_and_targets_steer() -> None:
     for steer, word in (("curve", "curve"), ("target", "object"), ("take", "recording")):
         play.steer = steer
         with pytest.raises(MotionMatchingError) as caught:
-            steered()
+            start_steering()
         assert word in str(caught.value), caught.value
         assert "choose" in str(caught.value), caught.value
         assert runtime.live is None
@@ -486,7 +486,7 @@ def test_curves_and_targets_steer() -> None:
     bpy.context.scene.collection.objects.link(way)
     bpy.context.view_layer.update()
     play.steer, play.curve, play.gait = "curve", way, "walk"
-    keyboard = steered()
+    keyboard = start_steering()
     places = []
     keyboard.handle("S", "PRESS")  # keys steer nobody meanwhile
     for _ in range(round(4 * FPS)):
@@ -507,7 +507,7 @@ def test_curves_and_targets_steer() -> None:
     bpy.context.scene.collection.objects.link(goal)
     bpy.context.view_layer.update()
     play.steer, play.target = "target", goal
-    steered()
+    start_steering()
     hero.run(round(7 * FPS))
     here = hero.live.session._frame.simulation_object
     assert np.hypot(here.x + 2.0, here.y - 2.0) < 0.1, here

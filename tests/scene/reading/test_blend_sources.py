@@ -50,7 +50,7 @@ assert main(["build", __file__.replace(".py", ".bvh"), "--armature", "A", "-o", 
 """
 
 
-def same_take(folder, *options):
+def check_same_take(folder, *options):
     clips = [bvh.load(file) for file in sorted((folder / "clips").glob("*.bvh"))]
     new_file(clips[0].fps)
     # how mirrored bones roll is taken from the rest pose, so for that it has to be the same
@@ -105,7 +105,7 @@ def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: lis
     (tmp_path / "clips").mkdir()
     for clip in locomotion.generate():
         bvh.save(clip, tmp_path / "clips" / f"{clip.name}.bvh")
-    same_take(tmp_path, *options)
+    check_same_take(tmp_path, *options)
 
 
 def test_actions_and_files_of_real_mocap_give_the_same_take(tmp_path: Path, mocap: Path) -> None:
@@ -113,7 +113,7 @@ def test_actions_and_files_of_real_mocap_give_the_same_take(tmp_path: Path, moca
     for name in ("walk-turn-left", "walk-turn-right", "walk", "run"):
         [file] = (mocap / "bandai-namco").glob(f"dataset-2_{name}_normal_001.bvh")
         (tmp_path / "clips" / file.name).symlink_to(file)
-    same_take(tmp_path)
+    check_same_take(tmp_path)
 
 
 def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> None:
@@ -156,7 +156,7 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
     (folder / "wrong.json").write_text(json.dumps([{"file": "walk.blend", "armature": 3}]))
     out = folder / "walk.npz"
 
-    def refused(*args):
+    def check_refused(*args):
         assert run("build", *args, "-o", out) == 1
 
     assert run("build", folder / "walk.blend", "--armature", "Person", "-o", out) == 0
@@ -186,14 +186,14 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
     ]
     assert database.stops[0] == 80
     assert database.tag_names == ("first",)
-    refused(folder / "walk.blend")
-    refused(folder / "walk.blend", "--armature", "Nobody")
-    refused(folder / "walk.blend", "--armature", "Other")
-    refused(folder / "walk.blend", "--armature", "Person", "--actions", "Missing")
-    refused(folder / "walk.blend", "--armature", "Person", "--actions", "Bare")
-    refused(folder / "empty.blend")
-    refused(folder / "broken.blend")
-    refused(folder / "wrong.json")
+    check_refused(folder / "walk.blend")
+    check_refused(folder / "walk.blend", "--armature", "Nobody")
+    check_refused(folder / "walk.blend", "--armature", "Other")
+    check_refused(folder / "walk.blend", "--armature", "Person", "--actions", "Missing")
+    check_refused(folder / "walk.blend", "--armature", "Person", "--actions", "Bare")
+    check_refused(folder / "empty.blend")
+    check_refused(folder / "broken.blend")
+    check_refused(folder / "wrong.json")
     said = capsys.readouterr().out
     assert "3 actions of armature 'Person', read from curves, 1 as loops." in said
 
@@ -225,14 +225,14 @@ def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> Non
     database = databases.load(out)
     start = int(database.starts[[r.clip for r in database.ranges].index(clips[0].name)])
 
-    def frames(name):
+    def find_frames(name):
         return (np.flatnonzero(database.make_tag_mask({name})) - start).tolist()
 
     # the first frame of the action is 11, and of its clip 0
     assert set(database.tag_names) == {"limp", "early", "prefer"}
-    assert frames("limp") == list(range(30, 50)), frames("early")
-    assert frames("early") == list(range(10)), frames("early")
-    assert frames("prefer") == list(range(60, 70))
+    assert find_frames("limp") == list(range(30, 50)), find_frames("early")
+    assert find_frames("early") == list(range(10)), find_frames("early")
+    assert find_frames("prefer") == list(range(60, 70))
     assert np.allclose(database.bias[start + 60 : start + 70], -2.0)
 
     # they are written as tags by clip, and such a file stands in their place

@@ -21,11 +21,11 @@ from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import library
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_keys_follow_the_content():
-    obj = character()
+    obj = create_character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
     ops.add_actions()
     key = compute_key(obj)
@@ -34,7 +34,7 @@ def test_keys_follow_the_content():
     assert status.refresh(obj).kind == "fresh"
     assert settings.built_key == key
 
-    def differs(change, undo):
+    def check_key_differs(change, undo):
         change()
         bpy.context.view_layer.update()
         assert compute_key(obj) != key, change
@@ -53,14 +53,14 @@ def test_keys_follow_the_content():
     def move(y):
         point.co[1] = y
 
-    differs(lambda: move(value + 1e-3), lambda: move(value))
+    check_key_differs(lambda: move(value + 1e-3), lambda: move(value))
 
     def bend(how):
         point.interpolation = how
 
-    differs(lambda: bend("BEZIER"), lambda: bend("LINEAR"))
+    check_key_differs(lambda: bend("BEZIER"), lambda: bend("LINEAR"))
     modifier = []
-    differs(
+    check_key_differs(
         lambda: modifier.append(curve.modifiers.new("NOISE")),
         lambda: curve.modifiers.remove(modifier.pop()),
     )
@@ -89,9 +89,11 @@ def test_keys_follow_the_content():
         before = (
             tuple(before) if hasattr(before, "__len__") and not isinstance(before, str) else before
         )
-        differs(partial(setattr, owner, name, value), partial(setattr, owner, name, before))
+        check_key_differs(
+            partial(setattr, owner, name, value), partial(setattr, owner, name, before)
+        )
     limit = []
-    differs(
+    check_key_differs(
         lambda: limit.append(obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")),
         lambda: obj.pose.bones["Head"].constraints.remove(limit.pop()),
     )
@@ -114,17 +116,17 @@ def test_keys_follow_the_content():
         assert status.refresh(obj).kind == "fresh", name
 
     # nor does where a tilted armature, as imports leave it, is turned to
-    def turned(about_z):
+    def compute_turned_key(about_z):
         obj.rotation_euler = (1.5707964, 0, about_z)
         bpy.context.view_layer.update()
         return compute_key(obj)
 
-    assert len({turned(about_z) for about_z in range(7)}) == 1
+    assert len({compute_turned_key(about_z) for about_z in range(7)}) == 1
     obj.rotation_euler = (0, 0, 0)
     bpy.context.view_layer.update()
 
     # the same motion elsewhere is found again without building
-    twin = character("Twin")
+    twin = create_character("Twin")
     ops.add_actions()
     assert not twin.motion_matching.built_key
     assert status.refresh(twin).kind == "fresh"
@@ -145,7 +147,7 @@ def test_keys_follow_the_content():
 
 
 def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
-    obj = character(clips=("walk_curves", "run_curves"))
+    obj = create_character(clips=("walk_curves", "run_curves"))
     ops, settings = bpy.ops.motion_matching, obj.motion_matching
     ops.add_actions()
     head, scene = obj.pose.bones["Head"], bpy.context.scene
@@ -166,23 +168,23 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
 
     drive(driven, "ik")
 
-    def updated():
+    def compute_updated_key():
         obj.update_tag()
         bpy.context.view_layer.update()
         return compute_key(obj)
 
     # what sources key or drivers set is the same at every frame, tweaked, and whatever plays
     scene.frame_set(1)
-    key = updated()
+    key = compute_updated_key()
     scene.frame_set(100)
     assert 0.0 < keyed.influence < 1.0
     assert 0.0 < driven.influence < 1.0
-    assert updated() == key
+    assert compute_updated_key() == key
     keyed.influence, obj["ik"] = 0.25, 0.75
-    assert updated() == key
+    assert compute_updated_key() == key
     for action in (run, None):
         obj.animation_data.action = action
-        assert updated() == key, action
+        assert compute_updated_key() == key, action
     actions.assign(obj, walk)
     assert ops.build() == {"FINISHED"}
     assert settings.built_key == key
@@ -191,14 +193,16 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
 
     # the rest counts as it is: other constraints, sliders that no source keys, keys themselves, a
     # driver that is muted
-    def counts(change, undo):
+    def check_key_differs(change, undo):
         change()
-        assert updated() != key, change
+        assert compute_updated_key() != key, change
         undo()
-        assert updated() == key, undo
+        assert compute_updated_key() == key, undo
 
-    counts(lambda: setattr(still, "influence", 0.5), lambda: setattr(still, "influence", 1.0))
-    counts(
+    check_key_differs(
+        lambda: setattr(still, "influence", 0.5), lambda: setattr(still, "influence", 1.0)
+    )
+    check_key_differs(
         lambda: setattr(keyed, "use_limit_x", True), lambda: setattr(keyed, "use_limit_x", False)
     )
     curve = next(
@@ -206,18 +210,20 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
         for c in actions.get_active_curves(walk, actions.find_slot(walk, obj))
         if c.data_path.endswith("influence")
     )
-    counts(
+    check_key_differs(
         lambda: setattr(curve.keyframe_points[0], "co", (1, 0.5)),
         lambda: setattr(curve.keyframe_points[0], "co", (1, 0)),
     )
-    counts(lambda: setattr(curve, "mute", True), lambda: setattr(curve, "mute", False))
-    counts(
+    check_key_differs(lambda: setattr(curve, "mute", True), lambda: setattr(curve, "mute", False))
+    check_key_differs(
         lambda: setattr(obj.animation_data.drivers[0], "mute", True),
         lambda: setattr(obj.animation_data.drivers[0], "mute", False),
     )
     drive(still, "unkeyed")
-    key = updated()
-    counts(lambda: obj.__setitem__("unkeyed", 1.0), lambda: obj.__setitem__("unkeyed", 0.0))
+    key = compute_updated_key()
+    check_key_differs(
+        lambda: obj.__setitem__("unkeyed", 1.0), lambda: obj.__setitem__("unkeyed", 0.0)
+    )
 
 
 def test_the_oldest_databases_go_when_space_is_short(tmp_path):

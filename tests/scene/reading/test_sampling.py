@@ -25,22 +25,22 @@ from motion_matching.scene.rig.armature import compute_standing_rest, create_arm
 from motion_matching.scene.writing.bake import bake as bake_bake
 from tests.scene.motions import fit_bones, to_basis
 from tests.scene.rigs import (
+    add_sway,
     as_skeleton,
     assert_alike,
     assert_same,
-    awkward_armature,
-    key,
-    key_at_random,
-    mixamo_armature,
-    path_to,
-    rigify_armature,
-    state,
-    walking,
+    create_awkward_armature,
+    create_mixamo_armature,
+    create_rigify_armature,
+    get_bone_path,
+    insert_keys,
+    insert_random_keys,
+    read_state,
 )
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
-def both_ways(obj, action, because="", **options):
+def sample_both_ways(obj, action, because="", **options):
     [fast] = sample(obj, [action], **options)
     [slow] = sample(obj, [action], evaluate=True, **options)
     assert slow.evaluated_because == "that was asked for"
@@ -50,7 +50,7 @@ def both_ways(obj, action, because="", **options):
     return fast.clip
 
 
-def shown(scene, obj, clip, first):
+def read_shown_bones(scene, obj, clip, first):
     # heads and directions of bones as the scene shows them, frame by frame
     heads, along = [], []
     for frame in range(first, first + clip.frame_count):
@@ -64,7 +64,7 @@ def shown(scene, obj, clip, first):
 
 
 def assert_shown(scene, obj, clip, first, tolerance=1e-4):
-    heads, along = shown(scene, obj, clip, first)
+    heads, along = read_shown_bones(scene, obj, clip, first)
     rotations, positions = clip.compute_world()
     np.testing.assert_allclose(positions, heads, rtol=0, atol=tolerance)
     np.testing.assert_allclose(
@@ -83,7 +83,7 @@ def test_curves_and_evaluation_give_the_pose_that_blender_shows(scene):
     rng = np.random.default_rng(5)
     frames = np.arange(-4, 30)
     for round in range(3):
-        obj = awkward_armature(rng)
+        obj = create_awkward_armature(rng)
         obj.location, obj.rotation_mode, obj.rotation_axis_angle = (
             (1, 2, 3),
             "AXIS_ANGLE",
@@ -104,8 +104,8 @@ def test_curves_and_evaluation_give_the_pose_that_blender_shows(scene):
             child.parent = parent
             child.matrix_parent_inverse = Matrix.Rotation(0.3, 4, "X")
         with actions.create_action("Any", obj) as action:
-            key_at_random(rng, obj, action, frames, scales=round == 1)
-        clip = both_ways(obj, action)
+            insert_random_keys(rng, obj, action, frames, scales=round == 1)
+        clip = sample_both_ways(obj, action)
         assert clip.fps == 30.0
         assert_shown(
             scene,
@@ -115,7 +115,7 @@ def test_curves_and_evaluation_give_the_pose_that_blender_shows(scene):
                 action, actions.get_active_curves(action, actions.find_slot(action, obj))
             )[0],
         )
-        both_ways(obj, action, frames=(-9, 34))  # beyond the keys as well
+        sample_both_ways(obj, action, frames=(-9, 34))  # beyond the keys as well
 
 
 def test_curves_and_evaluation_agree_on_object_animation(scene) -> None:
@@ -126,12 +126,12 @@ def test_curves_and_evaluation_agree_on_object_animation(scene) -> None:
         ("ZXY", "rotation_euler", 3),
         ("AXIS_ANGLE", "rotation_axis_angle", 4),
     ):
-        obj = awkward_armature(rng)
+        obj = create_awkward_armature(rng)
         obj.rotation_mode = mode
         obj.location.z = 0.7
         frames = np.arange(1, 20)
         with actions.create_action("Whole", obj) as action:
-            key_at_random(rng, obj, action, frames)
+            insert_random_keys(rng, obj, action, frames)
             actions.write_channel(
                 action, channel, frames, rng.normal(size=(count, len(frames))), "Object"
             )
@@ -141,33 +141,33 @@ def test_curves_and_evaluation_agree_on_object_animation(scene) -> None:
             actions.write_channel(
                 action, "scale", frames, np.tile(np.linspace(0.5, 2, len(frames)), (3, 1)), "Object"
             )
-        clip = both_ways(obj, action)
+        clip = sample_both_ways(obj, action)
         assert_shown(scene, obj, clip, 1)
 
 
 def test_curves_and_evaluation_agree_beside_nla(scene) -> None:
     rng = np.random.default_rng(5)
 
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     with actions.create_action("Below", obj) as below:
-        key_at_random(rng, obj, below, np.arange(1, 30))
-    alone = both_ways(obj, below)
+        insert_random_keys(rng, obj, below, np.arange(1, 30))
+    alone = sample_both_ways(obj, below)
     track = obj.animation_data.nla_tracks.new()
     track.strips.new("Strip", 1, below)
     with actions.create_action("Above", obj) as above:
-        key_at_random(rng, obj, above, np.arange(1, 30))
+        insert_random_keys(rng, obj, above, np.arange(1, 30))
     obj.animation_data.action_influence = 0.5
-    assert_alike(alone, both_ways(obj, below))  # an action by itself is what it was
-    assert_alike(both_ways(obj, above), sample(obj, [below, above])[1].clip)
+    assert_alike(alone, sample_both_ways(obj, below))  # an action by itself is what it was
+    assert_alike(sample_both_ways(obj, above), sample(obj, [below, above])[1].clip)
 
 
 def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
     rng = np.random.default_rng(5)
 
-    def rigged(change, because):
-        obj = awkward_armature(rng, 12, connected=0.0)
+    def check_evaluated(change, because):
+        obj = create_awkward_armature(rng, 12, connected=0.0)
         with actions.create_action("Any", obj) as action:
-            key_at_random(rng, obj, action, np.arange(1, 15), scales="scale" in because)
+            insert_random_keys(rng, obj, action, np.arange(1, 15), scales="scale" in because)
         target = bpy.data.objects.new("Target", None)
         scene.collection.objects.link(target)
         change(obj, target, obj.pose.bones[5])
@@ -175,7 +175,7 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
         assert because in found.evaluated_because, (because, found.evaluated_because)
         assert_shown(scene, obj, found.clip, 1, 2e-4)
 
-    def constraint(obj, target, bone):
+    def add_constraint(obj, target, bone):
         target.animation_data_create()
         target.keyframe_insert("location", frame=1)
         target.location = (3, 2, 1)
@@ -183,18 +183,18 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
         target.hide_viewport = True
         bone.constraints.new("DAMPED_TRACK").target = target
 
-    def driver(obj, target, bone):
+    def add_driver(obj, target, bone):
         curve = bone.driver_add("location", 0)
         curve.driver.type = "SCRIPTED"
         curve.driver.expression = "frame * 0.1"
 
-    def parent(obj, target, bone):
+    def animate_parent(obj, target, bone):
         target.keyframe_insert("rotation_euler", frame=1)
         target.rotation_euler = (1, 1, 1)
         target.keyframe_insert("rotation_euler", frame=14)
         obj.parent = target
 
-    def path(obj, target, bone):
+    def parent_to_path(obj, target, bone):
         # it goes along a curve, whose object stands still
         curve = bpy.data.curves.new("Path", "CURVE")
         curve.dimensions, curve.use_path = "3D", True
@@ -206,45 +206,45 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
         obj.parent = bpy.data.objects.new("Path", curve)
         scene.collection.objects.link(obj.parent)
 
-    def flag(name, value):
+    def make_setter(name, value):
         def change(obj, target, bone):
             for bone in obj.data.bones:
                 setattr(bone, name, value)
 
         return change
 
-    def deltas(obj, target, bone):
+    def set_deltas(obj, target, bone):
         obj.delta_location = (1, 2, 3)
         obj.delta_rotation_euler = (1, 2, 3)
 
-    def modes(obj, target, bone):
+    def key_rotation_mode(obj, target, bone):
         actions.write_channel(
             obj.animation_data.action,
-            path_to(bone.name, "rotation_mode"),
+            get_bone_path(bone.name, "rotation_mode"),
             np.array([1, 8]),
             np.array([[1, 3]]),
             "Modes",
         )
 
-    rigged(modes, "rotation modes")
-    rigged(constraint, "has constraints")
-    rigged(driver, "has drivers")
-    rigged(parent, "is animated")
-    rigged(path, "a part of 'Path'")
-    rigged(flag("use_inherit_rotation", False), "inherit rotation")
-    rigged(flag("use_local_location", False), "local location")
-    rigged(flag("inherit_scale", "NONE"), "inherit scale")
-    rigged(flag("inherit_scale", "ALIGNED"), "inherit scale")
-    rigged(deltas, "delta transforms")
-    rigged(
+    check_evaluated(key_rotation_mode, "rotation modes")
+    check_evaluated(add_constraint, "has constraints")
+    check_evaluated(add_driver, "has drivers")
+    check_evaluated(animate_parent, "is animated")
+    check_evaluated(parent_to_path, "a part of 'Path'")
+    check_evaluated(make_setter("use_inherit_rotation", False), "inherit rotation")
+    check_evaluated(make_setter("use_local_location", False), "local location")
+    check_evaluated(make_setter("inherit_scale", "NONE"), "inherit scale")
+    check_evaluated(make_setter("inherit_scale", "ALIGNED"), "inherit scale")
+    check_evaluated(set_deltas, "delta transforms")
+    check_evaluated(
         lambda obj, target, bone: setattr(obj, "parent", target) or obj.constraints.new("CHILD_OF"),
         "constraints",
     )
 
     # where the object hides, curves still tell, but Blender does not
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     with actions.create_action("Hides", obj) as action:
-        key_at_random(rng, obj, action, np.arange(1, 15))
+        insert_random_keys(rng, obj, action, np.arange(1, 15))
         actions.write_channel(
             action, "hide_viewport", np.array([5, 10]), np.array([[0, 1]]), "Object"
         )
@@ -254,14 +254,18 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
     assert "hidden in frame 10" in str(caught.value), caught.value
 
     # where no bone is scaled, how scale is inherited does not matter
-    obj = awkward_armature(rng)
-    flag("inherit_scale", "NONE")(obj, None, None)
+    obj = create_awkward_armature(rng)
+    make_setter("inherit_scale", "NONE")(obj, None, None)
     with actions.create_action("Any", obj) as action:
-        key_at_random(rng, obj, action, np.arange(1, 15))
+        insert_random_keys(rng, obj, action, np.arange(1, 15))
         actions.write_channel(
-            action, path_to(obj.data.bones[3].name, "scale"), np.arange(5), np.ones((3, 5)), "Scale"
+            action,
+            get_bone_path(obj.data.bones[3].name, "scale"),
+            np.arange(5),
+            np.ones((3, 5)),
+            "Scale",
         )
-    both_ways(obj, action)
+    sample_both_ways(obj, action)
 
 
 @pytest.mark.usefixtures("scene")
@@ -269,11 +273,13 @@ def test_unkeyed_channels_rest() -> None:
     rng = np.random.default_rng(5)
 
     # what an action does not key rests, whatever was posed before or another action did
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     with actions.create_action("All", obj) as everything:
-        key_at_random(rng, obj, everything, np.arange(1, 20))
+        insert_random_keys(rng, obj, everything, np.arange(1, 20))
     with actions.create_action("One", obj) as one:
-        key(one, obj.data.bones[2].name, "location", np.arange(1, 5), rng.normal(size=(3, 4)))
+        insert_keys(
+            one, obj.data.bones[2].name, "location", np.arange(1, 5), rng.normal(size=(3, 4))
+        )
     for bone in obj.pose.bones:
         bone.location = (1, 2, 3)
         bone.scale = (2, 2, 2)
@@ -289,9 +295,9 @@ def test_unkeyed_channels_rest() -> None:
 def test_frame_ranges(scene) -> None:
     rng = np.random.default_rng(5)
 
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     with actions.create_action("Range", obj) as action:
-        key(
+        insert_keys(
             action,
             obj.data.bones[0].name,
             "location",
@@ -299,11 +305,11 @@ def test_frame_ranges(scene) -> None:
             rng.normal(size=(3, 3)),
         )
 
-    def count(**options):
+    def count_frames(**options):
         return sample(obj, [action], **options)[0].clip.frame_count
 
-    assert count() == 10  # 3 to 12
-    assert count(frames=(5, 5)) == 1
+    assert count_frames() == 10  # 3 to 12
+    assert count_frames(frames=(5, 5)) == 1
     action.use_frame_range = True
     action.frame_start, action.frame_end = 4, 8
     [found] = sample(obj, [action])
@@ -319,23 +325,25 @@ def test_frame_ranges(scene) -> None:
 def test_the_slot_of_the_armature_is_sampled() -> None:
     rng = np.random.default_rng(5)
 
-    obj, other = awkward_armature(rng), awkward_armature(rng)
+    obj, other = create_awkward_armature(rng), create_awkward_armature(rng)
     with actions.create_action("Shared", obj) as action:
-        key(action, obj.data.bones[0].name, "location", np.arange(1, 10), rng.normal(size=(3, 9)))
-    mine = both_ways(obj, action)
+        insert_keys(
+            action, obj.data.bones[0].name, "location", np.arange(1, 10), rng.normal(size=(3, 9))
+        )
+    mine = sample_both_ways(obj, action)
     if hasattr(action, "slots"):
         action.slots[0].name_display = other.name  # now meant for the other, and nobody's
         obj.animation_data.action = None
-        assert_alike(mine, both_ways(obj, action))
+        assert_alike(mine, sample_both_ways(obj, action))
         slot = action.slots.new("OBJECT", obj.name)
         bag = action.layers[0].strips[0].channelbag(slot, ensure=True)
-        curve = bag.fcurves.new(path_to(obj.data.bones[0].name, "location"), index=0)
+        curve = bag.fcurves.new(get_bone_path(obj.data.bones[0].name, "location"), index=0)
         curve.keyframe_points.insert(1, 5.0)
         curve.keyframe_points.insert(20, 7.0)
-        assert both_ways(obj, action).frame_count == 20  # the slot of its name
+        assert sample_both_ways(obj, action).frame_count == 20  # the slot of its name
         obj.animation_data.action = action
         obj.animation_data.action_slot = action.slots[0]
-        assert_alike(mine, both_ways(obj, action))  # the slot that is assigned
+        assert_alike(mine, sample_both_ways(obj, action))  # the slot that is assigned
         # an action that was never assigned anywhere stays so
         fresh = bpy.data.actions.new("Fresh")
         slot = fresh.slots.new("OBJECT", "Any")
@@ -367,45 +375,45 @@ def test_sampling_leaves_the_file_unchanged(scene) -> None:
     if hasattr(unassigned, "slots"):
         unassigned.slots.new("OBJECT", "Slot")
 
-    def unchanged(what, prepare, actions_chosen=(walk, turned)):
+    def check_unchanged(what, prepare, actions_chosen=(walk, turned)):
         prepare()
         bpy.context.view_layer.update()
-        before = state(obj)
+        before = read_state(obj)
         for evaluate in (False, True):
             sample(obj, actions_chosen, evaluate=evaluate)
-            assert_same(before, state(obj))
+            assert_same(before, read_state(obj))
             bpy.context.view_layer.update()
-            assert_same(before, state(obj))
+            assert_same(before, read_state(obj))
         with pytest.raises(RigError) as caught:  # the object is stretched
             sample(obj, [turned, stretched], evaluate=True)
         assert "apply the scale" in str(caught.value)
-        assert_same(before, state(obj))
+        assert_same(before, read_state(obj))
         print(what)
 
-    def pose_mode():
+    def enter_pose_mode():
         mesh.select_set(True)
         obj.select_set(True)
         bpy.context.view_layer.objects.active = obj
         bpy.ops.object.mode_set(mode="POSE")
         scene.frame_set(17, subframe=0.25)
 
-    def unkeyed():
+    def pose_without_keys():
         bpy.ops.object.mode_set(mode="OBJECT")
         obj.animation_data.action = None
         for bone in obj.pose.bones:
             bone.location, bone.rotation_quaternion = (0.1, 0.2, 0.3), (0.5, 0.5, 0.5, 0.5)
 
-    def hidden():
+    def hide():
         obj.hide_viewport = True
         mesh.hide_set(True)
         obj.data.pose_position = "REST"
 
-    def no_data():
+    def remove_animation():
         obj.hide_viewport = False
         obj.data.pose_position = "POSE"
         obj.animation_data_clear()
 
-    def nla():
+    def add_strips():
         data = obj.animation_data_create()
         for action, mute in ((walk, False), (turned, True)):
             track = data.nla_tracks.new()
@@ -413,7 +421,7 @@ def test_sampling_leaves_the_file_unchanged(scene) -> None:
             track.mute = mute
         data.action = walk
 
-    def tweaked():
+    def enter_tweak_mode():
         obj.animation_data.action = None
         track = obj.animation_data.nla_tracks[0]
         obj.animation_data.nla_tracks.active = track
@@ -423,12 +431,12 @@ def test_sampling_leaves_the_file_unchanged(scene) -> None:
         assert obj.animation_data.use_tweak_mode
         assert obj.animation_data.action == walk
 
-    unchanged("pose mode", pose_mode)
-    unchanged("unkeyed pose", unkeyed)
-    unchanged("hidden", hidden)
-    unchanged("no animation data", no_data)
-    unchanged("nla", nla)
-    unchanged("tweaked", tweaked)
+    check_unchanged("pose mode", enter_pose_mode)
+    check_unchanged("unkeyed pose", pose_without_keys)
+    check_unchanged("hidden", hide)
+    check_unchanged("no animation data", remove_animation)
+    check_unchanged("nla", add_strips)
+    check_unchanged("tweaked", enter_tweak_mode)
     assert obj.animation_data.use_tweak_mode
 
     obj.animation_data.use_tweak_mode = False
@@ -445,9 +453,9 @@ def test_sampling_makes_no_undo_step() -> None:
     rng = np.random.default_rng(5)
 
     bpy.context.preferences.edit.use_global_undo = True
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     with actions.create_action("Any", obj) as action:
-        key_at_random(rng, obj, action, np.arange(1, 15))
+        insert_random_keys(rng, obj, action, np.arange(1, 15))
     bpy.ops.ed.undo_push(message="before")
     obj.location = (1, 2, 3)
     bpy.ops.ed.undo_push(message="moved")
@@ -461,7 +469,7 @@ def test_sampling_makes_no_undo_step() -> None:
     assert tuple(obj.location) == (1, 2, 3)
     assert obj.animation_data.action.name == "Any"
     assert len(bpy.data.scenes) == 1
-    both_ways(obj, bpy.data.actions["Any"])
+    sample_both_ways(obj, bpy.data.actions["Any"])
 
 
 @pytest.mark.usefixtures("scene")
@@ -475,13 +483,13 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
     # motion capture, below an object that stands elsewhere, turned
     standing = replace(walks[0], skeleton=compute_standing_rest(walks[0]))
     mocap = create_armature(standing.skeleton, "Mocap")
-    first = both_ways(mocap, bake_bake(standing, mocap, name="First"))
+    first = sample_both_ways(mocap, bake_bake(standing, mocap, name="First"))
     assert_alike(first, as_skeleton(standing, first.skeleton))
-    again = both_ways(mocap, bake_bake(first, mocap, name="Again"))
+    again = sample_both_ways(mocap, bake_bake(first, mocap, name="Again"))
     assert_alike(first, again)
 
     # centimetres and a quarter turn in the object
-    mixamo = mixamo_armature()
+    mixamo = create_mixamo_armature()
     skeleton = read_skeleton(mixamo)
     assert skeleton.names[0] == "mixamorig:Hips"
     person = build_humanoid_skeleton()
@@ -489,15 +497,15 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
     np.testing.assert_allclose(
         skeleton.compute_rest_world()[1], person.compute_rest_world()[1][order], atol=1e-5
     )
-    clip = walking(as_skeleton(walks[0], skeleton), rng)
+    clip = add_sway(as_skeleton(walks[0], skeleton), rng)
     for mode in ("QUATERNION", "YZX"):
         for bone in mixamo.pose.bones:
             bone.rotation_mode = mode
         action = bake_bake(clip, mixamo, name="Mixamo")
-        assert_alike(both_ways(mixamo, action), clip)
+        assert_alike(sample_both_ways(mixamo, action), clip)
 
     # controls drive deform bones by constraints
-    rig = rigify_armature()
+    rig = create_rigify_armature()
     with actions.create_action("Controls", rig) as action:
         plain = create_armature(person, "Plain")
         fitted = fit_bones(plain, person)
@@ -506,8 +514,8 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
         )
         frames = np.arange(1, 61)
         for number, name in enumerate(person.names):
-            key(action, name, "rotation_quaternion", frames, rotations[:, number].T)
-            key(action, name, "location", frames, locations[:, number].T)
+            insert_keys(action, name, "rotation_quaternion", frames, rotations[:, number].T)
+            insert_keys(action, name, "location", frames, locations[:, number].T)
     [deformed] = sample(rig, [action])
     assert "constraints" in deformed.evaluated_because
     skeleton = deformed.clip.skeleton
@@ -523,14 +531,14 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
     bare = create_armature(deformed.clip.skeleton, "Bare")
     assert_alike(
         as_skeleton(deformed.clip, read_skeleton(bare)),
-        both_ways(bare, bake_bake(deformed.clip, bare, name="Bare")),
+        sample_both_ways(bare, bake_bake(deformed.clip, bare, name="Bare")),
     )
     assert (
         len(sample(rig, [action], bones="all")[0].clip.skeleton.names) == 3 * person.bone_count + 1
     )
 
 
-def looks():
+def read_looks():
     # what the user sees, and what would be saved
     bpy.context.view_layer.update()
     hero, context = bpy.data.objects["Hero"], bpy.context
@@ -549,7 +557,7 @@ def looks():
     }
 
 
-def blocks():
+def list_blocks():
     return [
         (kind.identifier, block.name)
         for kind in bpy.data.bl_rna.properties
@@ -558,15 +566,20 @@ def blocks():
     ]
 
 
-def in_pieces(obj, action, between=lambda: None, **options):
-    work, pauses, before, there = sample_steps(obj, action, **options), 0, looks(), blocks()
+def sample_in_pieces(obj, action, between=lambda: None, **options):
+    work, pauses, before, there = (
+        sample_steps(obj, action, **options),
+        0,
+        read_looks(),
+        list_blocks(),
+    )
     while True:
         try:
             next(work)
         except StopIteration as done:
-            assert blocks() == there, "nothing of it is left"
+            assert list_blocks() == there, "nothing of it is left"
             return done.value(), pauses
-        now = looks()
+        now = read_looks()
         # where an object is makes a difference to the last bits of its bones
         assert np.abs(np.subtract(now.pop("pose"), before["pose"])).max() < 1e-5, (
             "nothing of it is seen meanwhile"
@@ -576,9 +589,9 @@ def in_pieces(obj, action, between=lambda: None, **options):
         pauses += 1
 
 
-def check_as_one(obj, action, between=lambda: None, **options):
+def check_equals_one_go(obj, action, between=lambda: None, **options):
     [whole] = sample(obj, [action], **options)
-    read, pauses = in_pieces(obj, action, between, **options)
+    read, pauses = sample_in_pieces(obj, action, between, **options)
     assert (read.first, read.cyclic, read.evaluated_because) == (
         whole.first,
         whole.cyclic,
@@ -591,7 +604,7 @@ def check_as_one(obj, action, between=lambda: None, **options):
 
 @pytest.fixture
 def obj():
-    obj = character(clips=("walk_curves",))
+    obj = create_character(clips=("walk_curves",))
     bpy.context.scene.name = "Shown"
     return obj
 
@@ -605,7 +618,7 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
         lambda curve, frames: asked.append(curve.data_path) or values(curve, frames),
     )
     monkeypatch.setattr(actions, "_MAX_KEYS", 4000)
-    assert check_as_one(obj, walk) >= 5, "curves are read in several pieces"
+    assert check_equals_one_go(obj, walk) >= 5, "curves are read in several pieces"
     # undo in between, after which nothing may be touched that was found before it
     bpy.ops.ed.undo_push(message="one")
 
@@ -613,11 +626,11 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
         bpy.ops.ed.undo_push(message="more")
         bpy.ops.ed.undo()
 
-    def undo_now_and_then(pauses):
+    def undo_at_times(pauses):
         if next(pauses) % 20 == 3:
             undo()
 
-    check_as_one(obj, walk, undo)
+    check_equals_one_go(obj, walk, undo)
     walk, obj = bpy.data.actions["walk_curves"], bpy.context.object
 
     # none of it is left for the end, which runs in a thread
@@ -645,18 +658,18 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
     bpy.ops.ed.undo_push(message="kept")
     for few in (10**6, 0):  # keys, up to which the action itself is played
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
-        assert check_as_one(obj, kept, frames=(10, 150)) >= 2, (
+        assert check_equals_one_go(obj, kept, frames=(10, 150)) >= 2, (
             "frames are evaluated in several pieces"
         )
         name, pauses = kept.name, iter(range(100))
-        check_as_one(obj, kept, partial(undo_now_and_then, pauses), frames=(10, 150))
+        check_equals_one_go(obj, kept, partial(undo_at_times, pauses), frames=(10, 150))
         kept, obj = bpy.data.actions[name], bpy.context.object
 
 
 def test_changes_during_reading_are_reported(monkeypatch, obj):
     walk = bpy.data.actions["walk_curves"]
 
-    def refused(change, *words, kind=MotionDataError, after=3):
+    def check_refused(change, *words, kind=MotionDataError, after=3):
         work = sample_steps(obj, walk)
         for _ in range(after):
             next(work)
@@ -666,10 +679,10 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
                 pass
         assert all(word in str(caught.value) for word in words), caught.value
 
-    def renamed(before, now):
+    def rename_bone(before, now):
         obj.data.bones[before].name = now
 
-    def swapped():
+    def swap_curve():
         # as many curves as before, but not the same
         curves = actions.get_channelbag(walk).fcurves
         last = max(curves, key=lambda curve: (curve.data_path, curve.array_index))
@@ -678,38 +691,38 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
 
     actions.assign(obj, walk)  # else Blender does not rename what it moves
     monkeypatch.setattr(actions, "_MAX_KEYS", 4000)
-    refused(lambda: renamed("Head", "Kopf"), "walk_curves", "changed")
-    renamed("Kopf", "Head")
+    check_refused(lambda: rename_bone("Head", "Kopf"), "walk_curves", "changed")
+    rename_bone("Kopf", "Head")
 
     # where it is evaluated the armature has to stay as it is
     monkeypatch.setattr(sampling, "_MAX_KEYS", 10**6)
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
-    refused(lambda: renamed("Head", "Kopf"), "Hero", "changed", kind=RigError)
-    renamed("Kopf", "Head")
-    refused(lambda: bpy.ops.object.mode_set(mode="EDIT"), "Hero", "Edit Mode", kind=RigError)
+    check_refused(lambda: rename_bone("Head", "Kopf"), "Hero", "changed", kind=RigError)
+    rename_bone("Kopf", "Head")
+    check_refused(lambda: bpy.ops.object.mode_set(mode="EDIT"), "Hero", "Edit Mode", kind=RigError)
     bpy.ops.object.mode_set(mode="OBJECT")
 
     def move():
         obj.location.x += 1.0
 
-    refused(move, "Hero", "changed", kind=RigError)
+    check_refused(move, "Hero", "changed", kind=RigError)
 
     # but for what the action itself moves: the user may look at other frames
     for index in range(3):
         actions.get_channelbag(walk).fcurves.new("location", index=index).keyframe_points.insert(
             1, 0.5
         )
-    in_pieces(obj, walk, move)
+    sample_in_pieces(obj, walk, move)
 
     limit = obj.pose.bones["Head"].constraints[0]
     obj.pose.bones["Head"].constraints.remove(limit)
-    refused(swapped, "walk_curves", "changed")
+    check_refused(swap_curve, "walk_curves", "changed")
 
 
 def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
-    def driven_by(name, value, other):
+    def drive_by(name, value, other):
         # how far a bone is away depends on a property of whole numbers, whose keys are linear
-        obj = character(clips=("walk_curves",))
+        obj = create_character(clips=("walk_curves",))
         walk = bpy.data.actions["walk_curves"]
         actions.assign(obj, walk)
         obj[name] = value
@@ -722,8 +735,8 @@ def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
         driver.type = "SUM"
         return obj, walk
 
-    def rotation_mode():
-        obj = character(clips=("walk_curves",))
+    def key_rotation_mode():
+        obj = create_character(clips=("walk_curves",))
         walk = bpy.data.actions["walk_curves"]
         actions.assign(obj, walk)
         head = obj.pose.bones["Head"]
@@ -735,9 +748,9 @@ def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
         return obj, walk
 
     for make in (
-        lambda: driven_by("place", 0, 3),
-        lambda: driven_by("on", False, True),
-        rotation_mode,
+        lambda: drive_by("place", 0, 3),
+        lambda: drive_by("on", False, True),
+        key_rotation_mode,
     ):
         obj, walk = make()
         bpy.context.scene.name = "Shown"
@@ -746,7 +759,7 @@ def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
                 point.interpolation = "LINEAR"
         for few in (10**6, 0):
             monkeypatch.setattr(sampling, "_MAX_KEYS", few)
-            check_as_one(obj, walk, frames=(1, 60))
+            check_equals_one_go(obj, walk, frames=(1, 60))
 
 
 def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
@@ -774,7 +787,7 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
         )
         obj["two"][:] = 3.0, 4.0
 
-    def posed():
+    def read_pose():
         return [
             round(value, 4)
             for value in (
@@ -791,10 +804,10 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
     def check(read):
         scene.frame_set(20)
         bpy.context.view_layer.update()
-        keyed = posed()
+        keyed = read_pose()
         pose()
         bpy.context.view_layer.update()
-        before = posed()
+        before = read_pose()
         assert len(before) == len(keyed), (
             before,
             keyed,
@@ -805,20 +818,20 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
         )
         read()
         bpy.context.view_layer.update()
-        assert posed() == before, (posed(), before)
+        assert read_pose() == before, (read_pose(), before)
 
-    def updated():
+    def update():
         bpy.context.view_layer.update()
 
     check(lambda: sample(obj, [walk], frames=(1, 30)))
     for few in (10**6, 0):
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
-        check(lambda: in_pieces(obj, walk, updated, frames=(1, 60)))
+        check(lambda: sample_in_pieces(obj, walk, update, frames=(1, 60)))
     scene.frame_set(21)
-    assert posed()[4] == 0.0, "its keys are played again in other frames"
+    assert read_pose()[4] == 0.0, "its keys are played again in other frames"
 
 
-def in_pieces_twins(obj, action, **options):
+def run_in_pieces(obj, action, **options):
     work = sample_steps(obj, action, **options)
     while True:
         try:
@@ -830,37 +843,37 @@ def in_pieces_twins(obj, action, **options):
 def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
     rng = np.random.default_rng(5)
 
-    def empty(name, **hangs):
+    def create_empty(name, **hangs):
         made = bpy.data.objects.new(name, None)
         scene.collection.objects.link(made)
         for part, value in hangs.items():
             setattr(made, part, value)
         return made
 
-    def rig(change):
-        obj = awkward_armature(rng, 12, connected=0.0)
+    def check_rig(change):
+        obj = create_awkward_armature(rng, 12, connected=0.0)
         obj.location, obj.rotation_euler = (1, 2, 3), (0.3, 0.2, 1)
         bpy.context.view_layer.update()
         with actions.create_action("Any", obj) as action:
-            key_at_random(rng, obj, action, np.arange(1, 15))
+            insert_random_keys(rng, obj, action, np.arange(1, 15))
         change(obj)
         obj.animation_data.action = None  # what it plays itself makes no difference
         bpy.context.view_layer.update()
-        before = state(obj)
-        read = [*sample(obj, [action]), in_pieces_twins(obj, action)]
-        assert_same(before, state(obj))
+        before = read_state(obj)
+        read = [*sample(obj, [action]), run_in_pieces(obj, action)]
+        assert_same(before, read_state(obj))
         actions.assign(obj, action)
         for found in read:
             assert found.evaluated_because
             assert_shown(scene, obj, found.clip, 1, 2e-4)
 
-    def below_its_own_bone(obj):
+    def hang_target_on_bone(obj):
         # the target of a constraint hangs on a bone of the armature, by way of another
         first = obj.pose.bones[0].name
-        handle = empty(
+        handle = create_empty(
             "Handle", parent=obj, parent_type="BONE", parent_bone=first, location=(1, 1, 0.5)
         )
-        pole = empty(
+        pole = create_empty(
             "Pole",
             parent=handle,
             matrix_parent_inverse=Matrix.Rotation(0.4, 4, "X"),
@@ -873,7 +886,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
         held = obj.pose.bones[9].constraints.new("ARMATURE").targets.new()
         held.target, held.subtarget = obj, first
 
-    def hooked(obj):
+    def hook_curve(obj):
         # a curve whose points are hooked to bones, along which other bones lie
         curve = bpy.data.curves.new("Spine", "CURVE")
         curve.dimensions = "3D"
@@ -888,7 +901,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
         spine = obj.pose.bones[6].constraints.new("SPLINE_IK")
         spine.target, spine.chain_count = along, 1
 
-    def drives_itself(obj):
+    def drive_by_own_bones(obj):
         # a bone by another's rotation, a constraint by a property of the object, and the data by a
         # bone
         for owner, path, of, data_path in (
@@ -896,9 +909,9 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
                 obj.pose.bones[3],
                 "location",
                 obj,
-                f"{path_to(obj.pose.bones[1].name, 'rotation_euler')}[0]",
+                f"{get_bone_path(obj.pose.bones[1].name, 'rotation_euler')}[0]",
             ),
-            (obj.data, '["place"]', obj, f"{path_to(obj.pose.bones[4].name, 'location')}[1]"),
+            (obj.data, '["place"]', obj, f"{get_bone_path(obj.pose.bones[4].name, 'location')}[1]"),
             (obj.pose.bones[8], "location", obj.data, '["place"]'),
         ):
             if owner is obj.data:
@@ -911,29 +924,29 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
             variable.targets[0].id, variable.targets[0].data_path = of, data_path
             curve.driver.type = "SUM"
 
-    def goes_by_the_scene(obj):
+    def drive_by_scene_frame(obj):
         # by the frame that its scene shows
         curve = obj.pose.bones[3].driver_add("location", 0)
         target = curve.driver.variables.new().targets[0]
         target.id_type, target.id, target.data_path = "SCENE", scene, "frame_current"
         curve.driver.type = "SUM"
 
-    def follows_a_follower(obj):
+    def follow_each_other(obj):
         # another armature, which follows this one and is followed by it
-        other = awkward_armature(rng, 3, connected=0.0)
+        other = create_awkward_armature(rng, 3, connected=0.0)
         copying = other.pose.bones[1].constraints.new("COPY_TRANSFORMS")
         copying.target, copying.subtarget = obj, obj.pose.bones[0].name
         back = obj.pose.bones[5].constraints.new("COPY_ROTATION")
         back.target, back.subtarget = other, other.pose.bones[1].name
 
     for change in (
-        below_its_own_bone,
-        hooked,
-        drives_itself,
-        goes_by_the_scene,
-        follows_a_follower,
+        hang_target_on_bone,
+        hook_curve,
+        drive_by_own_bones,
+        drive_by_scene_frame,
+        follow_each_other,
     ):
-        rig(change)
+        check_rig(change)
         print(change.__name__)
 
 
@@ -946,7 +959,7 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
     bpy.context.preferences.edit.use_global_undo = True
     folder = tempfile.mkdtemp()
 
-    def there():
+    def list_names():
         return sorted(
             block.name
             for kind in ("scenes", "objects", "armatures", "actions")
@@ -957,10 +970,10 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
         obj, walk = bpy.data.objects["Hero"], bpy.data.actions["walk_curves"]
         bpy.ops.ed.undo_push(message="before")
-        before = there()
+        before = list_names()
         [whole] = sample(obj, [walk])
         work = sample_steps(obj, walk)
-        while len(there()) == len(before):
+        while len(list_names()) == len(before):
             next(work)
         next(work)
 
@@ -985,23 +998,23 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
                 break
         assert np.array_equal(clip.positions, whole.clip.positions)
         assert np.array_equal(clip.rotations, whole.clip.rotations)
-        assert there() == before
+        assert list_names() == before
 
         # nor does undo bring any of it back, to a step that was made in a pause
         bpy.data.objects["Hero"].location.x = 5.0
         bpy.ops.ed.undo_push(message="after")
         bpy.ops.ed.undo()
-        assert bpy.data.objects["Hero"].location.x == 0.0, there()
-        assert there() == before, there()
+        assert bpy.data.objects["Hero"].location.x == 0.0, list_names()
+        assert list_names() == before, list_names()
         bpy.ops.ed.redo()
-        assert bpy.data.objects["Hero"].location.x == 5.0, there()
-        assert there() == before, there()
+        assert bpy.data.objects["Hero"].location.x == 5.0, list_names()
+        assert list_names() == before, list_names()
         bpy.data.objects["Hero"].location.x = 0.0
         target = bpy.data.objects["Target"]
 
         # another file in a pause ends it with a sentence, and leaves nothing in that
         work = sample_steps(bpy.data.objects["Hero"], bpy.data.actions["walk_curves"])
-        while len(there()) == len(before):
+        while len(list_names()) == len(before):
             next(work)
         bpy.ops.wm.open_mainfile(filepath=file)
         with pytest.raises(RigError) as caught:  # it has read on in another file
@@ -1009,7 +1022,7 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
                 pass
         assert "Hero" in str(caught.value), caught.value
         assert "deleted" in str(caught.value), caught.value
-        assert there() == before, there()
+        assert list_names() == before, list_names()
         target = bpy.data.objects["Target"]
 
 
@@ -1017,14 +1030,14 @@ def test_linked_and_overridden_armatures_evaluate_alike(scene):
     rng = np.random.default_rng(5)
 
     file = os.path.join(tempfile.mkdtemp(), "rig.blend")
-    obj = awkward_armature(rng, 12, connected=0.0)
+    obj = create_awkward_armature(rng, 12, connected=0.0)
     target = bpy.data.objects.new("Target", None)
     scene.collection.objects.link(target)
     target.parent, target.location = obj, (1, 2, 3)
     track = obj.pose.bones[4].constraints.new("DAMPED_TRACK")
     track.target = target
     with actions.create_action("Any", obj) as action:
-        key_at_random(rng, obj, action, np.arange(1, 15))
+        insert_random_keys(rng, obj, action, np.arange(1, 15))
     action.use_fake_user = True
     [there] = sample(obj, [action])
     bpy.data.libraries.write(file, {obj, action})
@@ -1040,10 +1053,10 @@ def test_linked_and_overridden_armatures_evaluate_alike(scene):
         assert obj.library or obj.override_library
         bpy.context.view_layer.objects.active = obj
         bpy.context.view_layer.update()
-        before = state(obj)
-        for clip in (sample(obj, [action])[0].clip, in_pieces_twins(obj, action).clip):
+        before = read_state(obj)
+        for clip in (sample(obj, [action])[0].clip, run_in_pieces(obj, action).clip):
             assert_alike(clip, there.clip)
-            assert_same(before, state(obj))
+            assert_same(before, read_state(obj))
 
     check(linked)
     check(linked.override_create(remap_local_usages=True))

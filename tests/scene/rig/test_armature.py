@@ -21,12 +21,12 @@ from motion_matching.scene.rig.armature import (
     to_blender_names,
 )
 from motion_matching.scene.writing.bake import bake
-from tests.scene.motions import fit_bones, random_clip, random_skeleton, to_basis
+from tests.scene.motions import fit_bones, make_random_clip, make_random_skeleton, to_basis
 
 
 def test_bones_rest_where_the_skeleton_has_them() -> None:
     for seed in range(5):
-        skeleton = random_skeleton(np.random.default_rng(seed))
+        skeleton = make_random_skeleton(np.random.default_rng(seed))
         obj = create_armature(skeleton, "Any")
         bones = obj.data.bones
         assert {bone.name for bone in bones} == set(skeleton.names)
@@ -48,7 +48,7 @@ def test_bones_rest_where_the_skeleton_has_them() -> None:
 
 def test_poses_survive_a_round_trip_through_pose_bones() -> None:
     for seed in range(5):
-        clip = random_clip(seed)
+        clip = make_random_clip(seed)
         skeleton = clip.skeleton
         fitted = fit_bones(create_armature(skeleton, "Any"), skeleton)
         rotations, locations = to_basis(
@@ -72,7 +72,7 @@ def test_poses_survive_a_round_trip_through_pose_bones() -> None:
 def test_long_and_equal_names_become_unique_as_in_blender() -> None:
     long = "ä" * 40  # 80 bytes
     names = (long, long + "b", "Twin", "Twin", "x" * 64, "x" * 63)
-    skeleton = replace(random_skeleton(np.random.default_rng(0), 6), names=names)
+    skeleton = replace(make_random_skeleton(np.random.default_rng(0), 6), names=names)
     obj = create_armature(skeleton, "Names")
     assert {bone.name for bone in obj.data.bones} == set(to_blender_names(names)), list(
         obj.data.bones
@@ -138,13 +138,13 @@ def test_the_most_upright_pose_becomes_the_rest_pose() -> None:
 def test_creating_an_armature_keeps_mode_and_selection() -> None:
     mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
     bpy.context.scene.collection.objects.link(mesh)
-    pose = create_armature(random_skeleton(np.random.default_rng(0)), "Posed")
+    pose = create_armature(make_random_skeleton(np.random.default_rng(0)), "Posed")
     mesh.select_set(True)
     pose.select_set(True)
     bpy.context.view_layer.objects.active = pose
     bpy.ops.object.mode_set(mode="POSE")
 
-    def state():
+    def read_state():
         context = bpy.context
         return (
             context.mode,
@@ -154,19 +154,19 @@ def test_creating_an_armature_keeps_mode_and_selection() -> None:
             len(bpy.data.armatures),
         )
 
-    before = state()
-    made = create_armature(random_skeleton(np.random.default_rng(1)), "Other")
-    assert state() == (*before[:3], before[3] + 1, before[4] + 1), state()
+    before = read_state()
+    made = create_armature(make_random_skeleton(np.random.default_rng(1)), "Other")
+    assert read_state() == (*before[:3], before[3] + 1, before[4] + 1), read_state()
     bpy.data.armatures.remove(made.data)
-    assert state() == before
+    assert read_state() == before
 
     elsewhere = bpy.data.collections.new("Not in the scene")
     with pytest.raises(RuntimeError):  # an armature out of the scene cannot be built
-        create_armature(random_skeleton(np.random.default_rng(1)), "Other", elsewhere)
+        create_armature(make_random_skeleton(np.random.default_rng(1)), "Other", elsewhere)
 
 
 def test_an_armature_that_does_not_fit_is_refused_with_a_bone_name() -> None:
-    clip = random_clip(0)
+    clip = make_random_clip(0)
     skeleton = clip.skeleton
     obj = create_armature(skeleton, "Given")
 

@@ -14,7 +14,7 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.rig import find_roles
 from motion_matching.scene.rig.armature import create_armature, read_skeleton
-from tests.scene.rigs import awkward_armature, mixamo_armature, rigify_armature
+from tests.scene.rigs import create_awkward_armature, create_mixamo_armature, create_rigify_armature
 
 
 def assert_rests(obj, skeleton):
@@ -36,7 +36,7 @@ def assert_rests(obj, skeleton):
     obj.data.pose_position = "POSE"
 
 
-def refused(obj, *words, **options):
+def check_refused(obj, *words, **options):
     with pytest.raises(RigError) as caught:  # this is no skeleton
         read_skeleton(obj, **options)
     assert all(word in str(caught.value) for word in words), caught.value
@@ -46,7 +46,7 @@ def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them() -> None:
     rng = np.random.default_rng(3)
 
     for _ in range(4):
-        obj = awkward_armature(rng)
+        obj = create_awkward_armature(rng)
         skeleton = read_skeleton(obj)
         assert list(skeleton.names) == [bone.name for bone in obj.data.bones]
         assert len(skeleton.end_sites) == sum(not bone.children for bone in obj.data.bones)
@@ -82,7 +82,7 @@ def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them() -> None:
 def test_import_rotation_and_scale_are_undone_on_hidden_objects_too() -> None:
     scene = bpy.context.scene
 
-    obj = mixamo_armature()
+    obj = create_mixamo_armature()
     assert max(bone.head_local.length for bone in obj.data.bones) > 100  # centimetres
     skeleton = read_skeleton(obj)
     assert_rests(obj, skeleton)
@@ -108,7 +108,7 @@ def test_import_rotation_and_scale_are_undone_on_hidden_objects_too() -> None:
 
 def test_the_deform_bones_of_a_control_rig_are_one_skeleton() -> None:
     person = build_humanoid_skeleton()
-    rig = rigify_armature()
+    rig = create_rigify_armature()
     skeleton = read_skeleton(rig)
     assert set(skeleton.names) == {f"DEF-{name}" for name in person.names}
     assert list(skeleton.parents).count(-1) == 1
@@ -142,26 +142,26 @@ def test_armatures_without_a_skeleton_are_refused() -> None:
     rng = np.random.default_rng(3)
     scene = bpy.context.scene
 
-    obj = awkward_armature(rng)
+    obj = create_awkward_armature(rng)
     obj.scale = (1, 1, 1.1)
-    refused(obj, "Awkward", "apply the scale")
+    check_refused(obj, "Awkward", "apply the scale")
     obj.scale = (-1, 1, 1)
-    refused(obj, "mirrored")
+    check_refused(obj, "mirrored")
     obj.scale = (0, 0, 0)
-    refused(obj, "Awkward", "apply the scale")
+    check_refused(obj, "Awkward", "apply the scale")
     obj.scale = (1, 1, 1)
     parent = bpy.data.objects.new("Parent", None)
     scene.collection.objects.link(parent)
     parent.scale = (1, 2, 1)
     obj.parent = parent
     obj.rotation_euler = (0.5, 0.5, 0.5)
-    refused(obj, "sheared", "parents")
+    check_refused(obj, "sheared", "parents")
     parent.scale = (3, 3, 3)
     read_skeleton(obj)
-    refused(parent, "Parent", "not an armature")
+    check_refused(parent, "Parent", "not an armature")
     empty = bpy.data.objects.new("Empty", bpy.data.armatures.new("Empty"))
     scene.collection.objects.link(empty)
-    refused(empty, "no bones")
+    check_refused(empty, "no bones")
     for bone in obj.data.bones:
         bone.use_deform = False
-    refused(obj, "no bones that deform", bones="deform")
+    check_refused(obj, "no bones that deform", bones="deform")

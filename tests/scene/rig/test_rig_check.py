@@ -18,25 +18,25 @@ from motion_matching.scene.rig import rig_fix
 from motion_matching.scene.rig.rig_check import check_rig
 from tests.scene.rigs import (
     assert_alike,
-    awkward_armature,
-    curves_in,
-    key_at_random,
-    mixamo_armature,
-    path_to,
-    rigify_armature,
+    create_awkward_armature,
+    create_mixamo_armature,
+    create_rigify_armature,
+    get_bone_path,
+    get_curves,
+    insert_random_keys,
 )
 
 
-def animated(rng, obj):
+def create_animated_rig(rng, obj):
     with actions.create_action("Random", obj) as action:
-        key_at_random(rng, obj, action, np.arange(1, 41))
+        insert_random_keys(rng, obj, action, np.arange(1, 41))
     return action
 
 
 def test_roles_of_imported_and_of_control_rigs_are_found():
     for make, prefix, labels in (
-        (mixamo_armature, "mixamorig:", ["Scale Not Applied"]),
-        (rigify_armature, "DEF-", []),
+        (create_mixamo_armature, "mixamorig:", ["Scale Not Applied"]),
+        (create_rigify_armature, "DEF-", []),
     ):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         obj = make()
@@ -58,9 +58,9 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     rng = np.random.default_rng(3)
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    obj = mixamo_armature()
+    obj = create_mixamo_armature()
     obj.location = (1.0, -2.0, 0.3)
-    action = animated(rng, obj)
+    action = create_animated_rig(rng, obj)
     # what no even scale of its values scales is told
     why = rig_fix.find_scale_obstacle(obj)
     assert "modifiers" in why, why
@@ -68,14 +68,16 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
         rig_fix.apply_scale(obj)
     assert obj.name in str(caught.value)
     assert "modifiers" in str(caught.value)
-    for curve in curves_in(action):
+    for curve in get_curves(action):
         for modifier in list(curve.modifiers):
             curve.modifiers.remove(modifier)
     bpy.context.view_layer.update()
     assert rig_fix.find_scale_obstacle(obj) == ""
     [before] = sample(obj, [action])
     muted = [
-        curve for curve in curves_in(action) if curve.mute and curve.data_path.endswith(".location")
+        curve
+        for curve in get_curves(action)
+        if curve.mute and curve.data_path.endswith(".location")
     ]
     for curve in muted:
         curve.mute = False
@@ -106,21 +108,21 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
 def test_other_influences_on_a_rig_are_reported():
     rng = np.random.default_rng(3)
 
-    def fresh():
+    def create_rig():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        obj = mixamo_armature()
+        obj = create_mixamo_armature()
         bpy.context.view_layer.update()
         assert not rig_fix.find_scale_obstacle(obj)
         assert not rig_fix.find_turn_obstacle(obj)
         return obj
 
-    def linked(name):
+    def add_empty(name):
         other = bpy.data.objects.new(name, None)
         bpy.context.collection.objects.link(other)
         return other
 
     # an action that moves the object alone, assigned or on the NLA
-    obj = fresh()
+    obj = create_rig()
     for channel, obstacle in (
         ("scale", rig_fix.find_scale_obstacle),
         ("rotation_euler", rig_fix.find_turn_obstacle),
@@ -139,13 +141,13 @@ def test_other_influences_on_a_rig_are_reported():
         assert not obstacle(obj)
 
     # what is constrained to the armature would change its size
-    obj, prop = fresh(), linked("Prop")
+    obj, prop = create_rig(), add_empty("Prop")
     for kind in ("CHILD_OF", "COPY_TRANSFORMS", "COPY_SCALE", "ARMATURE"):
         held = prop.constraints.new(kind)
         (held.targets.new() if kind == "ARMATURE" else held).target = obj
         assert "'Prop' takes its scale over" in rig_fix.find_scale_obstacle(obj), kind
         prop.constraints.remove(held)
-    other = awkward_armature(rng, 2)
+    other = create_awkward_armature(rng, 2)
     held = other.pose.bones[0].constraints.new("COPY_TRANSFORMS")
     held.target, held.subtarget = obj, obj.pose.bones[0].name
     assert "'Awkward' takes its scale over" in rig_fix.find_scale_obstacle(obj)
@@ -159,9 +161,9 @@ def test_other_influences_on_a_rig_are_reported():
     assert np.abs(np.array(prop.matrix_world) - before).max() < 1e-5
 
     # a constraint of the armature itself places it, whatever its own rotation
-    obj = fresh()
+    obj = create_rig()
     held = obj.constraints.new("COPY_ROTATION")
-    held.target = linked("Prop")
+    held.target = add_empty("Prop")
     assert "'Copy Rotation' places it" in rig_fix.find_turn_obstacle(obj)
     held.mute = True
     assert not rig_fix.find_turn_obstacle(obj)
@@ -170,23 +172,25 @@ def test_other_influences_on_a_rig_are_reported():
 @pytest.mark.skipif(bpy.app.version < (4, 4), reason="actions have slots since Blender 4.4")
 def test_the_keys_of_every_slot_are_scaled():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    obj = mixamo_armature()
+    obj = create_mixamo_armature()
     name = obj.pose.bones[0].name
     action = bpy.data.actions.new("Two")
     layer = action.layers.new("Layer").strips.new(type="KEYFRAME")
     slots = [action.slots.new("OBJECT", slot) for slot in (obj.name, "Other")]
     for number, slot in enumerate(slots):
-        curve = layer.channelbag(slot, ensure=True).fcurves.new(path_to(name, "location"), index=0)
+        curve = layer.channelbag(slot, ensure=True).fcurves.new(
+            get_bone_path(name, "location"), index=0
+        )
         curve.keyframe_points.insert(1, 100.0 * (number + 1))
     obj.animation_data_create().action = action
 
-    def heads():
+    def get_heads():
         for slot in slots:
             obj.animation_data.action_slot = slot
             bpy.context.scene.frame_set(1)
             yield tuple(obj.matrix_world @ obj.pose.bones[name].head)
 
-    before = np.array(list(heads()))
+    before = np.array(list(get_heads()))
     assert np.abs(before[1] - before[0]).max() > 0.5
     rig_fix.apply_scale(obj)
-    assert np.abs(np.array(list(heads())) - before).max() < 1e-4
+    assert np.abs(np.array(list(get_heads())) - before).max() < 1e-4

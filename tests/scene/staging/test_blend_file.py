@@ -18,10 +18,10 @@ from motion_matching.scene.staging.blend_file import build_scene, save_take
 from tests.blender import reset_blender
 from tests.scene.motions import (
     assert_moves_like,
-    evaluated_from_rest,
+    evaluate_motion_from_rest,
     fit_bones,
-    random_clip,
-    random_rotations,
+    make_random_clip,
+    make_random_rotations,
 )
 
 HEAD = """
@@ -46,7 +46,7 @@ FAILS = (
     HEAD
     + """
 folder, fault = Path(sys.argv[1]), sys.argv[2]
-clip = random_clip(1)
+clip = make_random_clip(1)
 target = folder / "take.blend"
 if fault == "full disk":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -70,13 +70,13 @@ else:
 
 
 def save(file):
-    save_take(random_clip(1, fps=29.97), str(file), title='Take "1"')
+    save_take(make_random_clip(1, fps=29.97), str(file), title='Take "1"')
 
 
 def reopen(file):
     bpy.ops.wm.open_mainfile(filepath=str(file))
     scene = bpy.context.scene
-    clip = random_clip(1, fps=29.97)
+    clip = make_random_clip(1, fps=29.97)
     skeleton = compute_standing_rest(clip)
     armature = bpy.data.objects['Take "1"']
     assert abs(scene.render.fps / scene.render.fps_base - 29.97) < 1e-5
@@ -126,7 +126,7 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
         tuple(name.replace("Hips", "Pelvis") for name in person.names)
     )  # not the demo's own
     positions = np.repeat(person.rest_positions[None], 5, axis=0)
-    clip = Clip("body", person, positions, random_rotations(rng, 5, person.bone_count), 30.0)
+    clip = Clip("body", person, positions, make_random_rotations(rng, 5, person.bone_count), 30.0)
     clip.rotations[2] = person.rest_rotations
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = build_scene(clip, "Person")
@@ -156,7 +156,7 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
             "a face looks inwards"
         )
 
-    moved = evaluated_from_rest(armature, person.names, np.arange(1, 6))
+    moved = evaluate_motion_from_rest(armature, person.names, np.arange(1, 6))
     bones = np.array([person.names.index(owner) for owner in owners])
     for frame in range(5):
         bpy.context.scene.frame_set(frame + 1)

@@ -25,16 +25,16 @@ from motion_matching.scene.staging.ground import (
     build_ground,
     collect_visible_triangles,
 )
-from tests.scene.bodies import person
+from tests.scene.bodies import create_person
 
 
-def new_collection(name):
+def add_collection(name):
     made = bpy.data.collections.new(name)
     bpy.context.scene.collection.children.link(made)
     return made
 
 
-def mesh_object(collection, name, points, faces):
+def add_mesh(collection, name, points, faces):
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points, [], faces)
     obj = bpy.data.objects.new(name, mesh)
@@ -42,7 +42,7 @@ def mesh_object(collection, name, points, faces):
     return obj
 
 
-def cube(collection, name, size=(1, 1, 1), place=(0, 0, 0), yaw=0.0):
+def add_cube(collection, name, size=(1, 1, 1), place=(0, 0, 0), yaw=0.0):
     # stands on the height of its place
     points = [
         (x, y, z)
@@ -50,19 +50,19 @@ def cube(collection, name, size=(1, 1, 1), place=(0, 0, 0), yaw=0.0):
         for x, y in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
     ]
     faces = [(3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
-    obj = mesh_object(collection, name, points, faces)
+    obj = add_mesh(collection, name, points, faces)
     obj.location, obj.rotation_euler, obj.scale = place, (0, 0, yaw), size
     return obj
 
 
-def plane(collection, name, half, place=(0, 0, 0), rotation=(0, 0, 0)):
+def add_plane(collection, name, half, place=(0, 0, 0), rotation=(0, 0, 0)):
     points = [(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)]
-    obj = mesh_object(collection, name, points, [(0, 1, 2, 3)])
+    obj = add_mesh(collection, name, points, [(0, 1, 2, 3)])
     obj.location, obj.rotation_euler = place, rotation
     return obj
 
 
-def ground(collection):
+def build_floor_and_walls(collection):
     bpy.context.view_layer.update()
     return build_ground(collect_visible_triangles(collection))
 
@@ -71,25 +71,25 @@ def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path:
     databases.save(demo_database, tmp_path / "walk.npz")
     boxes = [Box((0, -4.5), (40, 1)), Box((3, -2), (1, 6), 0.2), Box((-2.5, -2), (1, 1), 0.7)]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    obstacles = new_collection("Obstacles")
-    plane(obstacles, "Floor", 50)
+    obstacles = add_collection("Obstacles")
+    add_plane(obstacles, "Floor", 50)
     (_wide, _narrow, _small) = boxes
     # one that a modifier makes, one under a parent that is turned and scaled, and one as the
     # instance of a collection
-    array = cube(obstacles, "Array", (2, 1, 2), (-19, -4.5, 0)).modifiers.new("Array", "ARRAY")
+    array = add_cube(obstacles, "Array", (2, 1, 2), (-19, -4.5, 0)).modifiers.new("Array", "ARRAY")
     array.count = 20
     parent = bpy.data.objects.new("Parent", None)
     obstacles.objects.link(parent)
     parent.location, parent.rotation_euler, parent.scale = (3, -2, 0), (0, 0, 0.2), (0.5, 3, 1)
-    cube(obstacles, "Child", (2, 2, 2)).parent = parent
+    add_cube(obstacles, "Child", (2, 2, 2)).parent = parent
     library = bpy.data.collections.new("Library")
-    cube(library, "Small", (1, 1, 1.2))
+    add_cube(library, "Small", (1, 1, 1.2))
     instance = bpy.data.objects.new("Instance", None)
     instance.instance_type, instance.instance_collection = "COLLECTION", library
     instance.location, instance.rotation_euler = (-2.5, -2, 0), (0, 0, 0.7)
     obstacles.objects.link(instance)
 
-    floor, walls = ground(obstacles)
+    floor, walls = build_floor_and_walls(obstacles)
     meshes, solid = Walls(walls, floor), Boxes(boxes)
     rng = np.random.default_rng(1)
     held = 0
@@ -117,25 +117,25 @@ def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path:
 
 def test_slopes_steps_and_bridges_do_not_block() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    ways = new_collection("Ways")
-    plane(ways, "Floor", 20)
+    ways = add_collection("Ways")
+    add_plane(ways, "Floor", 20)
 
-    def blocked(x):
+    def is_blocked(x):
         """Whether somebody who comes along -Y over the place is held."""
         return Walls(walls, floor).slide((x, -5.0), (x, 5.0), 0.3) != (x, 5.0)
 
-    cube(ways, "Step", (1, 1, 0.25), (-10, 0, 0))
-    cube(ways, "Block", (1, 1, 0.5), (-8, 0, 0))
-    cube(ways, "Beam", (1, 1, 0.3), (-6, 0, 1.9))
-    cube(ways, "Low beam", (1, 1, 0.3), (-4, 0, 1.5))
-    plane(ways, "Gentle", 1, (0, 0, 0), (math.radians(40), 0, 0))
-    plane(ways, "Steep", 1, (4, 0, 0), (math.radians(60), 0, 0))
-    cube(ways, "Bridge", (2, 4, 0.2), (8, 0, 2.5))
-    cube(ways, "Slab", (2, 2, 3), (12, 0, -2.8))
-    hidden = cube(ways, "Hidden", (1, 1, 2), (15, 0, 0))
+    add_cube(ways, "Step", (1, 1, 0.25), (-10, 0, 0))
+    add_cube(ways, "Block", (1, 1, 0.5), (-8, 0, 0))
+    add_cube(ways, "Beam", (1, 1, 0.3), (-6, 0, 1.9))
+    add_cube(ways, "Low beam", (1, 1, 0.3), (-4, 0, 1.5))
+    add_plane(ways, "Gentle", 1, (0, 0, 0), (math.radians(40), 0, 0))
+    add_plane(ways, "Steep", 1, (4, 0, 0), (math.radians(60), 0, 0))
+    add_cube(ways, "Bridge", (2, 4, 0.2), (8, 0, 2.5))
+    add_cube(ways, "Slab", (2, 2, 3), (12, 0, -2.8))
+    hidden = add_cube(ways, "Hidden", (1, 1, 2), (15, 0, 0))
     hidden.hide_viewport = True
-    floor, walls = ground(ways)
-    found = {x: blocked(x) for x in (-10, -8, -6, -4, 0, 4, 8, 12, 15)}
+    floor, walls = build_floor_and_walls(ways)
+    found = {x: is_blocked(x) for x in (-10, -8, -6, -4, 0, 4, 8, 12, 15)}
     assert found == {
         -10: False,
         -8: True,
@@ -159,26 +159,26 @@ def test_slopes_steps_and_bridges_do_not_block() -> None:
     assert abs(floor.height(0.3, 0.5) - 0.5 * math.tan(math.radians(40))) < 1e-5
 
     # on a hill the same height above the floor is meant
-    hills = new_collection("Hills")
-    plane(hills, "Hill", 30, (0, 0, 10), (0, math.radians(-10), 0))
-    cube(hills, "Wall", (1, 1, 1.5), (5, 0, 10 + 5 * math.tan(math.radians(10))))
-    cube(hills, "Deep", (1, 1, 1.5), (-5, 0, 0))
-    floor, walls = ground(hills)
-    assert blocked(5.0)
-    assert not blocked(-5.0)
+    hills = add_collection("Hills")
+    add_plane(hills, "Hill", 30, (0, 0, 10), (0, math.radians(-10), 0))
+    add_cube(hills, "Wall", (1, 1, 1.5), (5, 0, 10 + 5 * math.tan(math.radians(10))))
+    add_cube(hills, "Deep", (1, 1, 1.5), (-5, 0, 0))
+    floor, walls = build_floor_and_walls(hills)
+    assert is_blocked(5.0)
+    assert not is_blocked(-5.0)
     assert abs(floor.height(8, 3) - 10 - 8 * math.tan(math.radians(10))) < 1e-4
 
     # nothing but walls, and nobody shown
-    bare = new_collection("Bare")
-    plane(bare, "Screen", 2, (0, 0, 1), (math.pi / 2, 0, 0))
-    floor, walls = ground(bare)
+    bare = add_collection("Bare")
+    add_plane(bare, "Screen", 2, (0, 0, 1), (math.pi / 2, 0, 0))
+    floor, walls = build_floor_and_walls(bare)
     assert len(walls) > 0
-    assert blocked(0.0)
+    assert is_blocked(0.0)
     assert floor.height(0.0, 0.0) == 0.0
-    assert len(collect_visible_triangles(new_collection("Empty"))) == 0
+    assert len(collect_visible_triangles(add_collection("Empty"))) == 0
 
 
-def command(folder):
+def check_command(folder):
     folder = folder
     database, user, out = folder / "walk.npz", folder / "user.blend", folder / "out.blend"
     take, again, saved = folder / "take.bvh", folder / "again.bvh", folder / "saved.json"
@@ -201,21 +201,21 @@ def command(folder):
         return code, errors.getvalue()
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    person("Hero")
-    cube(new_collection("Obstacles"), "Cube", (8, 1, 2), (0, -2.5, 0))
-    new_collection("Nothing")
-    moving = cube(new_collection("Moving"), "Cube", (8, 1, 2), (0, -20, 0))
+    create_person("Hero")
+    add_cube(add_collection("Obstacles"), "Cube", (8, 1, 2), (0, -2.5, 0))
+    add_collection("Nothing")
+    moving = add_cube(add_collection("Moving"), "Cube", (8, 1, 2), (0, -20, 0))
     moving.keyframe_insert("location", frame=1)
     moving.location = (0, -2.5, 0)
     moving.keyframe_insert("location", frame=50)
     bpy.ops.wm.save_as_mainfile(filepath=str(user))
     before = user.read_bytes()
 
-    def furthest(file):
+    def measure_reach(file):
         return -bvh.load(file, scale=0.01).compute_world()[1][:, 0, 1].min()  # the hips, towards -Y
 
     assert run("--onto", user, "-o", out, "--bvh", take) == (0, "")
-    assert furthest(take) > 2.2
+    assert measure_reach(take) > 2.2
     held = (
         "--onto",
         user,
@@ -227,7 +227,7 @@ def command(folder):
         saved,
     )
     assert run(*held, "--bvh", take) == (0, "")
-    assert 1.5 < furthest(take) < 1.8, furthest(take)
+    assert 1.5 < measure_reach(take) < 1.8, measure_reach(take)
     # the performance alone gives the same take: it knows the walls
     with contextlib.redirect_stderr(io.StringIO()):
         assert (
@@ -236,7 +236,7 @@ def command(folder):
         )
     assert again.read_bytes() == take.read_bytes()
 
-    def at(frame):
+    def build_arguments(frame):
         return (
             "--onto",
             user,
@@ -250,15 +250,15 @@ def command(folder):
             take,
         )
 
-    assert run(*at(1)) == (0, "")
-    assert furthest(take) > 2.2
-    assert run(*at(50)) == (0, "")
-    assert furthest(take) < 1.8
+    assert run(*build_arguments(1)) == (0, "")
+    assert measure_reach(take) > 2.2
+    assert run(*build_arguments(50)) == (0, "")
+    assert measure_reach(take) < 1.8
 
     boxes = folder / "boxes.json"
     boxes.write_text('[{"center": [0, -2.5], "size": [8, 1], "height": 1.2}]')
     assert run("--obstacles", boxes, "-o", out, "--bvh", take) == (0, "")
-    assert 1.5 < furthest(take) < 1.8
+    assert 1.5 < measure_reach(take) < 1.8
     bpy.ops.wm.open_mainfile(filepath=str(out))
     corners = np.array([v.co for v in bpy.data.objects["Obstacles"].data.vertices])
     np.testing.assert_allclose(
@@ -290,4 +290,4 @@ def test_the_command_line_makes_takes_among_obstacles(
     folder = tmp_path / "files"
     folder.mkdir()
     databases.save(demo_database, folder / "walk.npz")
-    command(folder)
+    check_command(folder)

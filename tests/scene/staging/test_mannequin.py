@@ -23,7 +23,7 @@ from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.staging import demo
 from motion_matching.scene.staging.blend_file import build_scene
 from motion_matching.scene.staging.mannequin import is_demo_skeleton
-from tests.scene.bodies import walking
+from tests.scene.bodies import make_walk
 from tests.scene.motions import assert_moves_like, fit_bones, to_basis
 
 SKELETON = build_humanoid_skeleton()
@@ -34,13 +34,13 @@ def shape() -> Surface:
     return sculpt_mannequin(SKELETON)
 
 
-def triangles(shape: Surface) -> np.ndarray:
+def make_triangles(shape: Surface) -> np.ndarray:
     return np.concatenate([shape.quads[:, [0, 1, 2]], shape.quads[:, [0, 2, 3]], shape.triangles])
 
 
-def parts(shape: Surface) -> np.ndarray:
+def find_parts(shape: Surface) -> np.ndarray:
     """Which connected part every point (V,) belongs to."""
-    corners = triangles(shape)
+    corners = make_triangles(shape)
     links = coo_array(
         (np.ones(len(corners)), (corners[:, 0], corners[:, 1])), shape=(len(shape.points),) * 2
     )
@@ -50,7 +50,7 @@ def parts(shape: Surface) -> np.ndarray:
     return connected_components(links, directed=False)[1]
 
 
-def facing(shape: Surface) -> np.ndarray:
+def compute_area_vectors(shape: Surface) -> np.ndarray:
     """Area vectors (F, 3) of the faces, quads before triangles."""
     quads = shape.points[shape.quads]
     corners = shape.points[shape.triangles]
@@ -62,14 +62,14 @@ def facing(shape: Surface) -> np.ndarray:
     )
 
 
-def bones_of_faces(shape: Surface) -> np.ndarray:
+def find_bones_of_faces(shape: Surface) -> np.ndarray:
     """Names (F,) of the bones that move the faces' first points most."""
     first = np.concatenate([shape.quads[:, 0], shape.triangles[:, 0]])
     return np.array(SKELETON.names)[np.argmax(shape.weights[first], axis=1)]
 
 
-def share_of_accent(shape: Surface, faces: np.ndarray) -> float:
-    area = np.linalg.norm(facing(shape), axis=-1)
+def measure_accent(shape: Surface, faces: np.ndarray) -> float:
+    area = np.linalg.norm(compute_area_vectors(shape), axis=-1)
     return float(np.sum(area[faces & shape.accent]) / np.sum(area[faces]))
 
 
@@ -96,12 +96,12 @@ def test_every_part_is_closed_and_faces_outward(shape: Surface) -> None:
     back = edges[:, 1] * len(shape.points) + edges[:, 0]
     assert len(np.unique(there)) == len(there)  # each edge once in each direction
     np.testing.assert_array_equal(np.sort(there), np.sort(back))
-    corners, labels = triangles(shape), parts(shape)
+    corners, labels = make_triangles(shape), find_parts(shape)
     a, b, c = (shape.points[corners[:, corner]] for corner in range(3))
     volumes = np.bincount(labels[corners[:, 0]], np.sum(a * np.cross(b, c), axis=-1) / 6.0)
     assert np.all(volumes > 0.0)
     assert 0.05 < volumes.sum() < 0.09  # of a slender person, in cubic metres
-    assert np.min(np.linalg.norm(facing(shape), axis=-1)) > 1e-9
+    assert np.min(np.linalg.norm(compute_area_vectors(shape), axis=-1)) > 1e-9
 
 
 def test_left_mirrors_right_in_shape_and_weights(shape: Surface) -> None:
@@ -118,7 +118,7 @@ def test_left_mirrors_right_in_shape_and_weights(shape: Surface) -> None:
 
 @pytest.mark.parametrize("size", [1.0, 0.6])
 def test_it_stands_on_the_ground_as_tall_as_its_skeleton(size: float) -> None:
-    scaled = resized(size)
+    scaled = scale_skeleton(size)
     assert is_demo_skeleton(scaled)
     points, weights = sculpt_mannequin(scaled).points, sculpt_mannequin(scaled).weights
     for side in ("Left", "Right"):
@@ -133,19 +133,19 @@ def test_it_stands_on_the_ground_as_tall_as_its_skeleton(size: float) -> None:
 
 
 def test_left_and_right_and_front_and_back_differ(shape: Surface) -> None:
-    bones, area = bones_of_faces(shape), facing(shape)
+    bones, area = find_bones_of_faces(shape), compute_area_vectors(shape)
     for limb in ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot"):
-        assert share_of_accent(shape, bones == f"Left{limb}") > 0.6, limb
-        assert share_of_accent(shape, bones == f"Right{limb}") < 0.4, limb
+        assert measure_accent(shape, bones == f"Left{limb}") > 0.6, limb
+        assert measure_accent(shape, bones == f"Right{limb}") < 0.4, limb
     ahead = -area[:, 1] / np.linalg.norm(area, axis=-1)
     first = np.concatenate([shape.quads[:, 0], shape.triangles[:, 0]])
     for bone, low, high in (("Head", 1.6, 1.75), ("UpperChest", 1.3, 1.45)):  # without the neck
         piece = (bones == bone) & (low < shape.points[first, 2]) & (shape.points[first, 2] < high)
-        assert share_of_accent(shape, piece & (ahead > 0.8)) > 0.3, bone
-        assert share_of_accent(shape, piece & (ahead < -0.5)) == 0.0, bone
+        assert measure_accent(shape, piece & (ahead > 0.8)) > 0.3, bone
+        assert measure_accent(shape, piece & (ahead < -0.5)) == 0.0, bone
 
 
-def resized(size: float) -> Skeleton:
+def scale_skeleton(size: float) -> Skeleton:
     positions = (size * SKELETON.rest_positions).astype(np.float32)
     ends = tuple((bone, tuple(size * x for x in tip)) for bone, tip in SKELETON.end_sites)
     return Skeleton(SKELETON.names, SKELETON.parents, positions, SKELETON.rest_rotations, ends)
@@ -153,7 +153,7 @@ def resized(size: float) -> Skeleton:
 
 def test_it_fits_only_the_demo_skeleton() -> None:
     assert not is_demo_skeleton(SKELETON.with_names(("Pelvis", *SKELETON.names[1:])))
-    long_arms = resized(1.0)
+    long_arms = scale_skeleton(1.0)
     long_arms.rest_positions[SKELETON.index("LeftForeArm"), 0] += 0.05
     assert not is_demo_skeleton(long_arms)
 
@@ -161,13 +161,13 @@ def test_it_fits_only_the_demo_skeleton() -> None:
 skeleton = build_humanoid_skeleton()
 
 
-def evaluated(armature):
+def evaluate_body(armature):
     bpy.context.view_layer.update()
     body = armature.children[0].evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array([vertex.co for vertex in body.data.vertices])
 
 
-def weights(body):
+def read_weights(body):
     result = np.zeros((len(body.data.vertices), skeleton.bone_count))
     for vertex in body.data.vertices:
         for entry in vertex.groups:
@@ -188,12 +188,12 @@ def turn(armature, bone, axis, degrees):
         armature.pose.bones[name].rotation_quaternion = rotation
 
 
-def corners(mesh):
+def list_corners(mesh):
     mesh.calc_loop_triangles()
     return np.array([triangle.vertices for triangle in mesh.loop_triangles])
 
 
-def volume(points, faces):
+def compute_volume(points, faces):
     a, b, c = (points[faces[:, corner]] for corner in range(3))
     return np.sum(a * np.cross(b, c)) / 6.0
 
@@ -208,8 +208,8 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
     scene = bpy.context.scene
 
     armature = demo.add_performer(scene)
-    body, rest = armature.children[0], evaluated(armature)
-    owners, faces = weights(body), corners(body.data)
+    body, rest = armature.children[0], evaluate_body(armature)
+    owners, faces = read_weights(body), list_corners(body.data)
     for above, bone, axis, degrees in (
         ("LeftUpLeg", "LeftLeg", "X", 90),
         ("RightUpLeg", "RightLeg", "X", 120),
@@ -220,7 +220,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         ("LeftFoot", "LeftToe", "X", -40),
     ):
         turn(armature, bone, axis, degrees)
-        bent = evaluated(armature)
+        bent = evaluate_body(armature)
         first, second = skeleton.index(above), skeleton.index(bone)
         both = (owners[:, first] > 0.01) & (owners[:, second] > 0.01)
         assert np.count_nonzero(both) > 20, bone
@@ -237,15 +237,15 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         slab = rest.copy()
         middle = joints[bone][axis_of_limb]
         slab[:, axis_of_limb] = np.clip(slab[:, axis_of_limb], middle - 0.06, middle + 0.06)
-        around = volume(slab, chosen)
+        around = compute_volume(slab, chosen)
         assert around > 0.0
-        loss = abs(volume(bent, chosen) - volume(rest, chosen)) / around
+        loss = abs(compute_volume(bent, chosen) - compute_volume(rest, chosen)) / around
         assert loss < 0.15, (bone, loss)
         turn(armature, bone, axis, 0)
 
     # a shin that is bent far goes into the thigh's back, but nowhere out at its front
     turn(armature, "LeftLeg", "X", 120)
-    bent = evaluated(armature)
+    bent = evaluate_body(armature)
     shin = owners[:, skeleton.index("LeftLeg")] > 0.99
     height = joints["LeftLeg"][2] + 0.06
     front = rest[
@@ -262,7 +262,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         ("LeftUpLeg", "X", -100),
     ):
         turn(armature, bone, axis, degrees)
-        bent = evaluated(armature)
+        bent = evaluate_body(armature)
         chain = [
             skeleton.index(bone),
             *(
@@ -375,7 +375,7 @@ def test_demo_clips_become_actions_with_the_same_motion() -> None:
 
 @pytest.mark.usefixtures("joints")
 def test_a_demo_take_keeps_the_mannequins_soles_on_the_ground() -> None:
-    clip = walking()  # with a simulation bone
+    clip = make_walk()  # with a simulation bone
     armature = build_scene(clip, "Walk")
     [body] = armature.children
     assert [slot.material.name for slot in body.material_slots] == ["Mannequin", "Mannequin Accent"]
@@ -385,7 +385,7 @@ def test_a_demo_take_keeps_the_mannequins_soles_on_the_ground() -> None:
     lowest = []
     for frame in range(1, clip.frame_count + 1):
         scene.frame_set(frame)
-        found = evaluated(armature)
+        found = evaluate_body(armature)
         lowest.append(found[:, 2].min())
     assert np.min(lowest) > -0.02, lowest
     assert np.median(np.abs(lowest)) < 0.01, lowest  # its soles walk on the ground

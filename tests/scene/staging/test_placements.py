@@ -12,7 +12,7 @@ from motion_matching.scene.blender.handle import Handle
 from motion_matching.scene.staging.placements import read_curve_path, read_object_placement
 
 
-def curve(scene, kind, points, cyclic=False, radii=None):
+def create_curve(scene, kind, points, cyclic=False, radii=None):
     data = bpy.data.curves.new("Way", "CURVE")
     data.dimensions = "3D"
     spline = data.splines.new(kind)
@@ -35,7 +35,7 @@ def curve(scene, kind, points, cyclic=False, radii=None):
     return obj
 
 
-def drawn(obj):
+def read_drawn_points(obj):
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     return np.array([obj.matrix_world @ v.co for v in mesh.vertices])[:, :2]
 
@@ -46,7 +46,7 @@ def test_curves_are_sampled_as_blender_draws_them() -> None:
     corners = [(0, 0, 0), (2, 1, 0.5), (3, 4, 0), (-1, 5, 0)]
     for kind in ("BEZIER", "POLY", "NURBS"):
         for cyclic in (False, True):
-            obj = curve(scene, kind, corners, cyclic)
+            obj = create_curve(scene, kind, corners, cyclic)
             if kind == "NURBS":
                 obj.data.splines[0].use_endpoint_u = True
             obj.data.resolution_u = 48
@@ -54,7 +54,7 @@ def test_curves_are_sampled_as_blender_draws_them() -> None:
             bpy.context.view_layer.update()
             path = read_curve_path(obj)
             assert path.cyclic == cyclic
-            line = drawn(obj)
+            line = read_drawn_points(obj)
             # each point is on the line that Blender draws, and the line is covered
             apart = np.linalg.norm(path.points[:, None] - line[None], axis=2)
             dense = 0.15 if kind != "POLY" else 1e-5
@@ -68,7 +68,7 @@ def test_curves_are_sampled_as_blender_draws_them() -> None:
             np.testing.assert_allclose(again.points, path.points, atol=1e-6)
             assert before == (len(bpy.data.objects), len(bpy.data.curves), len(bpy.data.meshes))
 
-    path = read_curve_path(curve(scene, "BEZIER", corners, radii=[1.0, 0.5, 0.5, 2.0]))
+    path = read_curve_path(create_curve(scene, "BEZIER", corners, radii=[1.0, 0.5, 0.5, 2.0]))
     assert abs(path.radii[0] - 1.0) < 1e-6
     assert abs(path.radii[-1] - 2.0) < 1e-6
     assert abs(path.radii.min() - 0.5) < 1e-6

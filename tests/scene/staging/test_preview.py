@@ -33,30 +33,10 @@ import resource
 import signal
 import sys
 from pathlib import Path
-import numpy as np
-import bpy
-from bpy_extras.object_utils import world_to_camera_view
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.scene.staging import preview, render
 
 take, target = pickle.loads(Path(sys.argv[1]).read_bytes()), Path(sys.argv[2])
-
-def assert_inside(obj, margin=0.0):
-    scene = bpy.context.scene
-    obj = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    for vertex in obj.data.vertices:
-        x, y, depth = world_to_camera_view(scene, scene.camera, obj.matrix_world @ vertex.co)
-        assert 0 <= x <= 1 and margin <= y <= 1 and depth > 0, (obj.name, x, y, depth)
-
-def share(image, colour, colourful=0.3):
-    # the part of the pixels that have the hue of the colour and are at least so colourful
-    def hue(rgb):
-        r, g, b = np.moveaxis(np.asarray(rgb, dtype=float), -1, 0)
-        return np.arctan2(np.sqrt(3) * (g - b), 2 * r - g - b), np.max(rgb, -1) - np.min(rgb, -1)
-    shown = np.array(image.pixels).reshape(-1, 4)[:, :3]
-    found, strength = hue(shown)
-    [wanted], _ = hue(np.array([colour]) ** (1 / 2.2))
-    return np.mean((np.abs(np.angle(np.exp(1j * (found - wanted)))) < 0.15) & (strength > colourful))
 """
 
 FAILS = (
@@ -77,7 +57,7 @@ else:
 )
 
 
-def pickled_take(database: databases.Database, seconds: float, folder: Path) -> Path:
+def pickle_take(database: databases.Database, seconds: float, folder: Path) -> Path:
     settings = takes.make_default_settings(database)
     wanted = takes.prepare_performance(
         database, settings, "square", gait="walk", seconds=seconds, seed=0
@@ -97,15 +77,15 @@ def assert_inside(obj, margin=0.0):
         assert depth > 0, (obj.name, x, y, depth)
 
 
-def share(image, colour, colourful=0.3):
+def measure_share(image, colour, colourful=0.3):
     # the part of the pixels that have the hue of the colour and are at least so colourful
-    def hue(rgb):
+    def compute_hue(rgb):
         r, g, b = np.moveaxis(np.asarray(rgb, dtype=float), -1, 0)
         return np.arctan2(np.sqrt(3) * (g - b), 2 * r - g - b), np.max(rgb, -1) - np.min(rgb, -1)
 
     shown = np.array(image.pixels).reshape(-1, 4)[:, :3]
-    found, strength = hue(shown)
-    [wanted], _ = hue(np.array([colour]) ** (1 / 2.2))
+    found, strength = compute_hue(shown)
+    [wanted], _ = compute_hue(np.array([colour]) ** (1 / 2.2))
     return np.mean(
         (np.abs(np.angle(np.exp(1j * (found - wanted)))) < 0.15) & (strength > colourful)
     )
@@ -114,7 +94,7 @@ def share(image, colour, colourful=0.3):
 @pytest.fixture(scope="module")
 def take_file(demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A take of five seconds, with a turn."""
-    return pickled_take(demo_database, 5.0, tmp_path_factory.mktemp("take"))
+    return pickle_take(demo_database, 5.0, tmp_path_factory.mktemp("take"))
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +102,7 @@ def short_take_file(
     demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A take of two seconds."""
-    return pickled_take(demo_database, 2.0, tmp_path_factory.mktemp("take"))
+    return pickle_take(demo_database, 2.0, tmp_path_factory.mktemp("take"))
 
 
 @pytest.fixture
@@ -134,14 +114,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "made"
 
 
-def nothing_but(folder: Path, *names: str) -> bool:
+def holds_only(folder: Path, *names: str) -> bool:
     return (
         sorted(os.listdir(folder)) == sorted(names)
         and os.listdir(folder.parent / "temporary") == []
     )
 
 
-def picture(take, target):
+def check_picture(take, target):
     take = pickle.loads(take.read_bytes())
 
     progress = []
@@ -159,16 +139,16 @@ def picture(take, target):
     assert body.hide_render
     image = bpy.data.images.load(str(target))
     assert tuple(image.size) == (320, 240)
-    assert share(image, preview.DESIRED) > 0.002
-    assert share(image, preview.ACTUAL) > 0.002
+    assert measure_share(image, preview.DESIRED) > 0.002
+    assert measure_share(image, preview.ACTUAL) > 0.002
     print(engine)
 
 
 def test_a_picture_shows_both_paths_and_all_of_the_character(take_file: Path, folder: Path) -> None:
     for name in ("take.png", "a # and 100%.PNG"):  # Blender reads # as a frame's number
         reset_blender()
-        picture(take_file, folder / name)
-    assert nothing_but(folder, "take.png", "a # and 100%.PNG")
+        check_picture(take_file, folder / name)
+    assert holds_only(folder, "take.png", "a # and 100%.PNG")
 
 
 def test_a_film_follows_the_character(short_take_file: Path, folder: Path) -> None:
@@ -185,8 +165,8 @@ def test_a_film_follows_the_character(short_take_file: Path, folder: Path) -> No
     assert film.frame_duration == take.frame_count
     assert abs(film.fps - take.fps) < 0.01, film.fps
     image = bpy.data.images.load(str(target))
-    assert share(image, preview.DESIRED) > 0.002
-    assert share(image, preview.ACTUAL, 0.15) > 0.0005
+    assert measure_share(image, preview.DESIRED) > 0.002
+    assert measure_share(image, preview.ACTUAL, 0.15) > 0.0005
     body = bpy.data.objects[f"{take.name} body"]
     dots = [obj for obj in bpy.data.objects if obj.name.endswith("s ahead")]
     for frame in range(0, take.frame_count, 7):
@@ -206,10 +186,10 @@ def test_a_film_follows_the_character(short_take_file: Path, folder: Path) -> No
             for tick in ticks
         ]
         np.testing.assert_allclose(places[:, :2], expected, atol=1e-4)
-    assert nothing_but(folder, "take.mp4")
+    assert holds_only(folder, "take.mp4")
 
 
-def without_egl(monkeypatch, take, target):
+def check_picture_without_egl(monkeypatch, take, target):
     take = pickle.loads(take.read_bytes())
 
     monkeypatch.setenv(
@@ -223,11 +203,11 @@ def without_egl(monkeypatch, take, target):
     for engines in (("NO_SUCH_ENGINE", render.CYCLES), (render.CYCLES,)):
         assert preview.save_preview(take, target, (320, 240), engines=engines) == render.CYCLES
     image = bpy.data.images.load(str(target))
-    assert share(image, preview.DESIRED) > 0.002
-    assert share(image, preview.ACTUAL) > 0.002
+    assert measure_share(image, preview.DESIRED) > 0.002
+    assert measure_share(image, preview.ACTUAL) > 0.002
 
 
-def film_without_egl(take, target):
+def check_film_without_egl(take, target):
     take = pickle.loads(take.read_bytes())
 
     assert preview.save_preview(take, target, (96, 64), engines=(render.CYCLES,)) == render.CYCLES
@@ -240,16 +220,16 @@ def test_without_graphics_cycles_renders(
     folder: Path,
     monkeypatch,
 ) -> None:
-    without_egl(monkeypatch, take_file, folder / "take.png")
+    check_picture_without_egl(monkeypatch, take_file, folder / "take.png")
     reset_blender()
-    film_without_egl(short_take_file, folder / "take.mp4")
-    assert nothing_but(folder, "take.mp4", "take.png")
+    check_film_without_egl(short_take_file, folder / "take.mp4")
+    assert holds_only(folder, "take.mp4", "take.png")
 
 
 def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Path) -> None:
     take = pickle.loads(take_file.read_bytes())
 
-    def apart(character, frames):
+    def measure_distances(character, frames):
         places = character[frames, :2]
         return np.linalg.norm(places[:, None] - places, axis=-1)[~np.eye(len(frames), dtype=bool)]
 
@@ -258,11 +238,11 @@ def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Pa
     frames = preview.choose_ghost_frames(ahead, 1.0)
     assert frames[-1] == 299
     assert len(frames) == 6
-    assert apart(ahead, frames).min() >= 1.0
+    assert measure_distances(ahead, frames).min() >= 1.0
     there_and_back = np.concatenate([ahead, ahead[::-1] + np.array([0, 0, np.pi])])
     frames = preview.choose_ghost_frames(there_and_back, 1.0)
     assert 9 <= len(frames) <= 13
-    assert apart(there_and_back, frames).min() > 0.3
+    assert measure_distances(there_and_back, frames).min() > 0.3
     assert np.sum(frames < 300) >= 4
     assert np.sum(frames >= 300) >= 4
     long = np.concatenate([60 * ahead, 60 * ahead + [5, 0, 0]])
@@ -285,7 +265,7 @@ def test_failed_renders_are_reported_and_keep_the_old_file(
     target.chmod(0o444)
     run_in_blender(FAILS, short_take_file, target, "read-only")
     assert target.read_text() == "an older one"
-    assert nothing_but(folder, target.name)
+    assert holds_only(folder, target.name)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +304,7 @@ def test_invalid_options_are_reported_in_a_sentence(
     text = capsys.readouterr().err
     assert text.count("\n") == 1
     assert [word for word in words if word not in text] == [], text
-    assert nothing_but(folder, "in_the_way.png", "old.png")
+    assert holds_only(folder, "in_the_way.png", "old.png")
 
 
 def test_ctrl_c_ends_a_film_and_leaves_nothing(
@@ -358,4 +338,4 @@ def test_ctrl_c_ends_a_film_and_leaves_nothing(
         assert "cancelled" in running.stderr.read()
     with pytest.raises(ProcessLookupError):
         os.killpg(running.pid, 0)  # nobody is left of them
-    assert nothing_but(folder, "walk.npz")
+    assert holds_only(folder, "walk.npz")

@@ -13,10 +13,10 @@ from motion_matching.cli import main
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.motion import bvh
-from tests.scene.bodies import person, stand
+from tests.scene.bodies import create_person, place_armature
 
 
-def onto(folder):
+def check_command(folder):
     folder = folder
     database, user = folder / "walk.npz", folder / "user.blend"
 
@@ -26,7 +26,7 @@ def onto(folder):
             code = main(["take", str(database), "--seconds", "3", "--quiet", *map(str, arguments)])
         return code, errors.getvalue()
 
-    def heads(obj, names, frames):
+    def read_heads(obj, names, frames):
         result = []
         for frame in frames:
             bpy.context.scene.frame_set(int(frame))
@@ -39,11 +39,11 @@ def onto(folder):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start = 30, 11
-    obj = person("Hero", root=True)
-    stand(obj, y_up=True, scale=0.01, turn=1.0, location=(3, 2, 0))
+    obj = create_person("Hero", root=True)
+    place_armature(obj, y_up=True, scale=0.01, turn=1.0, location=(3, 2, 0))
     mine = bpy.data.actions.new("Mine")
     obj.animation_data_create().action = mine
-    person("Other").pose.bones["Hips"].rotation_mode = "XYZ"
+    create_person("Other").pose.bones["Hips"].rotation_mode = "XYZ"
     bpy.ops.wm.save_as_mainfile(filepath=str(user))
     before = user.read_bytes()
 
@@ -61,7 +61,7 @@ def onto(folder):
     assert (scene.render.fps, scene.frame_start, action.frame_range[0]) == (30, 11, 11)
     frames = 11 + np.arange(clip.frame_count)
     np.testing.assert_allclose(
-        heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
+        read_heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
     )
     assert np.allclose(obj.matrix_world.translation, (3, 2, 0))
 
@@ -70,7 +70,7 @@ def onto(folder):
     bpy.ops.wm.open_mainfile(filepath=str(out))
     strip = bpy.data.objects["Other"].animation_data.nla_tracks["Take"].strips[0]
     assert (strip.frame_start, strip.action.name) == (-20, "figure_eight walk")
-    found = heads(bpy.data.objects["Other"], clip.skeleton.names, frames - 31)
+    found = read_heads(bpy.data.objects["Other"], clip.skeleton.names, frames - 31)
     assert 1e-4 < np.linalg.norm(found - clip.compute_world()[1], axis=-1).max() < 0.0055
 
     # a file that the program made itself, whose armature rests otherwise than the clips
@@ -84,7 +84,7 @@ def onto(folder):
         [obj] = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
         frames = 1 + np.arange(clip.frame_count)
         np.testing.assert_allclose(
-            heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
+            read_heads(obj, clip.skeleton.names, frames), clip.compute_world()[1], atol=1e-3
         )
 
     there = sorted(folder.iterdir()), out.read_bytes()
@@ -133,4 +133,4 @@ def test_a_take_goes_onto_an_armature_in_a_file(demo_database: Database, tmp_pat
     folder = tmp_path / "files"
     folder.mkdir()
     databases.save(demo_database, folder / "walk.npz")
-    onto(folder)
+    check_command(folder)

@@ -14,7 +14,7 @@ from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
 from tests.scene.keys import read_channels
-from tests.scene.motions import assert_moves_like, random_clip
+from tests.scene.motions import assert_moves_like, make_random_clip
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +26,14 @@ def scene():
 
 def test_evaluated_action_equals_clip_with_six_channels_per_bone() -> None:
     for seed in range(3):
-        clip = random_clip(seed)
+        clip = make_random_clip(seed)
         obj = create_armature(clip.skeleton, "Any")
         bake(clip, obj, name="Any", frame_start=-3)
         assert_moves_like(obj, clip, clip.skeleton, -3 + np.arange(clip.frame_count))
 
 
 def test_evaluated_action_equals_clip_on_another_rest_pose() -> None:
-    clip = random_clip(4)
+    clip = make_random_clip(4)
     skeleton = compute_standing_rest(clip)
     obj = create_armature(skeleton, "Standing")
     bake(replace(clip, skeleton=skeleton), obj, name="Standing")
@@ -41,7 +41,7 @@ def test_evaluated_action_equals_clip_on_another_rest_pose() -> None:
 
 
 def test_evaluated_action_equals_clip_at_another_frame_rate(scene) -> None:
-    clip = random_clip(5, fps=50.0)
+    clip = make_random_clip(5, fps=50.0)
     obj = create_armature(clip.skeleton, "Any")
     scene.render.fps, scene.render.fps_base = 24, 1.001
     action = bake(clip, obj, name="Any", frame_start=10)
@@ -59,7 +59,7 @@ def test_evaluated_action_equals_clip_at_another_frame_rate(scene) -> None:
 
 
 def test_only_moving_or_offset_channels_get_keys() -> None:
-    clip = random_clip(6, moving=(0, 3))
+    clip = make_random_clip(6, moving=(0, 3))
     positions = clip.positions.copy()
     positions[:, 7] += [0.0, 0.0, 0.5]  # never moves, but is not where it rests
     clip = replace(clip, positions=positions)
@@ -98,7 +98,7 @@ def test_only_moving_or_offset_channels_get_keys() -> None:
 
 
 def test_a_bake_keeps_actions_frame_mode_and_selection(tmp_path, scene) -> None:
-    first, second = random_clip(7), random_clip(8)
+    first, second = make_random_clip(7), make_random_clip(8)
     obj = create_armature(first.skeleton, "Any")
     mine = bake(first, obj, name="Mine")
     before = read_channels(mine)
@@ -126,10 +126,10 @@ def test_a_bake_keeps_actions_frame_mode_and_selection(tmp_path, scene) -> None:
 
 
 def test_a_failed_bake_leaves_nothing(monkeypatch) -> None:
-    clip = random_clip(9)
+    clip = make_random_clip(9)
     obj = create_armature(clip.skeleton, "Any")
 
-    def failing_block():
+    def break_block():
         try:
             with actions.create_action("Broken", obj) as action:
                 actions.write_channel(action, "location", np.arange(3), np.zeros((3, 3)), "Object")
@@ -137,12 +137,12 @@ def test_a_failed_bake_leaves_nothing(monkeypatch) -> None:
         except KeyboardInterrupt:
             pass
 
-    failing_block()
+    break_block()
     assert obj.animation_data is None
     assert not bpy.data.actions
     mine = bake(clip, obj, name="Mine")
     slot = obj.animation_data.action_slot if bpy.app.version >= (4, 4, 0) else None
-    failing_block()
+    break_block()
     assert obj.animation_data.action == mine
     assert list(bpy.data.actions) == [mine]
     if slot:
@@ -150,13 +150,13 @@ def test_a_failed_bake_leaves_nothing(monkeypatch) -> None:
 
     write, calls = actions.write_channel, []
 
-    def failing(*arguments):
+    def fail(*arguments):
         calls.append(arguments)
         if len(calls) == 20:
             raise MemoryError
         write(*arguments)
 
-    monkeypatch.setattr(actions, "write_channel", failing)
+    monkeypatch.setattr(actions, "write_channel", fail)
     with contextlib.suppress(MemoryError):
         bake(clip, obj, name="Broken")
     assert len(calls) == 20

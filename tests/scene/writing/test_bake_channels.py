@@ -20,21 +20,28 @@ from motion_matching.scene.blender.rotation_modes import from_mode, get_rotation
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
-from tests.scene.bodies import evaluated, expected, person, rests_of, stand, walking
+from tests.scene.bodies import (
+    compute_expected_bones,
+    create_person,
+    evaluate_bones,
+    get_rest_matrices,
+    make_walk,
+    place_armature,
+)
 from tests.scene.keys import read_channels
-from tests.scene.motions import assert_moves_like, random_clip
+from tests.scene.motions import assert_moves_like, make_random_clip
 
 MODES = ("QUATERNION", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE")
 SLOTS = bpy.app.version >= (4, 4, 0)
 
 
-def rotation_keys(action, bone, mode):
+def read_rotation_keys(action, bone, mode):
     channels = read_channels(action)
     path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{get_rotation_property(mode)}'
     return np.stack([channels[path, i][:, 1] for i in range(4 if mode in MODES[::7] else 3)])
 
 
-def keys_of(action):
+def read_keys(action):
     return {key: value.tobytes() for key, value in read_channels(action).items()}
 
 
@@ -47,7 +54,7 @@ def scene():
 
 def test_any_pose_is_exact_in_every_rotation_mode() -> None:
     for seed, mode in enumerate(MODES):  # any poses at all
-        clip = random_clip(seed)
+        clip = make_random_clip(seed)
         obj = create_armature(clip.skeleton, "Any")
         for bone in obj.pose.bones:
             bone.rotation_mode = mode
@@ -99,8 +106,8 @@ def test_angle_curves_do_not_flip() -> None:
 
 
 def test_locked_channels_get_no_keys(scene) -> None:
-    take = walking()
-    obj = person()
+    take = make_walk()
+    obj = create_person()
     pose = obj.pose.bones
     for bone in pose:
         bone.lock_location = (True, True, True)
@@ -125,7 +132,7 @@ def test_locked_channels_get_no_keys(scene) -> None:
 
 
 def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
-    def heads_and_tails(obj, frames):
+    def read_heads_and_tails(obj, frames):
         result = []
         for frame in frames:
             scene.frame_set(int(frame))
@@ -142,9 +149,9 @@ def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
     def check(clip, obj, distance, **options):
         frames = 1 + np.arange(clip.frame_count)
         full = bake(clip, obj, name="Full", **options)
-        want = heads_and_tails(obj, frames)
+        want = read_heads_and_tails(obj, frames)
         few = bake(clip, obj, name="Few", fewer_keys=distance, **options)
-        off = np.linalg.norm(heads_and_tails(obj, frames) - want, axis=-1).max()
+        off = np.linalg.norm(read_heads_and_tails(obj, frames) - want, axis=-1).max()
         assert off <= distance * 1.001 + 1e-5, (off, distance)
         count = [sum(map(len, read_channels(action).values())) for action in (full, few)]
         few_keys = read_channels(few)
@@ -152,12 +159,12 @@ def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
         assert all(keys[0, 0] == 1 and keys[-1, 0] in (1, frames[-1]) for keys in few_keys.values())
         return off / distance, count[1] / count[0]
 
-    take = walking(90)
+    take = make_walk(90)
     for options in ({}, {"root": RootTarget.HIPS}, {"root": RootTarget.IN_PLACE}):
         shares = []
         for distance in (0.001, 0.005, 0.02):
-            obj = person()
-            stand(obj, y_up=True, scale=0.01, turn=2.0, location=(5, 5, 0))
+            obj = create_person()
+            place_armature(obj, y_up=True, scale=0.01, turn=2.0, location=(5, 5, 0))
             used, share = check(take, obj, distance, **options)
             shares.append(share)
             assert used > 0.3, (used, distance)  # it makes use of what it may
@@ -165,7 +172,7 @@ def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
         assert shares[1] < 0.7, shares
         assert shares[2] < 0.4, shares
     for seed, mode in enumerate(MODES):  # the worst case keeps its promise too
-        clip = resample(random_clip(seed, frames=6), 240.0)
+        clip = resample(make_random_clip(seed, frames=6), 240.0)
         scene.render.fps = 240
         obj = create_armature(clip.skeleton, "Any")
         for bone in obj.pose.bones:
@@ -176,26 +183,26 @@ def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
         positions=np.repeat(take.positions[:1], 9, axis=0),
         rotations=np.repeat(take.rotations[:1], 9, axis=0),
     )
-    action = bake(still, person(), name="Still", fewer_keys=0.001)
+    action = bake(still, create_person(), name="Still", fewer_keys=0.001)
     assert all(len(keys) == 1 for keys in read_channels(action).values())
     for count in (1, 2):
-        bake(take.crop(0, count), person(), name="Short", fewer_keys=0.001)
+        bake(take.crop(0, count), create_person(), name="Short", fewer_keys=0.001)
 
 
 def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
-    take = walking()
+    take = make_walk()
     names = take.skeleton.names[1:]
     frames = 20 + np.arange(take.frame_count)
-    obj = person()
-    stand(obj, y_up=True, scale=0.01)
-    rests = rests_of(obj, names)
+    obj = create_person()
+    place_armature(obj, y_up=True, scale=0.01)
+    rests = get_rest_matrices(obj, names)
     before = bake(
         replace(take, rotations=take.rotations[::-1].copy()),
         obj,
         name="Before",
         root=RootTarget.HIPS,
     )
-    keys = keys_of(before)
+    keys = read_keys(before)
     data = obj.animation_data
 
     low = data.nla_tracks.new()  # a track below moves what the take leaves at rest
@@ -227,11 +234,13 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     assert not data.use_tweak_mode
     assert data.action is None
     assert before.use_fake_user
-    assert keys_of(before) == keys
+    assert read_keys(before) == keys
     if SLOTS:
         assert strip.action_slot == action.slots[0]
         assert action.slots[0].name_display == "Slot"
-    np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
+    np.testing.assert_allclose(
+        evaluate_bones(obj, names, frames), compute_expected_bones(take, rests), atol=1e-4
+    )
 
     # the active action goes on being played where that is asked for
     actions.set_action(data, before, before.slots[0] if SLOTS else None)
@@ -239,7 +248,9 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     assert data.action == before
     assert data.nla_tracks[-1].name == "Other"
     data.action = None
-    np.testing.assert_allclose(evaluated(obj, names, frames), expected(take, rests), atol=1e-4)
+    np.testing.assert_allclose(
+        evaluate_bones(obj, names, frames), compute_expected_bones(take, rests), atol=1e-4
+    )
 
     # an error leaves neither track nor action, and the active action as it was
     actions.set_action(data, before, before.slots[0] if SLOTS else None)
@@ -251,11 +262,11 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
         pass
     put = actions._put_on_track
 
-    def failing(*arguments):
+    def fail(*arguments):
         put(*arguments)
         raise MemoryError
 
-    monkeypatch.setattr(actions, "_put_on_track", failing)
+    monkeypatch.setattr(actions, "_put_on_track", fail)
     with contextlib.suppress(MemoryError):
         bake(take, obj, name="Broken", track="Broken")
     monkeypatch.setattr(actions, "_put_on_track", put)
@@ -281,7 +292,7 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     )
     data.use_tweak_mode = False
 
-    bake(take.crop(0, 1), person("Single"), name="Single", track="Single")
+    bake(take.crop(0, 1), create_person("Single"), name="Single", track="Single")
     # a strip outlives the file
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "nla.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "nla.blend"))

@@ -21,7 +21,7 @@ from motion_matching.engine.takes import takes
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
-from tests.scene.bodies import evaluated, rests_of, stand
+from tests.scene.bodies import evaluate_bones, get_rest_matrices, place_armature
 
 
 @pytest.mark.parametrize("target", ["object", "hips"])
@@ -46,11 +46,13 @@ def test_an_action_and_its_bvh_have_the_same_metrics(
         obj.pose.bones, 20 * ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZXY"), strict=False
     ):
         bone.rotation_mode = mode
-    stand(obj, location=(2, 1, 0), turn=0.4, y_up=True, scale=0.01)
-    rests = rests_of(obj, skeleton.names)
+    place_armature(obj, location=(2, 1, 0), turn=0.4, y_up=True, scale=0.01)
+    rests = get_rest_matrices(obj, skeleton.names)
     bake(take.to_clip(), obj, name="Take", root=target)
 
-    found = evaluated(obj, skeleton.names, 1 + np.arange(take.frame_count)) @ np.linalg.inv(rests)
+    found = evaluate_bones(obj, skeleton.names, 1 + np.arange(take.frame_count)) @ np.linalg.inv(
+        rests
+    )
     own, heads = skeleton.compute_rest_world()
     rotations = quat.mul(quat.from_matrix(found[..., :3, :3]), own)
     positions = np.einsum("fbij,bj->fbi", found[..., :3, :3], heads) + found[..., :3, 3]

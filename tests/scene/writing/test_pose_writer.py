@@ -15,38 +15,38 @@ from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from motion_matching.scene.writing.pose_writer import PoseWriter
-from tests.scene.bodies import editing, person, stand, walking
-from tests.scene.rigs import MODES, assert_same, state
+from tests.scene.bodies import EditBones, create_person, make_walk, place_armature
+from tests.scene.rigs import MODES, assert_same, read_state
 
-take = walking()
+take = make_walk()
 names = take.skeleton.names[1:]
 
 
-def shown(obj, bones=names):
+def get_bone_matrices(obj, bones=names):
     found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array(
         [np.array(found.matrix_world @ found.pose.bones[name].matrix) for name in bones]
     )
 
 
-def assert_shows_what_a_bake_does(poses, scene, obj, frames=(0, 17, 40), **options):
+def assert_shows_baked_pose(poses, scene, obj, frames=(0, 17, 40), **options):
     writer = PoseWriter(obj, take.skeleton, hips="Hips", **options)
     writer.take_over()
     found = []
     for frame in frames:
         writer.show(poses[frame])
-        found.append(shown(obj))
+        found.append(get_bone_matrices(obj))
     writer.restore()
     bake(take, obj, name="Take", hips="Hips", **options)
     for frame, ours in zip(frames, found, strict=False):
         scene.frame_set(1 + frame)
         np.testing.assert_allclose(
-            ours, shown(obj), rtol=0, atol=1e-5, err_msg=f"{frame} {options}"
+            ours, get_bone_matrices(obj), rtol=0, atol=1e-5, err_msg=f"{frame} {options}"
         )
 
 
 @pytest.fixture(autouse=True)
-def prepared():
+def scene_and_poses():
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = 30, 1.0
     poses = (
@@ -57,8 +57,8 @@ def prepared():
     return scene, poses
 
 
-def test_every_root_target_shows_the_baked_pose(prepared) -> None:
-    scene, poses = prepared
+def test_every_root_target_shows_the_baked_pose(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
     stands = (
         {},
@@ -67,9 +67,9 @@ def test_every_root_target_shows_the_baked_pose(prepared) -> None:
     )
     for where in stands:
         for target in (None, *RootTarget):
-            obj = person(root=True)
-            stand(obj, **where)
-            assert_shows_what_a_bake_does(
+            obj = create_person(root=True)
+            place_armature(obj, **where)
+            assert_shows_baked_pose(
                 poses,
                 scene,
                 obj,
@@ -79,8 +79,8 @@ def test_every_root_target_shows_the_baked_pose(prepared) -> None:
             bpy.data.objects.remove(obj)
 
 
-def test_rotation_modes_parents_and_deltas_show_the_baked_pose(prepared) -> None:
-    scene, poses = prepared
+def test_rotation_modes_parents_and_deltas_show_the_baked_pose(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
     parent = bpy.data.objects.new("Parent", None)
     scene.collection.objects.link(parent)
@@ -91,15 +91,15 @@ def test_rotation_modes_parents_and_deltas_show_the_baked_pose(prepared) -> None
     )
     bpy.context.view_layer.update()
     for number, mode in enumerate(MODES):
-        obj = person(root=True)
+        obj = create_person(root=True)
         for place, bone in enumerate(obj.pose.bones):
             bone.rotation_mode = MODES[(number + place) % len(MODES)]
         obj.rotation_mode = mode
         obj.delta_location, obj.delta_rotation_euler = (0.5, -1, 2), (0.1, 0.2, 0.3)
         obj.delta_rotation_quaternion = (0.9, 0.1, 0.3, 0.2)
         obj.parent = parent
-        stand(obj, location=(1, 0, 0), turn=0.7, scale=0.5)
-        assert_shows_what_a_bake_does(poses, scene, obj, root=RootTarget.OBJECT)
+        place_armature(obj, location=(1, 0, 0), turn=0.7, scale=0.5)
+        assert_shows_baked_pose(poses, scene, obj, root=RootTarget.OBJECT)
 
 
 def test_single_rotations_stay_continuous_like_whole_curves() -> None:
@@ -121,13 +121,13 @@ def test_single_rotations_stay_continuous_like_whole_curves() -> None:
         )
 
 
-def test_dependents_of_an_armature_follow_the_shown_pose(prepared) -> None:
-    scene, poses = prepared
+def test_dependents_of_an_armature_follow_the_shown_pose(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
     # inverse kinematics, a driver, a deformed mesh and a child of a bone see the pose as if
     # everything were evaluated anew
-    obj = person(root=True)
-    with editing(obj) as bones:
+    obj = create_person(root=True)
+    with EditBones(obj) as bones:
         for name, above in (("Upper", "Chest"), ("Lower", "Upper")):
             bone = bones.new(name)
             bone.parent, bone.head = bones[above], bones[above].tail
@@ -151,12 +151,12 @@ def test_dependents_of_an_armature_follow_the_shown_pose(prepared) -> None:
     target.id, target.data_path = obj, 'pose.bones["Spine"].rotation_quaternion[1]'
     bpy.context.view_layer.update()
 
-    def seen():
+    def read_dependents():
         found = [
             other.evaluated_get(bpy.context.evaluated_depsgraph_get())
             for other in (skin, child, driven)
         ]
-        bones = shown(obj, [*names, "Upper", "Lower"]).ravel()
+        bones = get_bone_matrices(obj, [*names, "Upper", "Lower"]).ravel()
         points = [v.co[c] for v in found[0].data.vertices for c in range(3)]
         return np.array(
             [*bones, *points, *np.array(found[1].matrix_world).ravel(), found[2].location[0]]
@@ -165,65 +165,65 @@ def test_dependents_of_an_armature_follow_the_shown_pose(prepared) -> None:
     for target in (RootTarget.OBJECT, RootTarget.HIPS):
         writer = PoseWriter(obj, take.skeleton, hips="Hips", root=target)
         writer.take_over()
-        last = seen()
+        last = read_dependents()
         for frame in (0, 17, 40):
             writer.show(poses[frame])
-            ours = seen()
+            ours = read_dependents()
             assert np.abs(ours - last).max() > 1e-3
             obj.update_tag()
             obj.data.update_tag()
             bpy.context.view_layer.update()
-            last = seen()
+            last = read_dependents()
             np.testing.assert_allclose(ours, last, rtol=0, atol=1e-6)
         writer.restore()
 
 
-def test_bones_outside_the_motion_show_the_baked_pose(prepared) -> None:
-    scene, poses = prepared
+def test_bones_outside_the_motion_show_the_baked_pose(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
     # bones between and around those of the motion, posed by the user; a bone that hangs elsewhere;
     # a simulation bone
-    obj = person(root=True)
-    with editing(obj) as bones:
+    obj = create_person(root=True)
+    with EditBones(obj) as bones:
         helper = bones.new("Helper")
         helper.head, helper.tail = (0.1, 0.0, 1.2), (0.3, 0.1, 1.3)
         helper.parent, bones["Chest"].parent = bones["Spine"], helper
         bones["LeftHand"].parent = bones["Chest"]
     obj.pose.bones["Root"].location = (0.5, 0.2, 1.0)
     obj.pose.bones["Helper"].rotation_quaternion = (0.8, 0.1, 0.5, 0.2)
-    stand(obj, location=(1, 1, 0))
+    place_armature(obj, location=(1, 1, 0))
     for target in RootTarget:
-        assert_shows_what_a_bake_does(
+        assert_shows_baked_pose(
             poses, scene, obj, root=target, root_bone="Root" if target is RootTarget.BONE else ""
         )
         obj.animation_data_clear()
 
     for target in (None, *RootTarget):
         obj = create_armature(take.skeleton, "All")
-        assert_shows_what_a_bake_does(poses, scene, obj, root=target)
+        assert_shows_baked_pose(poses, scene, obj, root=target)
 
 
-def test_locked_channels_keep_their_values(prepared) -> None:
-    scene, poses = prepared
+def test_locked_channels_keep_their_values(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
-    obj = person()
+    obj = create_person()
     locked = obj.pose.bones["LeftHand"]
     locked.rotation_mode = "XYZ"
     locked.rotation_euler = (0.1, 0.2, 0.3)
     locked.lock_rotation = (False, True, False)
     obj.pose.bones["Hips"].lock_location[2] = True
     obj.pose.bones["Hips"].location[2] = 0.25
-    assert_shows_what_a_bake_does(poses, scene, obj)
+    assert_shows_baked_pose(poses, scene, obj)
     assert abs(locked.rotation_euler[1] - 0.2) < 1e-6
 
 
-def test_pose_and_action_are_restored_exactly(prepared) -> None:
-    _, poses = prepared
+def test_pose_and_action_are_restored_exactly(scene_and_poses) -> None:
+    _, poses = scene_and_poses
 
     for kind in ("no action", "action", "unkeyed change", "nla", "pose mode", "at rest"):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         scene = bpy.context.scene
-        obj = person(root=True)
+        obj = create_person(root=True)
         obj.pose.bones["Head"].rotation_mode = "AXIS_ANGLE"
         obj.pose.bones["Head"].scale = (1.0, 1.5, 1.0)
         obj.pose.bones["Spine"].rotation_quaternion = (0.9, 0.3, 0.1, 0.2)
@@ -241,29 +241,29 @@ def test_pose_and_action_are_restored_exactly(prepared) -> None:
             bpy.ops.object.mode_set(mode="POSE")
         obj.update_tag()
         bpy.context.view_layer.update()
-        before = state(obj)
+        before = read_state(obj)
         writer = PoseWriter(obj, take.skeleton, hips="Hips", root=RootTarget.OBJECT)
-        assert_same(before, state(obj))
+        assert_same(before, read_state(obj))
         writer.take_over()
         for pose in poses[:10]:
             writer.show(pose)
-        assert state(obj)["pose"] != before["pose"]
+        assert read_state(obj)["pose"] != before["pose"]
         if kind == "action":
             bpy.data.actions["Mine"].name = "Renamed"  # found again all the same
             obj.name = "Somebody"
             bpy.data.actions["Renamed"].name = "Mine"
         writer.restore()
         obj.name = "Person"
-        assert_same(before, state(obj))
+        assert_same(before, read_state(obj))
         writer.restore()
-        assert_same(before, state(obj))
+        assert_same(before, read_state(obj))
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def test_only_the_bone_collection_is_driven(prepared) -> None:
-    scene, poses = prepared
+def test_only_the_bone_collection_is_driven(scene_and_poses) -> None:
+    scene, poses = scene_and_poses
 
-    obj = person(root=True)
+    obj = create_person(root=True)
     mine = bake(take, obj, name="Mine", hips="Hips", root=RootTarget.HIPS)
     upper = obj.data.collections.new("Upper")
     for name in ("Chest", "Head", "LeftHand", "LeftUpperArm"):
@@ -283,7 +283,7 @@ def test_only_the_bone_collection_is_driven(prepared) -> None:
     }
     assert "Chest" in moved, moved
     assert moved <= chosen, moved
-    twin = person("Twin", root=True)
+    twin = create_person("Twin", root=True)
     whole = PoseWriter(twin, take.skeleton, hips="Hips", root=RootTarget.HIPS)
     whole.show(poses[50])
     for name in chosen:
@@ -304,12 +304,12 @@ def test_only_the_bone_collection_is_driven(prepared) -> None:
     assert "no bone collection 'Lower'" in str(caught.value)
 
 
-def test_a_deleted_or_edited_armature_is_refused(prepared) -> None:
-    _, poses = prepared
+def test_a_deleted_or_edited_armature_is_refused(scene_and_poses) -> None:
+    _, poses = scene_and_poses
 
-    def refused(word, change):
+    def check_refused(word, change):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        obj = person(root=True)
+        obj = create_person(root=True)
         writer = PoseWriter(obj, take.skeleton, hips="Hips")
         writer.take_over()
         writer.show(poses[3])
@@ -319,26 +319,26 @@ def test_a_deleted_or_edited_armature_is_refused(prepared) -> None:
         assert word in str(caught.value), caught.value
         writer.restore()
 
-    def edit(obj):
+    def edit_bones(obj):
         bpy.context.view_layer.objects.active = obj
         bpy.ops.object.mode_set(mode="EDIT")
 
-    def other_bones(obj):
-        with editing(obj) as bones:
+    def replace_bones(obj):
+        with EditBones(obj) as bones:
             bones.new("New").tail = (0, 0, 1)
 
-    def impostor(obj):
+    def replace_object(obj):
         bpy.data.objects.remove(obj)
-        assert person(root=True).name == "Person"
+        assert create_person(root=True).name == "Person"
 
-    refused("no longer in the file", lambda obj: bpy.data.objects.remove(obj))
-    refused("no longer in the file", impostor)
-    refused("no longer in the file", lambda obj: bpy.ops.wm.read_homefile(use_empty=True))
-    refused("edit mode", edit)
-    refused("other bones", other_bones)
+    check_refused("no longer in the file", lambda obj: bpy.data.objects.remove(obj))
+    check_refused("no longer in the file", replace_object)
+    check_refused("no longer in the file", lambda obj: bpy.ops.wm.read_homefile(use_empty=True))
+    check_refused("edit mode", edit_bones)
+    check_refused("other bones", replace_bones)
 
-    obj = person(root=True)
-    with editing(obj) as bones:
+    obj = create_person(root=True)
+    with EditBones(obj) as bones:
         bones["Root"].tail = bones["Hips"].head
         bones["Hips"].use_connect = True
     writer = PoseWriter(obj, take.skeleton, hips="Hips", root=RootTarget.HIPS)

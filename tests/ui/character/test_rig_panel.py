@@ -20,19 +20,19 @@ from motion_matching.app.library import get_library
 from motion_matching.app.settings import get_roles, set_roles
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import hand_path
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
-def labels(obj):
+def get_labels(obj):
     bpy.context.view_layer.update()
     return [problem.label for problem in rig_status.refresh(obj).problems]
 
 
-def fixes(obj):
+def get_fixes(obj):
     return [problem.fix for problem in rig_status.refresh(obj).problems]
 
 
-def in_view(obj):
+def read_positions(obj):
     """Heads of all bones and the children's vertices in the world, as Blender shows them now."""
     bpy.context.view_layer.update()
     graph = bpy.context.evaluated_depsgraph_get()
@@ -45,14 +45,16 @@ def in_view(obj):
     ]
 
 
-def seen(obj, frames=(1, 40, 200)):
+def read_all_positions(obj, frames=(1, 40, 200)):
     """What is in view now, and then at frames of every action."""
-    places = in_view(obj)  # first, for an action that is assigned has Blender pose the bones anew
+    places = read_positions(
+        obj
+    )  # first, for an action that is assigned has Blender pose the bones anew
     for action in actions.find_actions(obj):
         actions.assign(obj, action)
         for frame in frames:
             bpy.context.scene.frame_set(frame)
-            places += in_view(obj)
+            places += read_positions(obj)
     bpy.context.scene.frame_set(1)
     obj.animation_data.action = None
     for bone in obj.pose.bones:
@@ -63,14 +65,14 @@ def seen(obj, frames=(1, 40, 200)):
 
 @pytest.fixture
 def obj():
-    return character()
+    return create_character()
 
 
 def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     ops = bpy.ops.motion_matching
     settings = obj.motion_matching
 
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     roles = rig_status.refresh(obj).roles
     assert (roles["hips"], roles["spine"], roles["left_thigh"]) == (
         "Hips",
@@ -81,10 +83,10 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     # without names the shape tells; what is missing is said
     for bone in obj.data.bones:
         bone.name = "b" + bone.name[::-1]
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     assert rig_status.refresh(obj).roles["left_thigh"] == "bgeLpUtfeL"
     settings.roles.left_shin = "bsgniH"
-    refused(ops.fix_rig, "nothing of that kind", fix="scale")
+    expect_refusal(ops.fix_rig, "nothing of that kind", fix="scale")
     problem = rig_status.refresh(obj).problems[0]
     assert problem.label == "Roles Missing"
     assert problem.serious
@@ -95,12 +97,12 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert problem.fix == "roles", problem
     assert ops.fix_rig(fix="roles") == {"FINISHED"}
     assert not settings.roles.left_shin
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     for bone in obj.data.bones:
         bone.name = bone.name[:0:-1]
 
     # the panel, which asks at every redraw, notices other names, parents, and which bones deform
-    def shown_anew(change):
+    def check_noticed(change):
         rig_status.refresh(obj)
         before = rig_status.get_rig_state(obj)
         change()
@@ -111,31 +113,35 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
 
     thigh = obj.data.bones["LeftUpLeg"]
     for name in ("Thigh", "LeftUpLeg"):
-        assert shown_anew(partial(setattr, thigh, "name", name)).roles["left_thigh"] == name
+        assert check_noticed(partial(setattr, thigh, "name", name)).roles["left_thigh"] == name
 
-    def parent(name):
+    def set_parent(name):
         bpy.ops.object.mode_set(mode="EDIT")
         obj.data.edit_bones["LeftShoulder"].parent = obj.data.edit_bones.get(name)
         bpy.ops.object.mode_set(mode="OBJECT")
 
     above = obj.data.bones["LeftShoulder"].parent.name
-    assert [problem.label for problem in shown_anew(lambda: parent("")).problems] == ["Two Roots"]
-    assert not shown_anew(lambda: parent(above)).problems
+    assert [problem.label for problem in check_noticed(lambda: set_parent("")).problems] == [
+        "Two Roots"
+    ]
+    assert not check_noticed(lambda: set_parent(above)).problems
     settings.bones = "DEFORM"
 
-    def deform(names):
+    def set_deform(names):
         for bone in obj.data.bones:
             bone.use_deform = bone.name in names
 
     names = {bone.name for bone in obj.data.bones}
-    assert [problem.label for problem in shown_anew(lambda: deform(())).problems] == ["No Bones"]
-    assert not shown_anew(lambda: deform(names)).problems
+    assert [problem.label for problem in check_noticed(lambda: set_deform(())).problems] == [
+        "No Bones"
+    ]
+    assert not check_noticed(lambda: set_deform(names)).problems
     settings.bones = "AUTO"
 
     # presets: those of the convention fit whatever the namespace, others are refused and change
     # nothing
     settings.roles.hips = "Spine"
-    refused(ops.apply_preset, "DEF-spine", "rigify", kind="rigs", filepath="rigify")
+    expect_refusal(ops.apply_preset, "DEF-spine", "rigify", kind="rigs", filepath="rigify")
     assert settings.roles.hips == "Spine"
     file = pathlib.Path(bpy.app.tempdir) / "mine.json"
     bones = {"hips": "some:Hips", "spine": "Chest", "left_thigh": "LeftUpLeg", "left_toe": "None"}
@@ -145,7 +151,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert given == {"hips": "Hips", "spine": "Chest", "left_thigh": "LeftUpLeg"}
     assert settings.roles.preset == "mine"
     assert rig_status.refresh(obj).roles["spine"] == "Chest"
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     # as files of other formats write namespaces
     for before in ("some_", "some", "other:", "scene|some|", "some.", "other9:"):
         for bone in obj.data.bones:
@@ -155,7 +161,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
         for bone in obj.data.bones:
             bone.name = bone.name.removeprefix(before)
     file.write_text(json.dumps({"roles": {"tail": "Hips"}}))
-    refused(ops.apply_preset, "tail", kind="rigs", filepath=str(file))
+    expect_refusal(ops.apply_preset, "tail", kind="rigs", filepath=str(file))
     set_roles(settings.roles, {})
     assert ops.save_preset(kind="rigs", name="My Rig") == {"FINISHED"}
     ops.apply_preset(
@@ -194,10 +200,10 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     bpy.context.collection.objects.link(hat)
     hat.parent, hat.parent_type, hat.parent_bone = obj, "BONE", "Head"
     obj.location = (1.0, 2.0, 0.0)
-    assert labels(obj) == ["Scale Not Applied"]
-    assert fixes(obj) == ["scale"]
+    assert get_labels(obj) == ["Scale Not Applied"]
+    assert get_fixes(obj) == ["scale"]
     assert not rig_status.refresh(obj).problems[0].serious
-    before, hat_before = seen(obj), np.array(hat.matrix_world)
+    before, hat_before = read_all_positions(obj), np.array(hat.matrix_world)
     assert np.ptp(before[:, 2]) < 4.0, "a man of two metres"
     ops.add_actions(mirror=False)
     ops.build()
@@ -207,15 +213,17 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     obj.location.x += 3.0
     bpy.context.view_layer.update()
     by_hand = hand_path.read_path(source.path, obj, 1, 50).positions
-    before, hat_before = seen(obj), np.array(hat.matrix_world)
+    before, hat_before = read_all_positions(obj), np.array(hat.matrix_world)
     bpy.ops.ed.undo_push(message="before")
     assert ops.fix_rig(fix="scale") == {"FINISHED"}
     bpy.ops.ed.undo_push(message="after")
     assert tuple(obj.scale) == (1.0, 1.0, 1.0)
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     assert np.abs(hand_path.read_path(source.path, obj, 1, 50).positions - by_hand).max() < 1e-4
     assert abs(obj.data.bones["Hips"].head_local.z - 0.965) < 0.02
-    assert np.abs(seen(obj) - before).max() < 1e-4, np.abs(seen(obj) - before).max()
+    assert np.abs(read_all_positions(obj) - before).max() < 1e-4, np.abs(
+        read_all_positions(obj) - before
+    ).max()
     assert np.abs(np.array(hat.matrix_world) - hat_before).max() < 1e-4
     ops.build()
     assert np.abs(get_library().load(compute_key(obj)).features - built.features).max() < 1e-3
@@ -223,8 +231,8 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     obj = bpy.data.objects["Hero"]
     settings = obj.motion_matching
     assert abs(obj.scale.x - 0.01) < 1e-6
-    assert labels(obj) == ["Scale Not Applied"]
-    assert np.abs(seen(obj) - before).max() < 1e-5
+    assert get_labels(obj) == ["Scale Not Applied"]
+    assert np.abs(read_all_positions(obj) - before).max() < 1e-5
 
     # where it would not be safe, there is no button and it is said why
     obj.scale = (0.01, 0.02, 0.01)
@@ -235,38 +243,38 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     assert "no button" in problem.sentence
     obj.scale = (0.01, 0.01, 0.01)
     held = obj.pose.bones["Head"].constraints.new("LIMIT_DISTANCE")
-    assert labels(obj) == ["Scale Not Applied"]
-    assert fixes(obj) == [""]
+    assert get_labels(obj) == ["Scale Not Applied"]
+    assert get_fixes(obj) == [""]
     assert "Limit Distance" in rig_status.refresh(obj).problems[0].sentence
-    refused(ops.fix_rig, "nothing of that kind", fix="scale")
+    expect_refusal(ops.fix_rig, "nothing of that kind", fix="scale")
     obj.pose.bones["Head"].constraints.remove(held)
     twin = bpy.data.objects.new("Twin", obj.data.copy())
-    assert fixes(obj) == [""]
+    assert get_fixes(obj) == [""]
     assert "may be one of 'Twin'" in rig_status.refresh(obj).problems[0].sentence
     twin.data = obj.data
-    assert fixes(obj) == [""]
+    assert get_fixes(obj) == [""]
     assert "share its bones" in rig_status.refresh(obj).problems[0].sentence
     bpy.data.objects.remove(twin)
     obj.animation_data_create()
     actions.assign(obj, actions.find_actions(obj)[0])
     obj.keyframe_insert("scale", frame=1)
     obj.animation_data.action = None
-    assert fixes(obj) == [""]
+    assert get_fixes(obj) == [""]
     assert "keys the object's scale" in rig_status.refresh(obj).problems[0].sentence
     # a rig without motion may be scaled unevenly, and mended
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
     obj.scale = (0.01, 0.01, 0.02)
-    assert labels(obj) == ["Uneven Scale"]
-    assert fixes(obj) == ["scale"]
+    assert get_labels(obj) == ["Uneven Scale"]
+    assert get_fixes(obj) == ["scale"]
     assert ops.fix_rig(fix="scale") == {"FINISHED"}
-    assert labels(obj) == []
+    assert get_labels(obj) == []
 
 
 def test_armatures_that_are_no_characters_are_reported():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
-    def rig(*bones):
+    def create_rig(*bones):
         data = bpy.data.armatures.new("Odd")
         obj = bpy.data.objects.new("Odd", data)
         bpy.context.collection.objects.link(obj)
@@ -280,15 +288,15 @@ def test_armatures_that_are_no_characters_are_reported():
 
     # what is no character is told, and nothing fails
     for obj in (
-        rig(),
-        rig(("Bone", "", (0, 0, 0), (0, 0, 1))),
-        rig(("A", "", (0, 0, 0), (0, 0, 1)), ("B", "A", (0, 0, 1), (0, 1, 1))),
-        rig(
+        create_rig(),
+        create_rig(("Bone", "", (0, 0, 0), (0, 0, 1))),
+        create_rig(("A", "", (0, 0, 0), (0, 0, 1)), ("B", "A", (0, 0, 1), (0, 1, 1))),
+        create_rig(
             ("A", "", (0, 0, 1), (0, 0, 2)),
             ("L", "A", (1, 0, 1), (1, 0, 0)),
             ("R", "A", (-1, 0, 1), (-1, 0, 0)),
         ),
-        rig(("Hips", "", (0, 0, 1), (0, 0, 2)), ("Thigh.L", "Hips", (1, 0, 1), (1, 0, 0))),
+        create_rig(("Hips", "", (0, 0, 1), (0, 0, 2)), ("Thigh.L", "Hips", (1, 0, 1), (1, 0, 0))),
     ):
         problem = rig_status.refresh(obj).problems[0]
         assert problem.serious, problem
@@ -299,7 +307,7 @@ def test_armatures_that_are_no_characters_are_reported():
 def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
     # at rest the character looks along +X of its object, and its actions play as before
     for tilt in (0.0, math.pi / 2):
-        ops, obj = bpy.ops.motion_matching, character()
+        ops, obj = bpy.ops.motion_matching, create_character()
         settings = obj.motion_matching
         moves = [a for a in actions.find_actions(obj) if actions.moves_object(a, obj)]
         assert not moves
@@ -312,18 +320,20 @@ def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
         prop.data.from_pydata([(1.0, 2.0, 3.0)], [], [])
         bpy.context.collection.objects.link(prop)
         prop.parent = obj
-        assert labels(obj) == ["Other Front"], labels(obj)
-        assert "faces +X" in rig_status.refresh(obj).problems[0].sentence, labels(obj)
-        before = seen(obj)
+        assert get_labels(obj) == ["Other Front"], get_labels(obj)
+        assert "faces +X" in rig_status.refresh(obj).problems[0].sentence, get_labels(obj)
+        before = read_all_positions(obj)
         assert ops.fix_rig(fix="front") == {"FINISHED"}
-        assert labels(obj) == []
-        assert np.abs(seen(obj) - before).max() < 1e-4, np.abs(seen(obj) - before).max()
+        assert get_labels(obj) == []
+        assert np.abs(read_all_positions(obj) - before).max() < 1e-4, np.abs(
+            read_all_positions(obj) - before
+        ).max()
 
     # it lies: told, without a button
     obj.rotation_euler = (0.0, 0.0, 0.0)
     obj.rotation_mode = "XYZ"
-    assert labels(obj) == ["Lies at Rest"], labels(obj)
-    assert fixes(obj) == [""], labels(obj)
+    assert get_labels(obj) == ["Lies at Rest"], get_labels(obj)
+    assert get_fixes(obj) == [""], get_labels(obj)
 
     # while bones are edited nothing is found out, for it would be asked for again and again
     bpy.ops.object.mode_set(mode="EDIT")
@@ -340,18 +350,18 @@ def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
     assert rig_status.get_rig_state(obj) is known
 
     # two roots, of which the ones that deform are one body
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
     bpy.ops.object.mode_set(mode="EDIT")
     bone = obj.data.edit_bones.new("Target")
     bone.head, bone.tail = (1, 0, 0), (1, 0, 1)
     bone.use_deform = False
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert labels(obj) == ["Two Roots"]
-    assert fixes(obj) == ["deform"]
+    assert get_labels(obj) == ["Two Roots"]
+    assert get_fixes(obj) == ["deform"]
     assert ops.fix_rig(fix="deform") == {"FINISHED"}
     assert settings.bones == "DEFORM"
-    assert labels(obj) == []
+    assert get_labels(obj) == []
     obj.data.bones["Target"].use_deform = True
-    assert labels(obj) == ["Two Roots"]
-    assert fixes(obj) == [""]
+    assert get_labels(obj) == ["Two Roots"]
+    assert get_fixes(obj) == [""]

@@ -14,11 +14,11 @@ from motion_matching.app.library import get_library
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import sampling
 from motion_matching.ui.database import ground_paths
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings, bone = obj.motion_matching, obj.motion_matching.simulation_bone
     ops.add_actions(mirror=False)
     names = [source.action.name for source in settings.sources]
@@ -31,14 +31,14 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
         build, "read_source", lambda *a, **k: reads.append(1) or read_source(*a, **k)
     )
 
-    def see():
+    def refresh_tracks():
         ground_paths.refresh()
         return ground_paths.get_cache().snapshot and ground_paths.get_cache().snapshot.tracks
 
-    assert see() is None
+    assert refresh_tracks() is None
     assert not ground_paths.overlay.is_on
     settings.show_path = True
-    tracks = see()
+    tracks = refresh_tracks()
     assert list(tracks) == ["raw", "smoothed"]
     assert ground_paths.overlay.is_on
     assert not ground_paths.get_cache().note
@@ -61,25 +61,27 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
 
     obj.animation_data.action = source.action
     bpy.context.view_layer.update()
-    see()
+    refresh_tracks()
     reads.clear()
 
     # sliders change what is smoothed, and read nothing again
-    def roughness(track):
+    def measure_roughness(track):
         return np.abs(np.diff(track.positions, 2, axis=0)).sum()
 
     bone.position_window = 0.0
-    assert np.array_equal(see()["smoothed"].positions, see()["raw"].positions)
-    before = roughness(see()["smoothed"])
+    assert np.array_equal(refresh_tracks()["smoothed"].positions, refresh_tracks()["raw"].positions)
+    before = measure_roughness(refresh_tracks()["smoothed"])
     bone.position_window, bone.standing = 1.5, 0.4
-    assert roughness(see()["smoothed"]) < 0.7 * before
+    assert measure_roughness(refresh_tracks()["smoothed"]) < 0.7 * before
     assert ops.smooth_path(preset="notebook") == {"FINISHED"}
     assert bone.heading == "angle"
     assert bone.direction_order == 5
     assert bone.standing == 1.0
-    assert np.abs(see()["smoothed"].positions - tracks["smoothed"].positions).max() > 0.01
+    assert (
+        np.abs(refresh_tracks()["smoothed"].positions - tracks["smoothed"].positions).max() > 0.01
+    )
     ops.smooth_path(preset="article")
-    assert np.allclose(see()["smoothed"].positions, tracks["smoothed"].positions)
+    assert np.allclose(refresh_tracks()["smoothed"].positions, tracks["smoothed"].positions)
     assert not reads
 
     # the armature is moved, turned and scaled: the same path, there
@@ -87,7 +89,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     obj.location, obj.rotation_euler.z, obj.scale = (3.0, 1.0, 0.5), 0.8, (2.0, 2.0, 2.0)
     bpy.context.view_layer.update()
     reads.clear()
-    moved = see()
+    moved = refresh_tracks()
     assert not reads
     turn = np.array([[np.cos(0.8), -np.sin(0.8)], [np.sin(0.8), np.cos(0.8)]])
     expected = 2.0 * tracks["raw"].positions @ turn.T + [3.0, 1.0]
@@ -107,22 +109,22 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     )
     obj.scale = (1.0, 2.0, 1.0)
     bpy.context.view_layer.update()
-    assert see() is None
+    assert refresh_tracks() is None
     assert "scaled unevenly" in ground_paths.get_cache().note
     obj.location, obj.rotation_euler.z, obj.scale = (0, 0, 0), 0.0, (1, 1, 1)
     bpy.context.view_layer.update()
-    assert np.abs(see()["raw"].positions - tracks["raw"].positions).max() < 1e-4
+    assert np.abs(refresh_tracks()["raw"].positions - tracks["raw"].positions).max() < 1e-4
 
     # other roles, another source, a part of it
     settings.roles.spine = "Head"
-    assert np.abs(see()["raw"].positions - tracks["raw"].positions).max() > 0.01
+    assert np.abs(refresh_tracks()["raw"].positions - tracks["raw"].positions).max() > 0.01
     settings.roles.spine = ""
     source.use_range, source.frame_start, source.frame_end = True, 11, 60
-    assert see()["raw"].frame_count == 50
-    assert np.allclose(see()["raw"].positions, tracks["raw"].positions[10:60], atol=1e-5)
+    assert refresh_tracks()["raw"].frame_count == 50
+    assert np.allclose(refresh_tracks()["raw"].positions, tracks["raw"].positions[10:60], atol=1e-5)
     source.use_range = False
     bone.source = "root"
-    assert see() is None
+    assert refresh_tracks() is None
     assert "root bone" in ground_paths.get_cache().note
     settings.roles.root = "Hips"
     bone.source = "spine"
@@ -130,19 +132,30 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
 
     # by hand
     ops.edit_path()
-    assert list(see()) == ["raw", "computed", "by hand"]
-    assert np.abs(see()["by hand"].positions - see()["computed"].positions).max() < 1e-4
+    assert list(refresh_tracks()) == ["raw", "computed", "by hand"]
+    assert (
+        np.abs(refresh_tracks()["by hand"].positions - refresh_tracks()["computed"].positions).max()
+        < 1e-4
+    )
     actions.get_assigned_curves(source.path)[0].keyframe_points[30].co.y += 0.4
-    assert abs(np.abs(see()["by hand"].positions - see()["computed"].positions).max() - 0.4) < 1e-4
+    assert (
+        abs(
+            np.abs(
+                refresh_tracks()["by hand"].positions - refresh_tracks()["computed"].positions
+            ).max()
+            - 0.4
+        )
+        < 1e-4
+    )
     bpy.context.view_layer.objects.active = source.path
-    assert see(), "while the empty is edited"
+    assert refresh_tracks(), "while the empty is edited"
     bpy.context.view_layer.objects.active = obj
     ops.computed_path()
 
     # a change of the motion, and what ends it
     obj.animation_data.action = source.action
     bpy.context.view_layer.update()
-    see()
+    refresh_tracks()
     reads.clear()
     hips = next(
         c
@@ -154,7 +167,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     bpy.context.scene.frame_set(41)
     source.action.update_tag()
     bpy.context.view_layer.update()
-    after = see()["raw"].positions
+    after = refresh_tracks()["raw"].positions
     assert np.abs(after - tracks["raw"].positions).max() > 0.2
     assert len(reads) == 1
 
@@ -163,20 +176,20 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     hips.keyframe_points[40].co.y -= 0.3
     source.action.update_tag()
     bpy.context.view_layer.update()
-    assert np.array_equal(see()["raw"].positions, after)
+    assert np.array_equal(refresh_tracks()["raw"].positions, after)
     assert "switch this off and on" in ground_paths.get_cache().note
     assert len(reads) == 1
     settings.show_path = False
-    see()
+    refresh_tracks()
     settings.show_path = True
-    assert np.abs(see()["raw"].positions - tracks["raw"].positions).max() < 1e-4
+    assert np.abs(refresh_tracks()["raw"].positions - tracks["raw"].positions).max() < 1e-4
     assert not ground_paths.get_cache().note
     obj.animation_data.action = None
     bpy.context.view_layer.objects.active = None
-    assert see() is None
+    assert refresh_tracks() is None
     assert not ground_paths.overlay.is_on
     bpy.context.view_layer.objects.active = obj
-    assert see()
+    assert refresh_tracks()
     file = bpy.app.tempdir + "shown.blend"
     bpy.ops.wm.save_as_mainfile(filepath=file)
     bpy.ops.wm.read_homefile(use_empty=True)
@@ -184,7 +197,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     assert not ground_paths.overlay.is_on
     bpy.ops.wm.open_mainfile(filepath=file)
     assert ground_paths.get_cache().snapshot is None
-    assert see(), "it is seen again in the file that asks for it"
+    assert refresh_tracks(), "it is seen again in the file that asks for it"
     motion_matching.unregister()
     assert ground_paths.get_cache().snapshot is None
     assert not ground_paths.overlay.is_on

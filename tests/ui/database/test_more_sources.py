@@ -22,11 +22,11 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.ui.database import operators_import
 from motion_matching.ui.database.operators_sources import find_shown_indices, get_shown_indices
-from tests.ui.characters import another, character, refused, traces
+from tests.ui.characters import add_character, create_character, expect_refusal, read_state
 
 
 def test_all_listed_sources_are_edited_at_once():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
     assert not ops.edit_sources.poll()
     assert not ops.remove_sources.poll()
@@ -85,33 +85,33 @@ def test_all_listed_sources_are_edited_at_once():
     )
     assert get_shown_indices(settings) is get_shown_indices(settings)
 
-    def now():
+    def get_checked_indices():
         assert get_shown_indices(settings) == find_shown_indices(settings)
         return get_shown_indices(settings)
 
     settings.sources[0].action.name = "stroll"
     settings.sources[0].gait = "none"
-    assert now() == [1]
+    assert get_checked_indices() == [1]
     settings.sources[0].tags = "like a walk"
-    assert now() == [0, 1]
+    assert get_checked_indices() == [0, 1]
     settings.sources[1].action.name = "stroll too"
     settings.sources[1].gait = "none"
-    assert now() == [0]
+    assert get_checked_indices() == [0]
     settings.sources[0].name, settings.search = "lost", "lost"
-    assert now() == []
+    assert get_checked_indices() == []
     bpy.data.actions.remove(settings.sources[0].action)
-    assert now() == [0]
+    assert get_checked_indices() == [0]
     settings.sources[0].name = "found"
-    assert now() == []
+    assert get_checked_indices() == []
     settings.search = "stroll"
     ops.add_actions()
-    assert len(now()) == 1
+    assert len(get_checked_indices()) == 1
     settings.source_index = 1
     ops.remove_source()
-    assert now() == []
-    another("Second", clips=("run_curves",))
+    assert get_checked_indices() == []
+    add_character("Second", clips=("run_curves",))
     assert get_shown_indices(bpy.context.object.motion_matching) == []
-    assert now() == []
+    assert get_checked_indices() == []
 
 
 def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
@@ -125,7 +125,7 @@ def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
     obj = bpy.context.object
     settings = obj.motion_matching
 
-    def refused_when(change, *words):
+    def check_refused_when(change, *words):
         """Build, have a file change between the last look at the sources and their loading, and
         hear of it.
         """
@@ -144,17 +144,17 @@ def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
         assert not list(get_library().folder.glob("*.npz"))
         assert not settings.built_key
 
-    refused_when(
+    check_refused_when(
         lambda: bvh.save(clips["walk_starts_and_stops"], file), str(file), "changed", "build again"
     )
-    refused_when(file.unlink, str(file), "cannot be read")
+    check_refused_when(file.unlink, str(file), "cannot be read")
     bvh.save(clips["walk_curves"], file)
     assert ops.build() == {"FINISHED"}
     assert get_library().has(compute_key(obj))
 
 
 def test_the_panel_shows_the_figures_of_a_rebuilt_database():
-    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     ops.add_actions()
     belt = bpy.data.objects.new("Belt", None)
     bpy.context.scene.collection.objects.link(belt)
@@ -197,15 +197,15 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
 
 def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
     ops, path = bpy.ops.motion_matching, str(tmp_path / "capture.blend")
-    character("Captured")
+    create_character("Captured")
     cube = bpy.data.objects.new("Cube", None)
     cube.location.x = 1.0
     cube.keyframe_insert("location")
     cube.animation_data.action.name, cube.animation_data.action.use_fake_user = "of a cube", True
     bpy.ops.wm.save_as_mainfile(filepath=path)
     for link in (False, True):
-        obj = character(clips=("walk_curves",))
-        before = traces()["blocks"]
+        obj = create_character(clips=("walk_curves",))
+        before = read_state()["blocks"]
         bpy.data.actions.remove(bpy.data.actions["walk_curves"])
         assert ops.add_blend_actions(filepath=path, link=link) == {"FINISHED"}
         settings = obj.motion_matching
@@ -216,7 +216,7 @@ def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
         ]
         assert all(bool(source.action.library) == link for source in settings.sources)
         assert "of a cube" not in bpy.data.actions
-        assert traces()["blocks"]["objects"] == before["objects"]
+        assert read_state()["blocks"]["objects"] == before["objects"]
         assert ops.add_actions() == {"CANCELLED"}, (
             "linked actions of the file are found too, and these are sources already"
         )
@@ -224,20 +224,20 @@ def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
         assert ops.add_actions() == {"FINISHED"}
         assert len(settings.sources) == 3
         assert ops.build() == {"FINISHED"}
-    obj = character(clips=("walk_curves",))
-    refused(ops.add_blend_actions, "nowhere.blend", filepath="/nowhere.blend")
+    obj = create_character(clips=("walk_curves",))
+    expect_refusal(ops.add_blend_actions, "nowhere.blend", filepath="/nowhere.blend")
     for bone in obj.data.bones:
         bone.name = f"other {bone.name}"
-    blocks = traces()["blocks"]
-    refused(ops.add_blend_actions, "no action", "Hero", filepath=path)
-    assert traces()["blocks"] == blocks
+    blocks = read_state()["blocks"]
+    expect_refusal(ops.add_blend_actions, "no action", "Hero", filepath=path)
+    assert read_state()["blocks"] == blocks
     own = str(tmp_path / "own.blend")
     bpy.ops.wm.save_as_mainfile(filepath=own)
     for link in (False, True):
-        refused(
+        expect_refusal(
             ops.add_blend_actions, "own.blend", "the file that is open", filepath=own, link=link
         )
-    assert traces()["blocks"] == blocks
+    assert read_state()["blocks"] == blocks
     assert not ops.add_assets.poll()
 
 
@@ -247,7 +247,7 @@ import sys
 import motion_matching
 motion_matching.register()
 from tests.ui.characters import *
-obj, folder = character(clips=("walk_curves",)), sys.argv[1]
+obj, folder = create_character(clips=("walk_curves",)), sys.argv[1]
 data, action = obj.animation_data, bpy.data.actions["walk_curves"]
 data.action = action
 if bpy.app.version >= (4, 4):
@@ -271,14 +271,14 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     run_in_blender(EXPORTED, tmp_path)
     ops, folder = bpy.ops.motion_matching, tmp_path
 
-    def places(action):
+    def read_positions(action):
         clip = sample(obj, [action])[0].clip
         return dict(
             zip(clip.skeleton.names, clip.compute_world()[1].transpose(1, 0, 2), strict=False)
         )
 
-    obj = character(clips=("walk_curves", "run_curves"))
-    settings, wanted = obj.motion_matching, places(bpy.data.actions["walk_curves"])
+    obj = create_character(clips=("walk_curves", "run_curves"))
+    settings, wanted = obj.motion_matching, read_positions(bpy.data.actions["walk_curves"])
     bvh.save(sample(obj, [bpy.data.actions["walk_curves"]])[0].clip, folder / "walk.bvh")
     stone = bpy.data.objects.new("Stone", None)
     bpy.context.collection.objects.link(stone)
@@ -294,9 +294,9 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         obj.pose.bones["Head"].rotation_mode = "XYZ"
         obj.pose.bones["Head"].rotation_euler.x = 0.5
         bpy.context.view_layer.update()
-        before, actions = traces(), set(bpy.data.actions)
+        before, actions = read_state(), set(bpy.data.actions)
         assert ops.import_motion(filepath=str(folder / file)) == {"FINISHED"}
-        after = traces()
+        after = read_state()
         assert {**after["blocks"], "actions": None} == {**before["blocks"], "actions": None}, (
             "only actions came"
         )
@@ -314,7 +314,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         assert made
         assert {source.action for source in settings.sources} == made
         assert all(a.use_fake_user for a in made)
-        found = places(max(made, key=lambda action: "walk" in action.name))
+        found = read_positions(max(made, key=lambda action: "walk" in action.name))
         apart = max(np.abs(found[bone] - wanted[bone]).max() for bone in wanted)
         assert apart < tolerance, (file, apart)
         print(file, "is", apart, "m off")
@@ -338,41 +338,43 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     # what is no character is named, and nothing of it stays
     bpy.data.objects["Hero"].select_set(True)
     (folder / "broken.fbx").write_bytes(b"no FBX")
-    before = traces()
-    refused(ops.import_motion, "broken.fbx", filepath=str(folder / "broken.fbx"))
-    refused(ops.import_motion, Path(__file__).name, filepath=__file__)
-    assert traces() == before
+    before = read_state()
+    expect_refusal(ops.import_motion, "broken.fbx", filepath=str(folder / "broken.fbx"))
+    expect_refusal(ops.import_motion, Path(__file__).name, filepath=__file__)
+    assert read_state() == before
     obj.select_set(False)
     stone.select_set(True)
     bpy.context.view_layer.objects.active = None
-    before = traces()
-    refused(ops.import_motion, "stone.fbx", "no armature", filepath=str(folder / "stone.fbx"))
-    assert traces() == before, (before, traces())
+    before = read_state()
+    expect_refusal(
+        ops.import_motion, "stone.fbx", "no armature", filepath=str(folder / "stone.fbx")
+    )
+    assert read_state() == before, (before, read_state())
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
 
     # Esc after the first of two files leaves nothing of it, with an armature and without
-    def cancelled():
+    def cancel_import():
         before, files = (
-            traces(),
+            read_state(),
             [SimpleNamespace(name="walk.glb"), SimpleNamespace(name="walk.fbx")],
         )
         chosen = SimpleNamespace(filepath="", directory=str(folder), files=files, mirror=True)
         work = Import.steps(chosen, bpy.context)
         assert "walk.glb" in next(work)[0]
         assert "walk.fbx" in next(work)[0]
-        assert traces() != before
+        assert read_state() != before
         work.close()
-        assert traces() == before, (before, traces())
+        assert read_state() == before, (before, read_state())
 
     Import = operators_import.MOTION_MATCHING_OT_import_motion
     assert settings.sources
     index = settings.source_index
-    cancelled()
+    cancel_import()
     assert settings.source_index == index
     bpy.data.objects.remove(obj)
-    cancelled()
-    obj = character(clips=("walk_curves", "run_curves"))
+    cancel_import()
+    obj = create_character(clips=("walk_curves", "run_curves"))
     settings = obj.motion_matching
 
     # one that is broken does not keep the others back
@@ -397,4 +399,4 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     assert ops.add_folder(directory=str(folder)) == {"FINISHED"}
     settings = bpy.context.object.motion_matching
     assert [Path(source.filepath).name for source in settings.sources] == ["walk.bvh"]
-    refused(ops.add_folder, "nowhere", directory=str(folder / "nowhere"))
+    expect_refusal(ops.add_folder, "nowhere", directory=str(folder / "nowhere"))

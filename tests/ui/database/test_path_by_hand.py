@@ -20,37 +20,37 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing import bake
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
 
 
-def database(obj):
+def build_database(obj):
     assert ops.build() == {"FINISHED"}
     return get_library().load(compute_key(obj))
 
 
-def rows(built, name):
+def get_rows(built, name):
     k = [r.clip for r in built.ranges].index(name)
     return slice(int(built.starts[k]), int(built.stops[k]))
 
 
 @pytest.fixture(autouse=True)
 def obj():
-    return character()
+    return create_character()
 
 
 def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     settings = obj.motion_matching
 
-    refused(ops.edit_path, "Add actions or files")
+    expect_refusal(ops.edit_path, "Add actions or files")
     ops.add_actions()
     names = [source.action.name for source in settings.sources]
     settings.source_index = names.index("walk_curves")
     source = settings.sources[settings.source_index]
-    computed, key = database(obj), compute_key(obj)
-    refused(ops.computed_path, "computed path already")
-    refused(ops.select_path, "by hand first")
+    computed, key = build_database(obj), compute_key(obj)
+    expect_refusal(ops.computed_path, "computed path already")
+    expect_refusal(ops.select_path, "by hand first")
     obj.rotation_euler.z = 0.0
 
     assert ops.edit_path() == {"FINISHED"}
@@ -61,11 +61,11 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     assert path.users_scene
     assert bpy.context.object == obj
     assert obj.select_get(), "the selection stays"
-    refused(ops.edit_path, "computed one first")
+    expect_refusal(ops.edit_path, "computed one first")
     assert status.refresh(obj).kind == "stale"
 
     # untouched, it is the computed path
-    again = database(obj)
+    again = build_database(obj)
     assert np.abs(again.track - computed.track).max() < 1e-4
     assert np.abs(again.poses - computed.poses).max() < 1e-4
     assert np.abs(again.features - computed.features).max() < 5e-4, np.abs(
@@ -77,7 +77,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     actions.assign(obj, source.action)
     for frame in (1, 60, 150):
         bpy.context.scene.frame_set(frame)
-        x, y, yaw = again.track[rows(again, "walk_curves")][frame - 1]
+        x, y, yaw = again.track[get_rows(again, "walk_curves")][frame - 1]
         hips = obj.matrix_world @ obj.pose.bones["Hips"].head
         assert (path.matrix_world.translation.xy - hips.xy).length < 0.3
         assert abs(path.matrix_world.translation.x - x) < 1e-4
@@ -93,8 +93,8 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     curves["location", 0].keyframe_points[99].co.y += 0.25
     curves["rotation_euler", 2].keyframe_points[99].co.y += 0.5
     assert compute_key(obj) != key
-    edited = database(obj)
-    there = rows(edited, "walk_curves")
+    edited = build_database(obj)
+    there = get_rows(edited, "walk_curves")
     moved = edited.track - computed.track
     assert np.allclose(moved[there.start + 99], [0.25, 0.0, 0.5], atol=1e-4), moved[
         there.start + 99
@@ -115,7 +115,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     for k in range(120, 90, -1):
         for curve in curves.values():
             curve.keyframe_points.remove(curve.keyframe_points[k])
-    smooth = database(obj)
+    smooth = build_database(obj)
     assert (
         np.abs(np.diff(smooth.track[there], 2, axis=0)).max()
         < np.abs(np.diff(edited.track[there], 2, axis=0)).max()
@@ -135,7 +135,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
 
     # its keys have to reach over the frames that are taken
     source.use_range, source.frame_start, source.frame_end = True, 20, 2000
-    refused(ops.build, "walk_curves Path", "20 to 2000", "both ends")
+    expect_refusal(ops.build, "walk_curves Path", "20 to 2000", "both ends")
     source.use_range = False
 
     # back to computed: the empty and its action are gone, and the database from before is found
@@ -200,7 +200,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     ops.edit_path()
     path = settings.sources[1].path
     path.animation_data.action = None
-    refused(ops.build, path.name, "no keys")
+    expect_refusal(ops.build, path.name, "no keys")
     bpy.data.objects.remove(path)
     ops.build()
     assert "lost the path" in settings.built_notes
@@ -212,14 +212,14 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     ops.edit_path(fewer_keys=0.005)
     path = settings.sources[1].path
     path.constraints.new("COPY_LOCATION")
-    refused(ops.build, path.name, "Bake Action")
+    expect_refusal(ops.build, path.name, "Bake Action")
     path.constraints.clear()
     thin = {c.data_path: len(c.keyframe_points) for c in actions.get_assigned_curves(path)}
     assert thin["location"] < 0.3 * settings.sources[1].action.frame_range[1], thin
     # a source that is switched off has nothing to be baked with
     settings.source_index = 0
     settings.sources[0].enabled = False
-    refused(ops.edit_path, "Switch on this source")
+    expect_refusal(ops.edit_path, "Switch on this source")
 
 
 def test_a_path_moves_with_its_armature_and_works_for_files(obj):
@@ -238,11 +238,11 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     ops.add_actions(which="ALL")
     assert [s.action.name for s in settings.sources] == ["hips"]
     assert not actions.moves_object(made, obj)
-    computed = database(obj)
+    computed = build_database(obj)
     ops.edit_path()
     path = settings.sources[0].path
     assert path.parent == obj
-    again, key = database(obj), compute_key(obj)
+    again, key = build_database(obj), compute_key(obj)
     assert np.abs(again.track - computed.track).max() < 1e-4 * (1 + np.abs(computed.track).max()), (
         "turned and scaled"
     )
@@ -251,7 +251,7 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     obj.location, obj.rotation_euler.z = (-4.0, 3.0, 0.0), -1.2
     bpy.context.view_layer.update()
     assert compute_key(obj) == key
-    moved = database(obj)
+    moved = build_database(obj)
     assert np.abs(moved.features - again.features).max() < 2e-3, np.abs(
         moved.features - again.features
     ).max()
@@ -274,10 +274,10 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
         ops.add_files(filepath=str(file), mirror=False)
         source = settings.sources[0]
         source.use_range, source.frame_start, source.frame_end = ranged, 30, 160
-        computed = database(obj)
+        computed = build_database(obj)
         ops.edit_path()
         assert source.path.animation_data.action.frame_range[0] == (30 if ranged else 0)
-        again = database(obj)
+        again = build_database(obj)
         assert again.track.shape == computed.track.shape
         assert np.abs(again.track - computed.track).max() < 1e-4
         assert len([r.clip for r in again.ranges]) == 1

@@ -14,11 +14,11 @@ from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine import presets
 from motion_matching.engine.database.features import load_schema
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
 def test_features_are_added_removed_and_moved():
-    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     features = obj.motion_matching.features
 
     # shipped sets are what they were when they come back, past, axes and all
@@ -32,13 +32,13 @@ def test_features_are_added_removed_and_moved():
         assert json.loads(json.dumps(feature_list.get_features_data(features)))["features"]
     features.items.clear()
 
-    def told():
+    def list_features():
         return [(item.kind, item.bone, item.times) for item in features.items]
 
     # with nothing listed, the default is in use, and is listed before something is added to it
     assert not ops.remove_feature.poll()
     assert not ops.move_feature.poll()
-    refused(ops.remove_feature, "add a feature")
+    expect_refusal(ops.remove_feature, "add a feature")
     assert feature_list.build_schema(features) == load_schema("default")
     bpy.ops.ed.undo_push(message="before")
     assert ops.add_feature(kind="bone_position") == {"FINISHED"}
@@ -68,27 +68,27 @@ def test_features_are_added_removed_and_moved():
     assert features.items[features.index].bone == "Spine1"
 
     # moved and removed, the rest stays
-    before = told()
+    before = list_features()
     index = features.index
     ops.move_feature(direction="UP")
     assert features.index == index - 1
-    assert told()[index - 1] == before[index]
-    assert sorted(told()) == sorted(before)
+    assert list_features()[index - 1] == before[index]
+    assert sorted(list_features()) == sorted(before)
     ops.move_feature(direction="DOWN")
-    assert told() == before
+    assert list_features() == before
     assert features.index == index
     features.index = 0
     assert ops.move_feature(direction="UP") == {"CANCELLED"}
-    assert told() == before
+    assert list_features() == before
     features.index = len(before) - 1
     assert ops.move_feature(direction="DOWN") == {"CANCELLED"}
-    assert told() == before
+    assert list_features() == before
     features.index = index
     ops.remove_feature()
-    assert told() == before[:index] + before[index + 1 :]
+    assert list_features() == before[:index] + before[index + 1 :]
     while len(features.items) > 1:
         ops.remove_feature()
-    refused(ops.remove_feature, "at least one feature")
+    expect_refusal(ops.remove_feature, "at least one feature")
 
     # another kind has what that needs
     item = features.items[0]
@@ -143,7 +143,7 @@ def test_features_are_added_removed_and_moved():
 
 def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     path, shot = str(tmp_path / "hero.blend"), str(tmp_path / "shot.blend")
-    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves",))
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     ops.add_actions()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
@@ -154,21 +154,21 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     bpy.context.view_layer.objects.active = obj
     features = obj.motion_matching.features
 
-    def told():
+    def list_features():
         return [(item.kind, item.bone) for item in features.items]
 
     # the features of the linked file stay where they are, and that is said
-    linked = told()
+    linked = list_features()
     features.index = 2
     for operator, options in (
         (ops.remove_feature, {}),
         (ops.move_feature, {}),
         (ops.move_feature, {"direction": "DOWN"}),
     ):
-        said = refused(operator, "'Left Foot Velocity'", "linked file", **options)
+        said = expect_refusal(operator, "'Left Foot Velocity'", "linked file", **options)
         assert "bpy_prop_collection" not in said, said
         assert said.count(".") == 1, said
-    assert told() == linked
+    assert list_features() == linked
     assert features.index == 2
     assert features.preset == "default"
 
@@ -176,14 +176,14 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     for kind in ("bone_position", "bone_velocity", "bone_position"):
         ops.add_feature(kind=kind)
     assert len({item.name for item in features.items}) == len(linked) + 3
-    assert len(set(told())) == len(linked) + 3
+    assert len(set(list_features())) == len(linked) + 3
     assert ops.move_feature(direction="UP") == {"FINISHED"}
     assert ops.remove_feature() == {"FINISHED"}
-    kept = told()
+    kept = list_features()
     assert len(kept) == len(linked) + 2
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)
     features = next(
         obj for obj in bpy.data.objects if obj.override_library
     ).motion_matching.features
-    assert sorted(told()) == sorted(kept)
+    assert sorted(list_features()) == sorted(kept)

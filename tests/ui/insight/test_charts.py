@@ -8,7 +8,7 @@ import numpy as np
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.insight.coverage import Coverage
 from motion_matching.ui.insight import charts
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_charts_show_the_measured_values():
@@ -48,20 +48,20 @@ def test_charts_show_the_measured_values():
 
 
 def test_charts_are_built_once_per_measurement():
-    obj, ops = character(), bpy.ops.motion_matching
+    obj, ops = create_character(), bpy.ops.motion_matching
     ops.add_actions()
     ops.measure_coverage()
     settings = obj.motion_matching.insight
 
-    def shown():
+    def list_shown():
         return dict(charts._iter_shown_charts(obj, runtime.coverage_reports[obj.session_uid]))
 
-    first = shown()
+    first = list_shown()
     assert list(first) == ["coverage", "turn_rate", "acceleration", "speed"]
-    assert all(shown()[name] is chart for name, chart in first.items())
+    assert all(list_shown()[name] is chart for name, chart in first.items())
     settings.show_coverage = False
-    assert "coverage" not in shown()
+    assert "coverage" not in list_shown()
     settings.show_coverage, settings.show_histograms = True, False
-    assert list(shown()) == ["coverage"]
+    assert list(list_shown()) == ["coverage"]
     ops.measure_coverage()
-    assert shown()["coverage"] is not first["coverage"]
+    assert list_shown()["coverage"] is not first["coverage"]

@@ -24,35 +24,35 @@ from motion_matching.scene.writing import recording
 from motion_matching.ui.database.operators_sources import add_source
 from motion_matching.ui.insight import drawing as insight_drawing
 from motion_matching.ui.insight.operators import MOTION_MATCHING_OT_save_pictures as Save
-from tests.ui.characters import character, refused, traces
+from tests.ui.characters import create_character, expect_refusal, read_state
 
 ops = bpy.ops.motion_matching
 
 
-def database(settings):
+def load_database(settings):
     return get_library().load(settings.built_key)
 
 
-def in_world(points, place):
+def to_world(points, place):
     x, y, z, yaw = place
     c, s = np.cos(yaw), np.sin(yaw)
     return np.asarray(points) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + [x, y, z]
 
 
-def hips(obj):
+def get_hips(obj):
     bpy.context.view_layer.update()
     return np.array(obj.matrix_world @ obj.pose.bones["Hips"].head)
 
 
-def hips_inspected():
+def get_inspected_hips():
     seen = runtime.inspector
     positions = feature_strokes.compute_bone_positions(seen.database, seen.inspected.frame)
-    return in_world(positions[seen.database.roles.hips], seen.inspected.position)
+    return to_world(positions[seen.database.roles.hips], seen.inspected.position)
 
 
 @pytest.fixture(autouse=True)
 def obj():
-    obj = character()
+    obj = create_character()
     ops.add_actions(mirror=False)
     return obj
 
@@ -63,13 +63,13 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     shown = settings.insight
 
     assert not runtime.coverage_reports
-    before = traces()
+    before = read_state()
     assert ops.measure_coverage() == {"FINISHED"}
     found = runtime.coverage_reports[uid]
-    assert traces() | {"keys": 0} == before | {"keys": 0}, "only what is built has changed"
+    assert read_state() | {"keys": 0} == before | {"keys": 0}, "only what is built has changed"
 
     # the list is the engine's, for the controller as the panel has it
-    data = database(settings)
+    data = load_database(settings)
     tuned = get_performer_settings(obj, data)
     tracks = coverage.simulate_tracks(tuned, data.fps)
     demand = coverage.measure_tracks(tracks, data.fps)
@@ -102,7 +102,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
 
     # beside a take: where its simulation object went, and nowhere else
     shown.beside = "take"
-    refused(ops.measure_coverage, "poll()", "Bake a take first")
+    expect_refusal(ops.measure_coverage, "poll()", "Bake a take first")
     ops.bake_script(script="square", seconds=8.0, gait="walk")
     assert ops.measure_coverage() == {"FINISHED"}
     beside = runtime.coverage_reports[uid]
@@ -119,14 +119,14 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
 
     # beside any recording, such as a steered path: that of the take from before
     shown.beside = "recording"
-    refused(ops.measure_coverage, "poll()", "Choose a recording")
+    expect_refusal(ops.measure_coverage, "poll()", "Choose a recording")
     shown.recording = take
     assert not insight.explain_staleness(obj, beside), "that is what was measured"
     assert ops.measure_coverage() == {"FINISHED"}
     assert runtime.coverage_reports[uid].to_capture == beside.to_capture
     beside = runtime.coverage_reports[uid]
     shown.recording = settings.sources[0].action
-    refused(ops.measure_coverage, settings.sources[0].action.name, "choose a take")
+    expect_refusal(ops.measure_coverage, settings.sources[0].action.name, "choose a take")
 
     # beside the controller, and then beside a recording that is still to be chosen
     shown.beside = "controller"
@@ -160,8 +160,8 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     assert not ops.stop_inspecting.poll()
     assert ops.inspect_frame() == {"FINISHED"}
     seen = runtime.inspector
-    assert database(settings).get_frame_source(seen.inspected.frame).clip == "walk_curves"
-    assert database(settings).get_frame_source(seen.inspected.frame).frame == 39
+    assert load_database(settings).get_frame_source(seen.inspected.frame).clip == "walk_curves"
+    assert load_database(settings).get_frame_source(seen.inspected.frame).frame == 39
     assert seen.inspection.frame == seen.inspection.chosen == seen.inspected.frame
     assert abs(seen.inspection.continuing.cost) < 1e-3
     assert seen.inspection.continuing.verdict == "played on"
@@ -172,7 +172,7 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     # what is drawn lies on the armature that plays the source, and goes along with it
     for frame in (40, 97, 151):
         scene.frame_set(frame)
-        both = hips(obj), hips_inspected()
+        both = get_hips(obj), get_inspected_hips()
         assert np.abs(both[0] - both[1]).max() < 2e-3, (frame, *both)
         assert seen.strokes
 
@@ -196,7 +196,7 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     scene.frame_set(60)
     settings.source_index = names.index("run_curves")
     assert not seen.problem
-    assert database(settings).get_frame_source(seen.inspected.frame).clip == "run_curves"
+    assert load_database(settings).get_frame_source(seen.inspected.frame).clip == "run_curves"
 
     # part of an action, and another armature's going
     source = settings.sources[settings.source_index]
@@ -205,7 +205,7 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     actions.assign(obj, source.action)
     for frame in (31, 90):
         scene.frame_set(frame)
-        assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+        assert np.abs(get_hips(obj) - get_inspected_hips()).max() < 2e-3
     assert ops.stop_inspecting() == {"FINISHED"}
     assert runtime.inspector is None
     scene.frame_set(12)
@@ -229,10 +229,10 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     actions.assign(obj, long)
     scene.frame_set(230)
     assert ops.inspect_frame() == {"FINISHED"}
-    seen, data = runtime.inspector, database(settings)
+    seen, data = runtime.inspector, load_database(settings)
     assert [r.clip for r in data.ranges] == [long.name] * 4, "with their mirror images"
     assert seen.inspected.frame == data.starts[1] + 30
-    assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+    assert np.abs(get_hips(obj) - get_inspected_hips()).max() < 2e-3
     scene.frame_set(390)
     assert seen.inspected.frame == data.starts[1] + 190
 
@@ -257,9 +257,9 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     assert ops.inspect_frame() == {"FINISHED"}
     seen = runtime.inspector
     assert seen.inspected.frame == 30
-    assert np.abs(hips(obj) - hips_inspected()).max() < 2e-3
+    assert np.abs(get_hips(obj) - get_inspected_hips()).max() < 2e-3
     early.enabled, early.frame_end = True, 5
-    refused(ops.inspect_frame, long.name, "left out")
+    expect_refusal(ops.inspect_frame, long.name, "left out")
     early.frame_end = 0
     assert ops.inspect_frame() == {"FINISHED"}
     assert runtime.inspector.inspected.frame == 30, "what cannot be read is not counted"
@@ -286,7 +286,7 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     shown = settings.insight
 
     shown.inspect = "take"
-    refused(ops.inspect_frame, "poll()", "Bake a take first")
+    expect_refusal(ops.inspect_frame, "poll()", "Bake a take first")
     scene.frame_set(20)
     ops.bake_script(script="flips", seconds=7.0)
     take = settings.takes[0].action
@@ -301,7 +301,7 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
         scene.frame_set(frame)
         inspector.refresh()
         assert not seen.problem, seen.problem
-        apart.append(np.linalg.norm(hips(obj) - hips_inspected()))
+        apart.append(np.linalg.norm(get_hips(obj) - get_inspected_hips()))
         verdicts.append(seen.inspection.continuing.verdict)
         assert seen.goal_strokes
     assert np.median(apart) < 0.05, (np.median(apart), max(apart))
@@ -330,8 +330,10 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     uid = obj.session_uid
 
     folder = tmp_path
-    refused(ops.save_pictures, "No file")
-    refused(ops.save_pictures, "does not exist", filepath=str(folder / "nowhere" / "hero.svg"))
+    expect_refusal(ops.save_pictures, "No file")
+    expect_refusal(
+        ops.save_pictures, "does not exist", filepath=str(folder / "nowhere" / "hero.svg")
+    )
     assert ops.save_pictures(filepath=str(folder / "hero")) == {"FINISHED"}
     assert sorted(file.name for file in folder.glob("hero*")) == ["hero.svg"]
     root = ElementTree.parse(folder / "hero.svg").getroot()
@@ -352,7 +354,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     mapped = runtime.pose_maps[uid]
     for kind in ("mds", "pca"):
         places = insight_drawing.get_map_positions(mapped, kind)
-        assert places.shape == (database(settings).frame_count, 2)
+        assert places.shape == (load_database(settings).frame_count, 2)
         assert places.min() >= 0.049
         assert places.max() <= 0.951
         assert insight_drawing.get_map_positions(mapped, kind) is places

@@ -17,36 +17,36 @@ from motion_matching.app.tag_colors import get_tag_color
 from motion_matching.app.takes import read_parts
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import ghosts
-from tests.app.test_motion_field import begin, live_on, ops
+from tests.app.test_motion_field import create_field_character, ops, start_live
 
 
-def snapshot():
+def get_snapshot():
     return runtime.get_cache(play_drawing.HudCache).snapshot
 
 
 @pytest.fixture
-def prepared_live():
-    obj = begin("walk_curves", "run_curves")
-    live, keyboard = live_on(obj, "W")
+def field_session():
+    obj = create_field_character("walk_curves", "run_curves")
+    live, keyboard = start_live(obj, "W")
     return obj, live, keyboard
 
 
-def test_neighbours_are_drawn_with_their_future_paths(prepared_live):
-    obj, live, keyboard = prepared_live
+def test_neighbours_are_drawn_with_their_future_paths(field_session):
+    obj, live, keyboard = field_session
     field = live.session.performer.method
     now, play = 0.0, obj.motion_matching.play
 
-    def ticks(count=1):
+    def run_ticks(count=1):
         nonlocal now
         for _ in range(count):
             now += 1 / 24
             live.tick(now, 0.0)
 
-    ticks(30)
-    assert snapshot().neighbour_ghosts is None, "it was not asked for"
+    run_ticks(30)
+    assert get_snapshot().neighbour_ghosts is None, "it was not asked for"
     play.show_ghosts = True
-    ticks()
-    decision, shown = field.decision, snapshot().neighbour_ghosts
+    run_ticks()
+    decision, shown = field.decision, get_snapshot().neighbour_ghosts
     bones = sum(field.skeleton.parents > 0)
     assert len(shown.chosen) == 2 * bones
     assert len(shown.others) == len(shown.colours) == 2 * bones * 14 + 6, "and an arrow"
@@ -67,9 +67,9 @@ def test_neighbours_are_drawn_with_their_future_paths(prepared_live):
     # the arrow points where it is asked to go: as the view looks, along +Y at heading pi
     keyboard.handle("W", "RELEASE")
     keyboard.handle("D", "PRESS")
-    ticks(2)
+    run_ticks(2)
     goal, place = field.decision.goal, live.session._frame
-    start, tip = snapshot().neighbour_ghosts.others[-6:-4]
+    start, tip = get_snapshot().neighbour_ghosts.others[-6:-4]
     heading = math.atan2(tip[0] - start[0], start[1] - tip[1])
     assert abs(math.remainder(heading - place.character.yaw - goal.direction, math.tau)) < 1e-3
     assert abs(goal.direction) > 0.1
@@ -85,29 +85,29 @@ def test_neighbours_are_drawn_with_their_future_paths(prepared_live):
     assert list(runtime.trail.neighbour_frames) == list(field.decision.frames)
     scores = field.decision.scores
     values = f"Value  {scores.max():.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
-    assert values in snapshot().texts, snapshot().texts
+    assert values in get_snapshot().texts, get_snapshot().texts
     host.end()
     assert runtime.trail is None
 
     # motion matching has none
     obj.motion_matching.controller.method = "MATCHING"
-    live, keyboard = live_on(obj, "W")
+    live, keyboard = start_live(obj, "W")
     now = 0.0
-    ticks(5)
+    run_ticks(5)
     assert live.ending is None
-    assert snapshot().neighbour_ghosts is None
+    assert get_snapshot().neighbour_ghosts is None
     assert live.decision is None
     assert not runtime.trail.neighbour_frames
 
 
-def test_a_neighbour_can_be_forced_and_released_while_live(prepared_live):
-    obj, live, _ = prepared_live
+def test_a_neighbour_can_be_forced_and_released_while_live(field_session):
+    obj, live, _ = field_session
     field = live.session.performer.method
     now = 0.0
 
     controller = obj.motion_matching.controller
 
-    def decisions(count):
+    def collect_decisions(count):
         nonlocal now
         found = []
         for _ in range(count):
@@ -116,18 +116,20 @@ def test_a_neighbour_can_be_forced_and_released_while_live(prepared_live):
             found.append(field.decision)
         return found
 
-    decisions(10)
+    collect_decisions(10)
     assert ops.favour(number=5) == {"FINISHED"}
     assert controller.favour == 5
     assert controller.preset == ""
     live.toggle_recording()
-    assert {d.chosen for d in decisions(30)[8:]} == {4}, "noticed within a quarter of a second"
-    assert any("number 5 forced" in line for line in snapshot().texts), snapshot().texts
+    assert {d.chosen for d in collect_decisions(30)[8:]} == {4}, (
+        "noticed within a quarter of a second"
+    )
+    assert any("number 5 forced" in line for line in get_snapshot().texts), get_snapshot().texts
     assert ops.favour(number=2) == {"FINISHED"}
-    assert {d.chosen for d in decisions(30)[8:]} == {1}
+    assert {d.chosen for d in collect_decisions(30)[8:]} == {1}
     assert ops.favour(number=2) == {"FINISHED"}
     assert controller.favour == 0
-    freed = decisions(30)[8:]
+    freed = collect_decisions(30)[8:]
     assert all(d.chosen == d.scores.argmax() for d in freed)
     assert len({d.chosen for d in freed}) > 2
     live.toggle_recording()
@@ -141,7 +143,7 @@ def test_a_neighbour_can_be_forced_and_released_while_live(prepared_live):
 
 
 def test_training_progress_is_shown_during_and_after_training():
-    obj = begin("walk_curves")
+    obj = create_field_character("walk_curves")
     training = obj.motion_matching.training
     training.quality = 1
 

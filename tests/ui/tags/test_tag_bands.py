@@ -14,11 +14,11 @@ import motion_matching
 from motion_matching.scene.blender import actions
 from motion_matching.ui.tags import drawing as tags_drawing
 from motion_matching.ui.tags import operators as tags_operators
-from tests.ui.characters import character
+from tests.ui.characters import create_character
 
 
 def test_bands_are_drawn_where_their_action_is_shown():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings, scene = obj.motion_matching, bpy.context.scene
 
     # no two ranges on a lane meet, and no lane is there for nothing
@@ -72,16 +72,16 @@ def test_bands_are_drawn_where_their_action_is_shown():
     space = area.spaces.active
     region = next(region for region in area.regions if region.type == "WINDOW")
 
-    def inside(call, *arguments, **options):
+    def call_in_editor(call, *arguments, **options):
         with bpy.context.temp_override(
             window=window, area=area, region=region, active_object=obj, object=obj
         ):
             return call(*arguments, **options)
 
-    def shown():
-        return inside(lambda: tags_drawing.get_shown_source(bpy.context))
+    def get_shown_source():
+        return call_in_editor(lambda: tags_drawing.get_shown_source(bpy.context))
 
-    def edit(action):
+    def show_action(action):
         if space.mode == "ACTION" and hasattr(space, "action"):
             space.action = action
 
@@ -89,22 +89,22 @@ def test_bands_are_drawn_where_their_action_is_shown():
     for mode in ("TIMELINE", "DOPESHEET", "ACTION"):
         space.mode = mode
         assert obj.animation_data.action is None, mode
-        assert shown() == first, mode
+        assert get_shown_source() == first, mode
         actions.assign(obj, second.action)
         bpy.context.view_layer.update()
-        edit(second.action)
-        assert shown() == second, mode
+        show_action(second.action)
+        assert get_shown_source() == second, mode
         settings.source_index = 1
-        assert shown() == second, mode
+        assert get_shown_source() == second, mode
         settings.source_index = 0
         other = bpy.data.actions.new("Other")
         actions.assign(obj, other)
-        edit(other)
-        assert shown() is None, mode
+        show_action(other)
+        assert get_shown_source() is None, mode
         obj.animation_data.action = None
-        edit(None)
+        show_action(None)
     space.mode = "GPENCIL"
-    assert shown() is None
+    assert get_shown_source() is None
     assert tags_drawing.get_shown_source(bpy.context) is None, "outside of a Dope Sheet"
 
     # keys that are selected there are tagged, on the source that is shown
@@ -116,18 +116,18 @@ def test_bands_are_drawn_where_their_action_is_shown():
             "select_control_point", np.zeros(len(curve.keyframe_points), bool)
         )
     with pytest.raises(RuntimeError) as caught:
-        inside(ops.add_tag, frames="KEYS")
+        call_in_editor(ops.add_tag, frames="KEYS")
     assert "selected" in str(caught.value), caught.value
     settings.source_index = 0
     for curve, frame in ((curves[0], 30), (curves[5], 44)):
         key = next(key for key in curve.keyframe_points if round(key.co.x) == frame)
         key.select_control_point = True
-    assert inside(ops.add_tag, frames="KEYS", kind="no_use") == {"FINISHED"}
+    assert call_in_editor(ops.add_tag, frames="KEYS", kind="no_use") == {"FINISHED"}
     assert settings.source_index == 1
     [tag] = second.tag_ranges
     assert (tag.kind, tag.frame_start, tag.frame_end) == ("no_use", 30, 44)
     scene.frame_set(50)
-    inside(ops.tag_at_playhead, end=True)
+    call_in_editor(ops.tag_at_playhead, end=True)
     assert (tag.frame_start, tag.frame_end) == (30, 50)
 
     # thousands of ranges are laid out within a redraw

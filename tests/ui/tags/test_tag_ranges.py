@@ -13,15 +13,15 @@ from motion_matching.app.library import get_library
 from motion_matching.app.tag_colors import get_tag_color
 from motion_matching.ui.tags import operators as tags_operators
 from motion_matching.ui.tags.properties import suggest_used_names
-from tests.ui.characters import character, refused
+from tests.ui.characters import create_character, expect_refusal
 
 
 def test_ranges_are_named_and_coloured():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     ops.add_actions(mirror=False)
     settings = obj.motion_matching
 
-    def chosen():
+    def get_active_tag():
         source = settings.sources[settings.source_index]
         return source.tag_ranges[source.tag_index]
 
@@ -30,32 +30,37 @@ def test_ranges_are_named_and_coloured():
 
     # named as it is added, as from the Dope Sheet, or later: each name has a colour of its own
     ops.add_tag(label="crouch")
-    assert chosen().label == "crouch"
-    assert is_colored(chosen(), "crouch")
+    assert get_active_tag().label == "crouch"
+    assert is_colored(get_active_tag(), "crouch")
     ops.add_tag()
-    assert chosen().label == "Tag"
-    assert is_colored(chosen(), "Tag")
-    chosen().label = "limp"
-    assert is_colored(chosen(), "limp")
+    assert get_active_tag().label == "Tag"
+    assert is_colored(get_active_tag(), "Tag")
+    get_active_tag().label = "limp"
+    assert is_colored(get_active_tag(), "limp")
     ops.add_tag()
-    chosen().kind = "no_use"
-    assert is_colored(chosen(), "Do Not Use")
+    get_active_tag().kind = "no_use"
+    assert is_colored(get_active_tag(), "Do Not Use")
 
     # one that was given stays
-    chosen().color = (0.1, 0.2, 0.3)
-    chosen().kind = "FREE"
-    chosen().label = "sneak"
-    assert np.allclose(chosen().color, (0.1, 0.2, 0.3))
+    get_active_tag().color = (0.1, 0.2, 0.3)
+    get_active_tag().kind = "FREE"
+    get_active_tag().label = "sneak"
+    assert np.allclose(get_active_tag().color, (0.1, 0.2, 0.3))
 
     # names that are used already are suggested, those of other sources too
     settings.source_index = 1
     ops.add_tag()
-    assert suggest_used_names(chosen(), bpy.context, "") == ["crouch", "limp", "sneak", "Tag"]
-    assert suggest_used_names(chosen(), bpy.context, "CR") == ["crouch"]
+    assert suggest_used_names(get_active_tag(), bpy.context, "") == [
+        "crouch",
+        "limp",
+        "sneak",
+        "Tag",
+    ]
+    assert suggest_used_names(get_active_tag(), bpy.context, "CR") == ["crouch"]
 
 
 def test_ranges_from_the_playhead_use_frames_of_the_action():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings, scene = obj.motion_matching, bpy.context.scene
     assert not ops.add_tag.poll()
     ops.add_actions(mirror=False)
@@ -97,18 +102,18 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     # the first frame of the action is frame 1, and of the clip it is 0
     assert ops.build() == {"FINISHED"}
 
-    def database():
+    def load_database():
         return get_library().load(compute_key(obj))
 
-    built = database()
+    built = load_database()
     clip = [r.clip for r in built.ranges].index("walk_curves")
     start = int(built.starts[clip])
 
-    def frames(name):
+    def find_frames(name):
         return np.flatnonzero(built.make_tag_mask({name})) - start
 
-    assert frames("limp").tolist() == list(range(29, 49))
-    assert frames("no_use").tolist() == frames("prefer").tolist() == list(range(60, 70))
+    assert find_frames("limp").tolist() == list(range(29, 49))
+    assert find_frames("no_use").tolist() == find_frames("prefer").tolist() == list(range(60, 70))
     assert (np.flatnonzero(built.bias) - start).tolist() == list(range(60, 70))
     assert np.allclose(built.bias[start + 60], -2.5)
     assert status.refresh(obj).kind == "fresh"
@@ -117,18 +122,18 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     source.use_range, source.frame_start, source.frame_end = True, 41, 200
     assert status.refresh(obj).kind == "stale"
     ops.build()
-    built = database()
+    built = load_database()
     start = int(built.starts[[r.clip for r in built.ranges].index("walk_curves")])
-    assert frames("limp").tolist() == list(range(9))
-    assert frames("no_use").tolist() == list(range(20, 30))
+    assert find_frames("limp").tolist() == list(range(9))
+    assert find_frames("no_use").tolist() == list(range(20, 30))
     source.use_range = False
 
     # what is wrong is named, and nothing is built
     source.tag_ranges[0].label = " "
-    refused(ops.build, "walk_curves", "no name")
+    expect_refusal(ops.build, "walk_curves", "no name")
     source.tag_ranges[0].label = "limp"
     source.tag_ranges[1].frame_end = 3
-    refused(ops.build, "walk_curves", "61 to 3", "ends before it starts")
+    expect_refusal(ops.build, "walk_curves", "61 to 3", "ends before it starts")
     assert ops.remove_tag() == {"FINISHED"}
     assert len(source.tag_ranges) == 2
     assert ops.remove_tag(all=True) == {"FINISHED"}
@@ -137,22 +142,22 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
 
 
 def test_proposed_ranges_are_edited_replaced_built_and_saved():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
     ops.add_actions()
     own = settings.sources[0].tag_ranges.add()
     own.label, own.frame_start, own.frame_end = "mine", 5, 9
     assert ops.propose_tags() == {"FINISHED"}
 
-    def ranges(source):
+    def list_ranges(source):
         return [(tag.kind, tag.label, tag.frame_start, tag.frame_end) for tag in source.tag_ranges]
 
-    def held():
-        return {source.action.name: ranges(source) for source in settings.sources}
+    def list_all_ranges():
+        return {source.action.name: list_ranges(source) for source in settings.sources}
 
-    first = held()
+    first = list_all_ranges()
     named = {clip: [name for _, name, *_ in tags] for clip, tags in first.items()}
-    assert ("FREE", "mine", 5, 9) in ranges(settings.sources[0])
+    assert ("FREE", "mine", 5, 9) in list_ranges(settings.sources[0])
     assert named["walk_curves"].count("turn_left") == named["walk_curves"].count("turn_right") == 4
     assert "run" in named["run_curves"]
     assert "run" not in named["walk_curves"]
@@ -163,30 +168,33 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
     )
     for source in settings.sources:
         assert all(
-            1 <= start <= end <= source.action.frame_range[1] for *_, start, end in ranges(source)
+            1 <= start <= end <= source.action.frame_range[1]
+            for *_, start, end in list_ranges(source)
         )
 
     # again: the proposals are replaced, what is the user's stays
     settings.sources[1].tag_ranges[0].label = "renamed"
     ops.propose_tags()
-    again = held()
-    assert ("FREE", "mine", 5, 9) in ranges(settings.sources[0])
-    assert len(ranges(settings.sources[0])) == len(first[settings.sources[0].action.name])
+    again = list_all_ranges()
+    assert ("FREE", "mine", 5, 9) in list_ranges(settings.sources[0])
+    assert len(list_ranges(settings.sources[0])) == len(first[settings.sources[0].action.name])
     assert sum(name == "renamed" for tags in again.values() for _, name, *_ in tags) == 1
     settings.sources[1].tag_ranges.remove(0)
 
     # with other thresholds other ranges are found, and thresholds that make no sense are refused
     ops.propose_tags()
-    usual = held()
+    usual = list_all_ranges()
     settings.thresholds.run_speed = 0.9
     ops.propose_tags()
-    assert "run" in [name for _, name, *_ in held()["walk_curves"]], "this walk is faster than that"
+    assert "run" in [name for _, name, *_ in list_all_ranges()["walk_curves"]], (
+        "this walk is faster than that"
+    )
     settings.thresholds.idle_speed = 1.5
-    refused(ops.propose_tags, "idle_speed", "run_speed")
+    expect_refusal(ops.propose_tags, "idle_speed", "run_speed")
     settings.thresholds.property_unset("idle_speed")
     settings.thresholds.property_unset("run_speed")
     ops.propose_tags()
-    assert held() == usual
+    assert list_all_ranges() == usual
 
     # as ranges they make the database that the switch makes
     ops.build()
@@ -208,7 +216,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
 
     # saved and opened, everything is there
     ops.propose_tags()
-    kept = held()
+    kept = list_all_ranges()
     settings.sources[2].tag_ranges[1].kind = "loop"
     settings.simulation_bone.standing = 0.35
     path = bpy.app.tempdir + "tagged.blend"
@@ -218,20 +226,20 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
     assert settings.sources[2].tag_ranges[1].kind == "loop"
     assert abs(settings.simulation_bone.standing - 0.35) < 1e-6
     settings.sources[2].tag_ranges[1].kind = "FREE"
-    assert held() == kept
+    assert list_all_ranges() == kept
     assert settings.auto_tags
 
 
 def test_ranges_survive_a_round_trip_through_pose_markers():
-    ops, obj = bpy.ops.motion_matching, character()
+    ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
     ops.add_actions()
     settings.source_index = 0
     source = settings.sources[0]
     action = source.action
     action.pose_markers.new("a note").frame = 7
-    refused(ops.tags_to_markers, "no ranges")
-    refused(ops.markers_to_tags, "no markers of tags")
+    expect_refusal(ops.tags_to_markers, "no ranges")
+    expect_refusal(ops.markers_to_tags, "no markers of tags")
     for name, kind, start, end in (
         ("limp", "FREE", 10, 20),
         ("limp", "FREE", 21, 30),
@@ -243,41 +251,41 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
     source.tag_ranges[3].bias = -2.5
     source.tag_ranges[0].color = (1, 0, 0)
 
-    def ranges():
+    def list_ranges():
         return sorted(
             (tag.kind, tag.label, tag.frame_start, tag.frame_end, round(tag.bias, 4))
             for tag in source.tag_ranges
         )
 
-    def marks():
+    def list_markers():
         return sorted((m.frame, m.name) for m in action.pose_markers)
 
-    before = ranges()
+    before = list_ranges()
     assert ops.tags_to_markers() == {"FINISHED"}
-    assert (40, "tag: prefer -2.5") in marks()
-    assert (61, "end: prefer") in marks()
-    assert (7, "a note") in marks()
-    written = marks()
+    assert (40, "tag: prefer -2.5") in list_markers()
+    assert (61, "end: prefer") in list_markers()
+    assert (7, "a note") in list_markers()
+    written = list_markers()
     assert ops.tags_to_markers() == {"FINISHED"}
-    assert marks() == written, "written again, they replace themselves"
+    assert list_markers() == written, "written again, they replace themselves"
     assert ops.markers_to_tags() == {"FINISHED"}
-    assert ranges() == before
+    assert list_ranges() == before
 
     # an animator moves a marker
     next(m for m in action.pose_markers if m.name == "end: no_use").frame = 19
     ops.markers_to_tags()
-    assert ("no_use", "Do Not Use", 15, 18, -1.0) in ranges()
+    assert ("no_use", "Do Not Use", 15, 18, -1.0) in list_ranges()
 
     # ranges of one name overlap, one within another or across, whatever their bias
-    kept = ranges()
+    kept = list_ranges()
     for start, end, bias in ((45, 50, -0.5), (55, 80, -1.0), (58, 62, -3.0), (62, 90, -2.5)):
         tags_operators.add_range(source, "Prefer", "prefer", start, end)
         source.tag_ranges[len(source.tag_ranges) - 1].bias = bias
     tags_operators.add_range(source, "limp", "FREE", 15, 25)
-    overlapping = ranges()
+    overlapping = list_ranges()
     ops.tags_to_markers()
     assert ops.markers_to_tags() == {"FINISHED"}
-    assert ranges() == overlapping
+    assert list_ranges() == overlapping
 
     # a name is as long as a marker's can be, and no longer; nothing is lost where it is
     for name, fits in (
@@ -287,16 +295,16 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
         ("ä" * 30, False),
         ("y" * 70, False),
     ):
-        written = marks()
+        written = list_markers()
         tags_operators.add_range(source, name, "FREE", 12, 13)
-        longer = ranges()
+        longer = list_ranges()
         if fits:
             ops.tags_to_markers()
             assert ops.markers_to_tags() == {"FINISHED"}
-            assert ranges() == longer
+            assert list_ranges() == longer
         else:
-            said = refused(ops.tags_to_markers, name, "shorten it")
-            assert marks() == written, said
+            said = expect_refusal(ops.tags_to_markers, name, "shorten it")
+            assert list_markers() == written, said
             assert said.count(".") == 1, said
         for place in reversed(range(len(source.tag_ranges))):
             if source.tag_ranges[place].label == name:
@@ -310,19 +318,19 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
     ops.tags_to_markers()
 
     # what does not pair up is told, and the list stays
-    kept = ranges()
+    kept = list_ranges()
     action.pose_markers.remove(next(m for m in action.pose_markers if m.name == "end: loop"))
-    refused(ops.markers_to_tags, action.name, "end: loop")
+    expect_refusal(ops.markers_to_tags, action.name, "end: loop")
     action.pose_markers.new("tag: prefer much").frame = 80
-    refused(ops.markers_to_tags, "tag: prefer much", "number")
-    assert ranges() == kept
+    expect_refusal(ops.markers_to_tags, "tag: prefer much", "number")
+    assert list_ranges() == kept
     source.kind = "FILE"
     assert not ops.tags_to_markers.poll()
     assert not ops.markers_to_tags.poll()
 
 
 def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
-    ops, obj = bpy.ops.motion_matching, character(clips=("walk_curves", "run_curves"))
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves", "run_curves"))
     ops.add_actions()
     settings = obj.motion_matching
     for source in settings.sources:
@@ -341,28 +349,28 @@ def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
     for source in settings.sources:
         tags_operators.add_range(source, "walk", "FREE", 30, 40)
 
-    def ranges():
+    def list_ranges():
         return [
             [(tag.label, tag.frame_start, tag.frame_end) for tag in source.tag_ranges]
             for source in settings.sources
         ]
 
     # a range of the linked file cannot be replaced: that is said before one's own are touched
-    before = ranges()
+    before = list_ranges()
     assert before == [[("walk", 30, 40)], [("run", 5, 8), ("walk", 30, 40)]]
     settings.source_index = 1
     for operator in (ops.markers_to_tags, ops.propose_tags):
-        said = refused(operator, f"'{settings.sources[1].name}'", "linked file")
+        said = expect_refusal(operator, f"'{settings.sources[1].name}'", "linked file")
         assert said.count(".") == 1, said
-        assert ranges() == before, said
+        assert list_ranges() == before, said
 
     # where all are one's own they are replaced
     settings.source_index = 0
     assert ops.markers_to_tags() == {"FINISHED"}
-    assert ranges() == [[("limp", 10, 19)], before[1]]
+    assert list_ranges() == [[("limp", 10, 19)], before[1]]
     settings.sources[1].tag_ranges[0].label = "jog"
     tags_operators.add_range(settings.sources[0], "walk", "FREE", 30, 40)
     assert ops.propose_tags() == {"FINISHED"}
-    assert ranges()[0][0] == ("limp", 10, 19)
-    assert ranges()[1][0] == ("jog", 5, 8)
-    assert not any(("walk", 30, 40) in of_source for of_source in ranges())
+    assert list_ranges()[0][0] == ("limp", 10, 19)
+    assert list_ranges()[1][0] == ("jog", 5, 8)
+    assert not any(("walk", 30, 40) in of_source for of_source in list_ranges())

@@ -19,20 +19,20 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
-from tests.ui.characters import character, refused, traces
+from tests.ui.characters import create_character, expect_refusal, read_state
 
 ops = bpy.ops.motion_matching
 
 
 @pytest.fixture(autouse=True)
 def obj():
-    obj = character()
+    obj = create_character()
     ops.add_actions()
     bpy.context.preferences.edit.use_global_undo = True
     return obj
 
 
-def path(obj, action, last):
+def read_path(obj, action, last):
     """Where the object is on the ground in frames 1 to last."""
     found = actions.get_active_curves(action, actions.find_slot(action, obj))
     curves = {(c.data_path, c.array_index): c for c in found}
@@ -43,14 +43,14 @@ def path(obj, action, last):
 def test_bake_again_uses_the_current_settings(obj):
     settings = obj.motion_matching
 
-    def kept(action):
+    def read_performance(action):
         return performance.from_json(
             recording.read_recorded_parts(action)[0]["performance"], "the take"
         )
 
     ops.bake_script(script="stop_and_go", seconds=4.0)
     first = settings.takes[0].action
-    assert kept(first).settings["velocity_halflife"] == 0.27
+    assert read_performance(first).settings["velocity_halflife"] == 0.27
 
     # the settings count as they are now, not as they were, and not as they were changed on the way
     part = recording.read_recorded_parts(first)[0]
@@ -61,8 +61,8 @@ def test_bake_again_uses_the_current_settings(obj):
     settings.controller.velocity_halflife = 1.5
     assert ops.bake_again() == {"FINISHED"}
     calm = settings.takes[1].action
-    assert kept(calm).settings["velocity_halflife"] == 1.5
-    paths = [path(obj, action, 96) for action in (first, calm)]
+    assert read_performance(calm).settings["velocity_halflife"] == 1.5
+    paths = [read_path(obj, action, 96) for action in (first, calm)]
     went = [np.linalg.norm(positions[71] - positions[0]) for positions in paths]
     assert went[1] < 0.8 * went[0], went
 
@@ -70,8 +70,8 @@ def test_bake_again_uses_the_current_settings(obj):
     settings.controller.velocity_halflife = 0.27
     settings.take_index = 1
     ops.bake_again(use_markers=False)
-    again = path(obj, settings.takes[2].action, 96)
-    np.testing.assert_allclose(again, path(obj, first, 96), atol=1e-4)
+    again = read_path(obj, settings.takes[2].action, 96)
+    np.testing.assert_allclose(again, read_path(obj, first, 96), atol=1e-4)
 
     # what leaves no room for a new action is said first
     settings.use_nla, settings.take_index = True, 0
@@ -83,7 +83,7 @@ def test_bake_again_uses_the_current_settings(obj):
     assert data.use_tweak_mode
     for operator in (ops.bake_again, ops.play_take):
         assert not operator.poll()
-        refused(operator, "tweak mode")
+        expect_refusal(operator, "tweak mode")
     data.use_tweak_mode = False
 
 
@@ -115,12 +115,12 @@ def test_bake_again_keeps_both_recordings_of_a_take(obj):
     again = settings.takes[1]
     assert tuple(again.action.frame_range) == (1, 90)
     assert abs(again.seconds - 3.75) < 1e-4
-    whole = path(obj, again.action, 90)
-    np.testing.assert_allclose(whole, path(obj, take.action, 90), atol=0.02)
+    whole = read_path(obj, again.action, 90)
+    np.testing.assert_allclose(whole, read_path(obj, take.action, 90), atol=0.02)
 
     # and once more from what was baked
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
-    np.testing.assert_allclose(path(obj, settings.takes[2].action, 90), whole, atol=1e-4)
+    np.testing.assert_allclose(read_path(obj, settings.takes[2].action, 90), whole, atol=1e-4)
 
     # a take of a bone collection is one again, beside what it had for the rest
     legs = {bone.name for bone in obj.data.bones if "Leg" in bone.name or "Foot" in bone.name}
@@ -141,51 +141,51 @@ def test_bake_again_keeps_both_recordings_of_a_take(obj):
     assert all(np.array_equal(redone[key], kept[key]) for key in kept.keys() - of_legs)
     assert not all(np.array_equal(redone[key], kept[key]) for key in of_legs)
     collection.name = "Lower"
-    refused(ops.bake_again, "no bone collection 'Legs'")
+    expect_refusal(ops.bake_again, "no bone collection 'Legs'")
 
 
 def test_takes_can_be_kept_and_discarded(obj):
     settings = obj.motion_matching
 
-    def names():
+    def list_takes():
         return [take.action.name for take in bpy.data.objects["Hero"].motion_matching.takes]
 
-    def texts():
+    def list_texts():
         return sorted(text.name for text in bpy.data.texts)
 
     for script in ("square", "flips", "random"):
         settings.use_nla = script == "flips"
         ops.bake_script(script=script, seconds=1.0)
     assert not any(take.is_kept for take in settings.takes)
-    assert len(texts()) == 3
+    assert len(list_texts()) == 3
     settings.takes[1].action.name = "The Good One"  # as a double click in the list does
     settings.takes[1].is_kept = True
     settings.take_index = 1
-    refused(ops.remove_take, "is kept")
+    expect_refusal(ops.remove_take, "is kept")
 
     # what is discarded goes whole: action, performance, strip and track; and comes back whole
     settings.takes[1].is_kept = False
     bpy.ops.ed.undo_push(message="before")
     assert ops.remove_take("EXEC_DEFAULT", True) == {"FINISHED"}
-    assert names() == ["Square Walk", "Random Walk"]
-    assert len(texts()) == 2
+    assert list_takes() == ["Square Walk", "Random Walk"]
+    assert len(list_texts()) == 2
     assert "The Good One" not in bpy.data.actions
     assert not bpy.data.objects["Hero"].animation_data.nla_tracks
     bpy.ops.ed.undo()
     obj = bpy.data.objects["Hero"]
     settings = obj.motion_matching
-    assert names() == ["Square Walk", "The Good One", "Random Walk"]
-    assert len(texts()) == 3
+    assert list_takes() == ["Square Walk", "The Good One", "Random Walk"]
+    assert len(list_texts()) == 3
     strips = [strip for track in obj.animation_data.nla_tracks for strip in track.strips]
     assert [strip.action.name for strip in strips] == ["The Good One"]
 
     # all but those that are kept
     settings.takes[1].is_kept = True
     assert ops.discard_takes() == {"FINISHED"}
-    assert names() == ["The Good One"]
+    assert list_takes() == ["The Good One"]
     assert settings.take_index == 0
-    assert len(texts()) == 1
-    refused(ops.discard_takes, "All takes are kept")
+    assert len(list_texts()) == 1
+    expect_refusal(ops.discard_takes, "All takes are kept")
 
     # a take that is kept outlives its character
     bpy.data.objects.remove(obj)
@@ -200,27 +200,27 @@ def test_two_takes_are_compared_during_playback(obj):
     settings.controller.foot_lock = False
     obj.animation_data.action = None
     obj.matrix_world.identity()
-    refused(ops.compare_takes, "Choose another")
+    expect_refusal(ops.compare_takes, "Choose another")
     ops.bake_script(script="square", seconds=4.0)
     locked, free = (take.action for take in settings.takes)
     settings.take_index, settings.compare_with = 0, free
-    before = traces()
+    before = read_state()
     assert ops.compare_takes() == {"FINISHED"}
-    assert traces() == before
+    assert read_state() == before
     found = runtime.comparisons[obj.session_uid]
     assert found.names == (locked.name, free.name)
     assert not found.notes
 
-    def numbers(label):
+    def get_numbers(label):
         rows = runtime.comparisons[obj.session_uid].rows
         row = next(row for row in rows if row.label.startswith(label))
         return [float(text) if text else None for text in row[1:]]
 
-    assert numbers("Length")[:2] == [6.0, 4.0]
-    slides = numbers("Foot Slide")
+    assert get_numbers("Length")[:2] == [6.0, 4.0]
+    slides = get_numbers("Foot Slide")
     assert slides[0] < slides[1], slides
-    assert numbers("In Contact")[0] < 0.5 * numbers("In Contact")[1]
-    desired, reached = numbers("Desired"), numbers("Reached")
+    assert get_numbers("In Contact")[0] < 0.5 * get_numbers("In Contact")[1]
+    desired, reached = get_numbers("Desired"), get_numbers("Reached")
     assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], desired[:2], strict=False))
 
     # what is measured is what plays: feet that somebody drags over the ground slide
@@ -229,8 +229,8 @@ def test_two_takes_are_compared_during_playback(obj):
             for number, point in enumerate(curve.keyframe_points):
                 point.co[1] += 0.02 * number / 24
     assert ops.compare_takes() == {"FINISHED"}
-    assert numbers("Foot Slide")[0] > slides[0] + 0.5
-    assert numbers("Foot Slide")[1] == slides[1]
+    assert get_numbers("Foot Slide")[0] > slides[0] + 0.5
+    assert get_numbers("Foot Slide")[1] == slides[1]
 
     # with other clips it goes elsewhere, which is reported, without rows of its frames
     settings.sources[1].enabled = settings.sources[2].enabled = False
@@ -238,7 +238,7 @@ def test_two_takes_are_compared_during_playback(obj):
     found = runtime.comparisons[obj.session_uid]
     assert any(locked.name in note for note in found.notes), found
     assert not any(row.label.startswith("Jumps") for row in found.rows)
-    assert numbers("Foot Slide")[0] > slides[0]
+    assert get_numbers("Foot Slide")[0] > slides[0]
 
 
 def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
@@ -252,11 +252,11 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     bpy.data.texts.remove(bpy.data.texts[f"{lost.name}.performance.json"])
 
     # whatever needs to know what was performed says that it does not, and what to do
-    refused(ops.bake_again, "does not hold what was performed", "bake or record another")
-    refused(ops.compare_takes, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "does not hold what was performed", "bake or record another")
+    expect_refusal(ops.compare_takes, "does not hold what was performed")
     settings.take_index, settings.compare_with = 1, lost
     reason = "does not hold what was performed", "bake or record another"
-    refused(ops.compare_takes, repr(lost.name), *reason)
+    expect_refusal(ops.compare_takes, repr(lost.name), *reason)
     settings.play.steer, settings.play.take = "take", lost
     with pytest.raises(MotionMatchingError) as caught:
         steering.create_input(settings.play, Keyboard(), (), PerformerSettings(), 24.0, FLAT)
