@@ -323,11 +323,6 @@ def test_a_path_through_a_box_is_followed_around_it_and_caught_up():
 # ---------------------------------------------------------------- takes
 
 
-@pytest.fixture(scope="module")
-def settings(demo_database: Database) -> PerformerSettings:
-    return takes.make_default_settings(demo_database)
-
-
 WALL = (Box((0, -4), (60, 1)),)
 CORNER = (Box((0, -4.5), (60, 1)), Box((3, -2), (1, 6)))
 NARROW = (Box((0, -4.5), (60, 1)), Box((2, -2.5), (1, 6), -0.6))

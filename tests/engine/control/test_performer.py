@@ -11,7 +11,6 @@ from motion_matching.engine.control import rollout, scripts
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.errors import SettingsError
@@ -20,11 +19,6 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import wrap
 from motion_matching.engine.takes import takes
 from motion_matching.engine.takes.baking import compute_toe_positions
-
-
-@pytest.fixture(scope="module")
-def settings(demo_database) -> PerformerSettings:
-    return takes.make_default_settings(demo_database)
 
 
 def perform(database, settings, name="random", gait="walk", seconds=12.0, **start):

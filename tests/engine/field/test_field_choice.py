@@ -1,6 +1,4 @@
-"""What may be told to a motion field beside where to go: which neighbour to favour, and to enter a
-tag at once.
-"""
+"""Motion field requests beside the goal: favour a neighbour, or enter a tag at once."""
 
 from __future__ import annotations
 
@@ -18,19 +16,13 @@ from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.maths import quat
-from motion_matching.engine.takes import takes
 
 AHEAD = Goal([TrajectoryPoint(0.0, -1.2, 0.0, 0.0, -1.2)])
 
 
 @pytest.fixture(scope="module")
-def settings(demo_database):
-    return takes.make_default_settings(demo_database)
-
-
-@pytest.fixture(scope="module")
 def tagged(demo_database):
-    """The demo, with a run of frames of one clip called 'there'."""
+    """Tag 60 frames of one clip of the demo as 'there'."""
     range_ = next(
         k
         for k in range(len(demo_database.starts))
@@ -47,13 +39,13 @@ def field(tagged, settings):
     return MotionField(tagged, settings)
 
 
-def test_a_forced_neighbour_is_favoured_at_every_tick_until_it_is_freed(field, settings):
+def test_a_forced_neighbour_is_favoured_until_it_is_released(field, settings):
     field.enter(5000)
     for favoured in (3, 1, settings.neighbours + 20):
         field.apply(replace(settings, favour=favoured))
         for _ in range(5):
             field.advance(AHEAD)
-            place = min(favoured, settings.neighbours) - 1  # there are no more
+            place = min(favoured, settings.neighbours) - 1  # capped at the number of neighbours
             assert field.decision.chosen == place
             assert field.decision.weights[place] == field.decision.weights.max()
     field.apply(settings)
@@ -72,22 +64,16 @@ def test_a_forced_neighbour_is_favoured_at_every_tick_until_it_is_freed(field, s
         (360.0, 350.0, -10.0),
     ],
 )
-def test_a_heading_is_asked_for_on_the_side_that_the_simulation_object_turns_to(
-    field, now, soon, asked
-):
-    """Also where the character lags so far behind that the other way round would be shorter: there
-    it would be held back.
-    """
+def test_the_goal_turns_to_the_same_side_as_the_simulation_object(field, now, soon, asked):
+    """Even if the character lags so far behind that the other way round would be shorter."""
     points = [TrajectoryPoint(0.0, 0.0, math.radians(degrees), 0.0, 0.0) for degrees in (now, soon)]
     field.advance(Goal(points))
     assert math.degrees(field.decision.goal.direction) == pytest.approx(asked)
 
 
 @pytest.mark.parametrize("side", [1, -1])
-def test_a_stick_that_goes_far_round_asks_for_its_side_all_the_time(field, settings, side):
-    """A performer tells where the simulation object is, which is further round than the character
-    where nothing draws it.
-    """
+def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
+    """Without displacement, the simulation object turns further than the character."""
     performer, asked = (
         Performer(field, settings.with_changes({"displacement": "independent", "clamp": False})),
         [],
@@ -102,12 +88,12 @@ def test_a_stick_that_goes_far_round_asks_for_its_side_all_the_time(field, setti
 
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, 101, "first"])
-def test_a_favour_that_names_no_neighbour_is_refused(wrong):
+def test_favouring_an_invalid_neighbour_is_refused(wrong):
     with pytest.raises(SettingsError, match="favour"):
         PerformerSettings().with_changes({"favour": wrong})
 
 
-def test_a_jump_to_a_tag_enters_its_nearest_state_and_does_not_pop(field, settings):
+def test_a_jump_to_a_tag_enters_its_nearest_state_without_a_pop(field, settings):
     performer = Performer(field, replace(settings, foot_lock=False))
     performer.reset((0.0, 0.0), 0.0)
     frames = [performer.step(Intent()) for _ in range(40)]
@@ -125,10 +111,8 @@ def test_a_jump_to_a_tag_enters_its_nearest_state_and_does_not_pop(field, settin
     assert turned[39:43].max() < 2.0 * turned[:39].max() + 3.0, "a bone leaps"
 
 
-def test_what_a_jump_connects_moves_as_the_clips_do(field):
-    """Velocities of the state that is entered are those of its frame, but for where differences are
-    taken.
-    """
+def test_a_jump_uses_the_velocities_of_the_clips(field):
+    """The entered state has the velocities of its frame, apart from how differences are taken."""
     field.enter(5000)
     jump = field.advance(AHEAD._replace(jump_to="there")).jump
     [entered] = [
@@ -137,7 +121,7 @@ def test_what_a_jump_connects_moves_as_the_clips_do(field):
         if np.array_equal(field.states.poses[state], jump.target_pose)
     ]
     frame = field.states.frames[entered]
-    # a state's velocity leads from its frame to the next, that of a frame is taken from both sides
+    # a state's velocity leads from its frame to the next; a frame's is a central difference
     halfway = 0.5 * (field.database.velocities[frame] + field.database.velocities[frame + 1])
     np.testing.assert_allclose(jump.target_velocity[:, 1:], halfway[:, 1:], atol=0.35)
     np.testing.assert_allclose(
@@ -146,9 +130,9 @@ def test_what_a_jump_connects_moves_as_the_clips_do(field):
     assert not np.allclose(jump.source_pose, jump.target_pose, atol=0.01)
 
 
-def test_a_jump_to_where_no_state_is_plays_on_and_to_an_unknown_tag_is_refused(tagged, settings):
+def test_jumps_without_a_state_play_on_and_unknown_tags_are_refused(tagged, settings):
     last = np.zeros(tagged.frame_count, np.uint32)
-    last[tagged.stops[-1] - 1] = 1  # no state has it
+    last[tagged.stops[-1] - 1] = 1  # a frame without a state
     field = MotionField(replace(tagged, tags=last), settings)
     field.enter(5000)
     assert field.advance(AHEAD._replace(jump_to="there")).jump is None

@@ -1,6 +1,4 @@
-"""Motion fields behind a performer: it goes where it is asked to, recovers from pushes, and stays
-on the ground.
-"""
+"""Motion fields behind a performer: they reach goals, recover from pushes, and stay on the ground."""
 
 from __future__ import annotations
 
@@ -31,18 +29,13 @@ SPEED = 1.2
 
 
 @pytest.fixture(scope="module")
-def settings(demo_database):
-    return takes.make_default_settings(demo_database)
-
-
-@pytest.fixture(scope="module")
 def field(demo_database, settings):
     return MotionField(demo_database, settings)
 
 
 @pytest.fixture(scope="module")
 def usual_distance(field):
-    """The distance below which 95 of 100 states have another one of the database."""
+    """Return the distance within which 95 % of the states have another state."""
     features = field.metric.compute_state_features(field.states)
     among = np.random.default_rng(0).choice(len(features), 200, replace=False)
     return np.percentile(Neighbours(features).find_nearest(features[among], 2)[1][:, 1], 95)
@@ -53,34 +46,30 @@ def performer(field, settings):
     return Performer(field, settings)
 
 
-def ahead(speed: float, side: float = 0.0) -> Goal:
-    """To go on straight ahead at a speed, without turning."""
+def make_goal_ahead(speed: float, side: float = 0.0) -> Goal:
+    """Make a goal that continues straight ahead at a speed, without turning."""
     return Goal([TrajectoryPoint(0.0, -speed, 0.0, side, -speed)])
 
 
-def going(heading: float, speed: float = SPEED) -> Intent:
+def make_intent(heading: float, speed: float = SPEED) -> Intent:
     return Intent(velocity=(speed * math.sin(heading), -speed * math.cos(heading)))
 
 
 @pytest.mark.parametrize("degrees", [4, -30, 90, -135, 180])
 def test_a_desired_heading_is_reached(performer, degrees):
-    """Within 3 degrees, on the mean of two steps, however little is to be turned: there is no dead
-    band.
-    """
+    """Reach it within 3 degrees, averaged over two steps; there is no dead band for small turns."""
     performer.reset((0.0, 0.0), 0.0)
     for _ in range(60):
-        performer.step(going(0.0))
+        performer.step(make_intent(0.0))
     heading = math.radians(degrees)
-    yaws = [performer.step(going(heading)).character.yaw for _ in range(180)]
+    yaws = [performer.step(make_intent(heading)).character.yaw for _ in range(180)]
     amiss = np.array([math.remainder(yaw - heading, math.tau) for yaw in yaws[-60:]])
     assert abs(np.degrees(amiss.mean())) < 3
 
 
 @pytest.mark.parametrize(("script", "gait"), [("square", "walk"), ("figure_eight", "run")])
-def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, script, gait):
-    """Rather than to be led into a motion that is always about to turn, or that has no other around
-    it.
-    """
+def test_the_character_keeps_following_turns(field, settings, demo_database, script, gait):
+    """It does not get stuck in a motion that is always about to turn, or has no other around it."""
     performer = Performer(field, settings)
     wanted = takes.prepare_performance(
         demo_database, settings, script, gait=gait, seconds=25.0, seed=0
@@ -93,13 +82,11 @@ def test_it_turns_as_it_is_told_again_and_again(field, settings, demo_database, 
     assert math.degrees(np.mean(behind)) < 30
 
 
-def test_it_sets_out_keeps_the_speed_and_stops(performer):
-    """From standing and back: standing is no trap, and the data itself leads, not the simulation
-    object alone.
-    """
+def test_the_character_starts_keeps_its_speed_and_stops(performer):
+    """Standing is no trap, and the data drives the motion, not the simulation object alone."""
     performer.reset((0.0, 0.0), 0.0)
-    walked = [performer.step(going(0.0)) for _ in range(120)][-60:]
-    led = [-performer.method.advance(ahead(SPEED)).root[1] for _ in range(60)]
+    walked = [performer.step(make_intent(0.0)) for _ in range(120)][-60:]
+    led = [-performer.method.advance(make_goal_ahead(SPEED)).root[1] for _ in range(60)]
     assert np.mean(led) == pytest.approx(SPEED, abs=0.25)
     way = np.array(walked[-1].character[:2]) - walked[0].character[:2]
     assert -way[1] / (59 / 30) == pytest.approx(SPEED, abs=0.2)
@@ -111,13 +98,13 @@ def test_it_sets_out_keeps_the_speed_and_stops(performer):
     assert not frame.jumped
 
 
-def test_it_comes_to_run_where_no_clip_leads_from_walking_to_running():
-    """Also where walking turns better: the body itself runs as fast as it is asked to, and walks
+def test_running_is_reached_without_a_clip_from_walking_to_running():
+    """The motion itself reaches the running speed, even though walking turns better, and walks
     again.
     """
     clips = {clip.name: clip for clip in locomotion.generate()}
     walks = [Source(clip=clips[name]) for name in ("walk_curves", "walk_corners")]
-    # from the first second at which it runs
+    # skips the start of the clip, before it runs
     runs, settings = Source(clip=clips["run_curves"], start=90), BuildSettings(mirror=True)
     database = build([*walks, runs], settings)[0]
     assert (
@@ -125,24 +112,24 @@ def test_it_comes_to_run_where_no_clip_leads_from_walking_to_running():
         > 2.1
     )
 
-    class Noting(MotionField):
+    class RecordingField(MotionField):
         def advance(self, goal: Goal) -> Motion:
             motion = super().advance(goal)
             self.ahead = -motion.root[1]
             return motion
 
-    field = Noting(database, takes.make_default_settings(database))
+    field = RecordingField(database, takes.make_default_settings(database))
     performer = Performer(field, field_settings := takes.make_default_settings(database))
     for speed in (1.2, field_settings.run.forward, 1.2):
         led = []
         for tick in range(120):
-            performer.step(going(0.01 * tick, speed))
+            performer.step(make_intent(0.01 * tick, speed))
             led.append(field.ahead)
         assert np.mean(led[60:]) == pytest.approx(speed, abs=0.3)
 
 
-def test_a_gait_of_which_there_is_hardly_any_is_played_all_the_same():
-    """A few frames of walking at the start of a run, and any number of neighbours."""
+def test_a_gait_of_only_a_few_frames_is_played():
+    """Walk with the few walking frames at the start of a run, for any number of neighbours."""
     clips = {clip.name: clip for clip in locomotion.generate()}
     database = build([Source(clip=clips["run_curves"], start=46, stop=200)], BuildSettings())[0]
     assert 0 < (classify_gaits(database)[0] == WALKING).sum() < 10
@@ -151,12 +138,12 @@ def test_a_gait_of_which_there_is_hardly_any_is_played_all_the_same():
         performer = Performer(MotionField(database, settings), settings)
         for speed in (1.2, 3.0, 0.0):
             for tick in range(20):
-                assert np.isfinite(performer.step(going(0.05 * tick, speed)).pose).all()
+                assert np.isfinite(performer.step(make_intent(0.05 * tick, speed)).pose).all()
 
 
-def test_feet_keep_still_where_they_are_planted(performer, demo_database):
+def test_planted_feet_stay_in_place(performer, demo_database):
     performer.reset((0.0, 0.0), 0.0)
-    frames = [performer.step(going(0.0)) for _ in range(240)][60:]
+    frames = [performer.step(make_intent(0.0)) for _ in range(240)][60:]
     poses = np.stack([frame.pose for frame in frames]).transpose(0, 2, 1).astype(np.float64)
     _, positions = quat.fk(poses[..., 3:], poses[..., :3], demo_database.skeleton.parents)
     toes = positions[:, [leg.toe for leg in demo_database.roles.legs]]
@@ -168,27 +155,27 @@ def test_feet_keep_still_where_they_are_planted(performer, demo_database):
 
 
 @pytest.mark.parametrize("least", [0.9, 0.3])
-def test_contacts_are_those_of_the_most_weight(demo_database, settings, least):
-    """A toe is planted where at least nine tenths of the neighbours' weight have it planted, or as
-    much as is set.
+def test_a_toe_is_planted_by_the_weight_of_its_neighbours(demo_database, settings, least):
+    """Plant a toe if neighbours with at least the set share of the weight, by default 0.9, have it
+    planted.
     """
     assert settings.planted_share == 0.9
     field = MotionField(demo_database, replace(settings, planted_share=least))
     field.enter(5000)
     between = 0
     for _ in range(40):
-        motion = field.advance(ahead(SPEED))
+        motion = field.advance(make_goal_ahead(SPEED))
         decision = field.decision
         after = field.database.successors[decision.frames]
         share = decision.weights @ field.database.contacts[after].astype(np.float64)
         unclear = np.abs(share - least) < 1e-5
         np.testing.assert_array_equal(motion.contacts[~unclear], (share >= least)[~unclear])
         between += ((share > 0.3) & (share < 0.9)).sum()
-    assert between, "or both would have the same planted"
+    assert between, "or both settings would plant the same toes"
 
 
-def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
-    """As in the notebook, and none that are further, however well these would serve."""
+def test_without_lookahead_only_the_nearest_states_are_used(field, settings):
+    """As in the notebook, more distant states are ignored, even if they fit the goal better."""
     neighbours = Neighbours(field.metric.compute_state_features(field.states))
     state = int(np.flatnonzero(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED) < 0.05)[0])
     turning = Goal([TrajectoryPoint(0.0, 0.0, math.pi / 2, 0.1, 0.0)])
@@ -206,15 +193,15 @@ def test_without_looking_ahead_the_nearest_states_count_alone(field, settings):
         field.apply(settings)
 
 
-def test_neighbours_and_drift_change_while_it_plays(field, settings):
+def test_neighbours_and_drift_can_change_while_playing(field, settings):
     field.enter(5000)
-    field.advance(ahead(SPEED))
+    field.advance(make_goal_ahead(SPEED))
     assert len(field.decision.states) == settings.neighbours
     try:
         field.apply(replace(settings, neighbours=4, drift=1.0))
-        motion = field.advance(ahead(SPEED))
+        motion = field.advance(make_goal_ahead(SPEED))
         assert len(field.decision.states) == 4
-        # all the way to where the favoured neighbour goes
+        # full drift leads to the next pose of the favoured neighbour
         led = field.states.next_poses[field.decision.states[field.decision.weights.argmax()]]
         np.testing.assert_allclose(motion.pose[:3, 1:], led[:3, 1:], atol=1e-5)
     finally:
@@ -224,13 +211,13 @@ def test_neighbours_and_drift_change_while_it_plays(field, settings):
 @pytest.mark.parametrize(
     "wrong", [{"neighbours": 0}, {"neighbours": 2.5}, {"drift": 1.5}, {"planted_share": -0.1}]
 )
-def test_wrong_settings_are_refused(wrong):
+def test_invalid_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         PerformerSettings().with_changes(wrong)
 
 
-def test_wanted_tags_draw_to_states_that_carry_them(demo_database, settings):
-    """Of the neighbours, those with the tag are chosen, all else being equal."""
+def test_requested_tags_favour_states_that_carry_them(demo_database, settings):
+    """Among otherwise equal neighbours, those with the tag are chosen."""
     odd = np.arange(demo_database.frame_count) % 2 == 1
     database = replace(demo_database, tag_names=("odd",), tags=odd.astype(np.uint32))
     field = MotionField(database, settings)
@@ -239,7 +226,7 @@ def test_wanted_tags_draw_to_states_that_carry_them(demo_database, settings):
         field.enter(5000)
         chosen = []
         for _ in range(90):
-            field.advance(ahead(SPEED)._replace(tags=tags))
+            field.advance(make_goal_ahead(SPEED)._replace(tags=tags))
             chosen.append(odd[field.decision.frames[field.decision.chosen]])
         share[tags] = np.mean(chosen)
     assert share[frozenset({"odd"})] > 0.9 > share[frozenset()]
@@ -248,8 +235,8 @@ def test_wanted_tags_draw_to_states_that_carry_them(demo_database, settings):
 # ---------------------------------------------------------------- pushes
 
 
-def test_a_full_push_bends_and_shifts_as_much_as_told(field, demo_database):
-    """Each joint of the spine by 0.2 rad, the hips by 10 cm, toward where the push goes."""
+def test_a_full_push_bends_the_spine_and_shifts_the_hips(field, demo_database):
+    """Bend each joint of the spine by 0.2 rad and move the hips by 10 cm in the push's direction."""
     roles = demo_database.roles
     shove = push.Shove(demo_database.skeleton, roles, demo_database.fps)
     pose, still = field.states.poses[0], field.states.velocities[0].copy()
@@ -260,7 +247,7 @@ def test_a_full_push_bends_and_shifts_as_much_as_told(field, demo_database):
         moved, velocity = shove.apply(pushed, still)
         if moved is pushed:
             break
-        # what the push does in this tick it has as a velocity too
+        # the velocity includes what the push does in this tick
         np.testing.assert_allclose(
             velocity[:3, roles.hips], moved[:3, roles.hips] - pushed[:3, roles.hips], atol=1e-6
         )
@@ -274,16 +261,16 @@ def test_a_full_push_bends_and_shifts_as_much_as_told(field, demo_database):
     np.testing.assert_allclose(turned[spine], 0.2, atol=1e-3)
     assert np.delete(turned, spine).max() < 1e-3
 
-    def head(x):
+    def locate_head(x):
         return demo_database.skeleton.compute_bone_world(roles.head, x[3:].T, x[:3].T)[1]
 
-    lean = head(pushed) - head(pose)
+    lean = locate_head(pushed) - locate_head(pose)
     assert lean[0] > 0.15
     assert abs(lean[1]) < 0.05
 
 
 @pytest.mark.parametrize("strength", [0.25, 0.5, 2.0])
-def test_a_push_bends_by_its_strength(field, demo_database, strength):
+def test_a_push_bends_in_proportion_to_its_strength(field, demo_database, strength):
     roles = demo_database.roles
     shove = push.Shove(demo_database.skeleton, roles, demo_database.fps)
     pose, velocity = field.states.poses[0], field.states.velocities[0]
@@ -299,8 +286,8 @@ def test_a_push_bends_by_its_strength(field, demo_database, strength):
     )
 
 
-def test_a_push_goes_on_in_its_direction_while_the_character_turns(field, demo_database):
-    """What is left of it after a quarter turn to the left comes from the right of the character."""
+def test_a_push_keeps_its_direction_while_the_character_turns(field, demo_database):
+    """After a quarter turn to the left, the rest of the push comes from the character's right."""
     hips = demo_database.roles.hips
     shove = push.Shove(demo_database.skeleton, demo_database.roles, demo_database.fps)
     pose, velocity = field.states.poses[0], field.states.velocities[0]
@@ -312,31 +299,31 @@ def test_a_push_goes_on_in_its_direction_while_the_character_turns(field, demo_d
     assert y == pytest.approx(-0.1 / round(0.1 * demo_database.fps), abs=1e-5)
 
 
-def test_a_push_has_its_direction_in_the_world(performer, demo_database):
-    """Whichever way the character faces, the body goes where it is pushed to."""
+def test_a_push_acts_in_the_direction_given_in_the_world(performer, demo_database):
+    """Whichever way the character faces, the body moves in the push's direction."""
     for facing in (0.0, 2.0):
         performer.reset((0.0, 0.0), facing)
         before = performer.step(Intent())
         for tick in range(3):
             frame = performer.step(Intent(push=(push.FULL, 0.0) if tick == 0 else None))
 
-        def head(shown):
+        def locate_head(shown):
             pose = shown.unlocked_pose.astype(np.float64)
             place = demo_database.skeleton.compute_bone_world(
                 demo_database.roles.head, pose[3:].T, pose[:3].T
             )[1]
             return place - np.array([*shown.character[:2], 0.0])
 
-        lean = head(frame) - head(before)
+        lean = locate_head(frame) - locate_head(before)
         assert lean[0] > 0.1
         assert abs(lean[1]) < 0.6 * lean[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])
-def test_it_recovers_from_pushes_through_the_field(field, usual_distance, strength):
-    """Within a second the nearest state is as near as states of the database are to each other in
-    95 of 100.
+def test_the_character_recovers_from_pushes_through_the_field(field, usual_distance, strength):
+    """Within a second, the nearest state is as near as 95 % of the database's states are to
+    another.
     """
     rng = np.random.default_rng(0)
     recovered, thrown = 0, []
@@ -346,7 +333,7 @@ def test_it_recovers_from_pushes_through_the_field(field, usual_distance, streng
         angle = rng.uniform(0, math.tau)
         shove = (strength * push.FULL * math.cos(angle), strength * push.FULL * math.sin(angle))
         costs = [
-            field.advance(ahead(-vy, vx)._replace(push=shove if tick == 0 else None)).cost
+            field.advance(make_goal_ahead(-vy, vx)._replace(push=shove if tick == 0 else None)).cost
             for tick in range(30)
         ]
         thrown.append(max(costs[:4]))
@@ -360,7 +347,7 @@ def test_it_recovers_from_pushes_through_the_field(field, usual_distance, streng
 
 @pytest.mark.slow
 def test_random_actions_stay_finite_and_on_the_ground(demo_database):
-    """100,000 steps of 1,000 characters, each tick by any of its actions."""
+    """Take 100,000 steps with 1,000 characters and random actions."""
     states = MotionStates.from_database(demo_database)
     some = np.arange(0, 300)
     states = replace(
@@ -378,13 +365,13 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
     pose, velocity = states.poses[start], states.velocities[start]
     feet = [leg.toe for leg in demo_database.roles.legs]
 
-    def heights(poses):
+    def measure_heights(poses):
         local = poses.transpose(0, 2, 1).astype(np.float64)
         return quat.fk(local[..., 3:], local[..., :3], demo_database.skeleton.parents)[1][
             :, feet, 2
         ]
 
-    lowest, highest = heights(states.poses).min(), heights(states.poses).max()
+    lowest, highest = measure_heights(states.poses).min(), measure_heights(states.poses).max()
     for _ in range(100):
         indices, distances = neighbours.find_nearest(metric.compute_features(pose, velocity), 15)
         actions = compute_action_weights(compute_similarity_weights(distances))
@@ -395,7 +382,7 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
         assert np.isfinite(pose).all()
         assert np.isfinite(velocity).all()
         assert np.hypot(root[:, 0], root[:, 1]).max() * demo_database.fps < 8
-        toes = heights(pose)
+        toes = measure_heights(pose)
         assert toes.min() > lowest - 0.05
         assert toes.max() < highest + 0.1
         assert np.abs(np.linalg.norm(pose[:, 3:], axis=1) - 1).max() < 1e-5

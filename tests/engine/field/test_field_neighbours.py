@@ -1,6 +1,4 @@
-"""Neighbours of motion states are those that a full scan finds, whatever is asked and in whatever
-order.
-"""
+"""Neighbour searches match a full scan, for any queries in any order."""
 
 from __future__ import annotations
 
@@ -31,8 +29,8 @@ def features(metric, states):
     return metric.compute_state_features(states)
 
 
-def scanned(features, queries):
-    """Distances (Q, S) in float64."""
+def compute_distances(features, queries):
+    """Compute distances (Q, S) in float64."""
     terms = features.reshape(len(features), -1, 3).astype(np.float64)
     return np.array(
         [
@@ -43,11 +41,11 @@ def scanned(features, queries):
 
 
 def assert_nearest(neighbours, which, features, queries, k):
-    """That the k nearest of the states `which` (n,) are found; those that are as near may take each
-    other's place.
+    """Check that the k nearest of the states `which` (n,) are found; states at equal distance may
+    swap.
     """
     indices, distances = neighbours.find_nearest(queries, k)
-    exact = scanned(features[which], queries)
+    exact = compute_distances(features[which], queries)
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :k], rtol=2e-5, atol=1e-6)
     places = np.searchsorted(which, indices)
     np.testing.assert_array_equal(which[places], indices)
@@ -57,9 +55,9 @@ def assert_nearest(neighbours, which, features, queries, k):
     assert all(len(set(found)) == min(k, len(which)) for found in indices.tolist())
 
 
-def steered(states, metric, neighbours, database, ticks):
-    """Features (1 + A, F) of the pose at every tick, and of what its actions lead to: random ones,
-    with pushes and jumps.
+def steer_randomly(states, metric, neighbours, database, ticks):
+    """Yield features (1 + A, F) of each tick's pose and of the results of its actions, with pushes
+    and jumps.
     """
     rng = np.random.default_rng(0)
     shove = Shove(database.skeleton, database.roles, database.fps)
@@ -82,34 +80,34 @@ def steered(states, metric, neighbours, database, ticks):
 
 
 @pytest.mark.slow
-def test_a_steered_character_finds_what_a_full_scan_finds(demo_database, states, metric, features):
-    """At every tick, among all states and those of its gait, for any k, of the pose and of all
-    results of its actions.
+def test_searches_of_a_steered_character_match_a_full_scan(demo_database, states, metric, features):
+    """Search all states and those of one gait, for any k, at the pose and at the results of its
+    actions.
     """
     masks = [np.ones(len(states), bool), *classify_gaits(demo_database)[1][:, states.frames]]
     fields = [(Neighbours(features, mask), np.flatnonzero(mask)) for mask in masks]
-    for tick, queries in enumerate(steered(states, metric, fields[0][0], demo_database, 90)):
+    for tick, queries in enumerate(steer_randomly(states, metric, fields[0][0], demo_database, 90)):
         neighbours, which = fields[tick // 7 % len(fields)]
         k = (1, 4, K, MANY)[tick // 5 % 4]
         assert_nearest(neighbours, which, features, queries[:1] if tick % 3 else queries[1:], k)
 
 
-def test_answers_do_not_depend_on_what_was_asked_before(demo_database, states, metric, features):
-    """Another order, or neighbours that were never asked: the same to the bit, those apart too."""
+def test_results_do_not_depend_on_earlier_queries(demo_database, states, metric, features):
+    """Reverse the order, or use a new index: results match bit for bit, also of states apart."""
     follow = states.find_followed(demo_database)
     neighbours = Neighbours(features, None, follow)
-    asked = list(steered(states, metric, neighbours, demo_database, 40))
+    asked = list(steer_randomly(states, metric, neighbours, demo_database, 40))
 
-    def answers(by, queries):
+    def search_all(by, queries):
         return [
             by.find_nearest(q, k, apart=apart)
             for q in queries
             for k, apart in ((K, False), (MANY, True))
         ]
 
-    first = answers(neighbours, asked)
-    again = [*answers(neighbours, asked[::-1])]
-    fresh = answers(Neighbours(features, None, follow), asked)
+    first = search_all(neighbours, asked)
+    again = [*search_all(neighbours, asked[::-1])]
+    fresh = search_all(Neighbours(features, None, follow), asked)
     backwards = [again[2 * place + part] for place in range(len(asked))[::-1] for part in range(2)]
     for one, other, new in zip(first, backwards, fresh, strict=True):
         for part in range(2):
@@ -117,23 +115,21 @@ def test_answers_do_not_depend_on_what_was_asked_before(demo_database, states, m
             np.testing.assert_array_equal(one[part], new[part])
 
 
-def test_of_states_that_are_the_same_the_first_comes_first(features):
-    """As where a clip is in the data three times, and only the last place that counts is left for
-    them.
-    """
+def test_equal_states_are_returned_in_order(features):
+    """A clip is in the data three times; of the last group, only one state still fits."""
     clip = features[2000:2300]
     neighbours = Neighbours(np.concatenate([clip, clip, clip]))
     for state in (0, 17, 150, 299):
         indices, distances = neighbours.find_nearest(clip[[state]], K + 1)
-        exact = scanned(clip, clip[[state]])[0].argsort()[: K // 3 + 1]
+        exact = compute_distances(clip, clip[[state]])[0].argsort()[: K // 3 + 1]
         expected = np.add.outer(exact, [0, 300, 600]).ravel()[: K + 1]
         np.testing.assert_array_equal(indices[0], expected)
         assert (distances[0, ::3][:5] == distances[0, 2::3]).all()
 
 
-def test_rounding_loses_no_state(features):
-    """Far from the origin what bounds distances is less exact than these: of states at one distance
-    none is left out.
+def test_rounding_drops_no_state(features):
+    """Far from the origin, bounds are less exact than distances; no state at equal distance is left
+    out.
     """
     clip = features[700:710] + np.float32(100)
     neighbours = Neighbours(np.tile(clip, (400, 1)))
@@ -144,8 +140,8 @@ def test_rounding_loses_no_state(features):
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 40, 300])
-def test_few_states(features, count):
-    """Fewer than are asked for, than fill a block, and a few more; also where all are the same."""
+def test_fields_of_few_states_are_searched(features, count):
+    """Fewer states than requested, than fill a block, and a few more; also where all are the same."""
     some = np.arange(700, 700 + count)
     queries = features[690:700] + np.float32(0.01)
     assert_nearest(Neighbours(features[some]), np.arange(count), features[some], queries, K)
@@ -154,8 +150,8 @@ def test_few_states(features, count):
     assert (indices == np.arange(min(K, count))).all()
 
 
-def test_queries_from_far_off_the_field(features):
-    """No nearer to any of the blocks than these are wide, alone and together with others."""
+def test_queries_far_outside_the_field_match_a_full_scan(features):
+    """Queries are further from every block than the blocks are wide, alone and in a batch."""
     queries = (
         features[::3000] + np.linspace(0, 10, len(features[::3000]), dtype=np.float32)[:, None]
     )

@@ -34,10 +34,8 @@ def neighbours(demo_database, states):
     return Neighbours(Metric.from_database(demo_database).compute_state_features(states))
 
 
-def random_poses(rng, count, bones):
-    """Poses (count, 7, bones) whose bone 0 lies anywhere on the ground and turns about the
-    vertical.
-    """
+def make_random_poses(rng, count, bones):
+    """Make poses (count, 7, bones) with bone 0 anywhere on the ground, turned about the vertical."""
     poses = rng.normal(size=(count, 7, bones))
     component_quat.normalize(poses[:, 3:])
     poses[:, 2, 0] = 0
@@ -53,32 +51,32 @@ def add(pose, velocity):
     return result
 
 
-def test_difference_undoes_sum():
+def test_subtraction_undoes_addition():
     rng = np.random.default_rng(0)
-    pose, later = random_poses(rng, 2, 9)
+    pose, later = make_random_poses(rng, 2, 9)
     moved = algebra.add_joints(pose, algebra.subtract_joints(later, pose))
     np.testing.assert_allclose(moved[:3], later[:3], atol=1e-12)
     assert quat.angle_between(moved[3:].T, later[3:].T).max() < 1e-6
 
 
-def test_root_moves_in_its_own_axes():
-    """A velocity means the same wherever the character stands and faces."""
+def test_the_root_moves_in_its_own_axes():
+    """A velocity means the same at any position and heading."""
     rng = np.random.default_rng(1)
-    pose, velocity, place = random_poses(rng, 3, 5)
+    pose, velocity, place = make_random_poses(rng, 3, 5)
 
-    def moved_by_place(x):
+    def move_to_place(x):
         result = x.copy()
         result[:3, 0] = place[:3, 0] + quat.mul_vec(place[3:, 0], x[:3, 0])
         result[3:, 0] = quat.mul(place[3:, 0], x[3:, 0])
         return result
 
-    there = add(moved_by_place(pose), velocity)
-    np.testing.assert_allclose(there, moved_by_place(add(pose, velocity)), atol=1e-12)
+    there = add(move_to_place(pose), velocity)
+    np.testing.assert_allclose(there, move_to_place(add(pose, velocity)), atol=1e-12)
 
 
-def test_blend_of_one_is_itself_and_interpolation_ends_at_both():
+def test_blends_and_interpolation_reproduce_their_end_points():
     rng = np.random.default_rng(2)
-    parts = random_poses(rng, 4, 6)
+    parts = make_random_poses(rng, 4, 6)
     parts[:, 3:] = quat.positive(parts[:, 3:].swapaxes(1, 2)).swapaxes(1, 2)
     blends = algebra.blend(parts, np.eye(4))
     np.testing.assert_allclose(blends, parts, atol=1e-12)
@@ -100,7 +98,7 @@ def test_states_leave_out_the_last_two_frames_of_every_range(demo_database, stat
     np.testing.assert_array_equal(states.frames, np.concatenate(frames))
 
 
-def test_a_loop_has_a_state_for_every_frame_that_leads_round_it(demo_database):
+def test_a_loop_has_a_state_for_every_frame(demo_database):
     """Its last states lead on to its first frames."""
     loop, stop = demo_database.ranges[0], int(demo_database.stops[0])
     database = replace(demo_database, ranges=(replace(loop, loop=True), *demo_database.ranges[1:]))
@@ -117,7 +115,7 @@ def test_a_loop_has_a_state_for_every_frame_that_leads_round_it(demo_database):
 
 
 def test_velocities_lead_through_the_source(demo_database, states):
-    """x ⊕ v ⊕ y is the pose two frames later, and the ground track goes along."""
+    """x ⊕ v ⊕ y is the pose two frames later, including the ground track."""
     rng = np.random.default_rng(3)
     chosen = rng.choice(len(states), 300)
     frames = states.frames[chosen]
@@ -132,7 +130,7 @@ def test_velocities_lead_through_the_source(demo_database, states):
         )
 
 
-def test_states_carry_tags_and_the_contacts_that_they_lead_to(demo_database):
+def test_states_carry_tags_and_the_contacts_of_their_next_frame(demo_database):
     last = np.arange(demo_database.frame_count) % 3 == 0
     database = replace(
         demo_database, tag_names=("walk", "third"), tags=np.where(last, 2, 1).astype(np.uint32)
@@ -145,8 +143,8 @@ def test_states_carry_tags_and_the_contacts_that_they_lead_to(demo_database):
     np.testing.assert_array_equal(states.tag_masks["walk"], states.frames % 3 != 0)
 
 
-def test_barred_frames_are_no_states(demo_database):
-    """Nor are those from which one would be reached within two ticks."""
+def test_excluded_frames_have_no_states(demo_database):
+    """Nor do frames that would reach one within two ticks."""
     excluded = np.zeros(demo_database.frame_count, bool)
     excluded[50:60] = True
     database = replace(demo_database, tag_names=(NO_USE,), tags=excluded.astype(np.uint32))
@@ -158,9 +156,9 @@ def test_barred_frames_are_no_states(demo_database):
 # ---------------------------------------------------------------- metric
 
 
-def literal_distance(database, metric_weights, a, b):
-    """The notebook's distance of two states (pose, velocity), each (7, B), bone by bone in float64,
-    in metres.
+def compute_notebook_distance(database, metric_weights, a, b):
+    """Compute the notebook's distance of two states (pose, velocity), each (7, B), bone by bone, in
+    metres.
     """
 
     def features(pose, velocity):
@@ -184,7 +182,7 @@ def literal_distance(database, metric_weights, a, b):
     return np.linalg.norm(features(*a) - features(*b), axis=1).sum()
 
 
-def test_notebook_metric_is_the_notebooks_formula(demo_database, states):
+def test_the_notebook_metric_matches_its_formula(demo_database, states):
     rng = np.random.default_rng(4)
     chosen = rng.choice(len(states), (40, 2))
     flat = chosen.ravel()
@@ -197,7 +195,7 @@ def test_notebook_metric_is_the_notebooks_formula(demo_database, states):
         np.float64
     )
     expected = [
-        literal_distance(
+        compute_notebook_distance(
             demo_database,
             weights,
             (states.poses[i], states.velocities[i]),
@@ -208,8 +206,8 @@ def test_notebook_metric_is_the_notebooks_formula(demo_database, states):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_weights_by_role_are_the_notebooks(demo_database):
-    """On a skeleton like the notebook's, bone by bone."""
+def test_weights_by_role_match_the_notebook(demo_database):
+    """Compare bone by bone on a skeleton like the notebook's."""
     weights = compute_position_weights(demo_database.skeleton, demo_database.roles)
     by_name = dict(zip(demo_database.skeleton.names, weights.tolist(), strict=True))
     notebook = {
@@ -227,10 +225,8 @@ def test_weights_by_role_are_the_notebooks(demo_database):
     assert by_name == pytest.approx(notebook)
 
 
-def test_metric_is_the_same_at_any_frame_rate(demo_database, states):
-    """A steady motion has the same features whether it is looked at 240 times a second or 480
-    times.
-    """
+def test_the_metric_does_not_depend_on_the_frame_rate(demo_database, states):
+    """A steady motion has the same features, sampled 240 or 480 times a second."""
     still = np.zeros_like(states.velocities[::500])
     still[:, 3] = 1
 
@@ -243,9 +239,9 @@ def test_metric_is_the_same_at_any_frame_rate(demo_database, states):
     np.testing.assert_allclose(features(16), features(8), atol=2e-3)
 
 
-def test_default_metric_tells_standing_from_gliding_and_turning(demo_database, states):
-    """Where the root goes counts, which the notebook ignores, and how it turns for itself, beside
-    what bones do by it.
+def test_the_default_metric_separates_standing_gliding_and_turning(demo_database, states):
+    """It includes root velocity, which the notebook ignores, and turning, beside what bones show of
+    it.
     """
     pose, velocity = states.poses[:1], states.velocities[:1]
     gliding, turning = velocity.copy(), velocity.copy()
@@ -275,10 +271,8 @@ def test_default_metric_tells_standing_from_gliding_and_turning(demo_database, s
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "notebook"])
 @pytest.mark.parametrize("k", [1, K])
-def test_neighbours_are_those_of_brute_force(demo_database, states, preset, k):
-    """For single queries and batches, of states that are alike and of states from all over the
-    field.
-    """
+def test_neighbours_match_brute_force(demo_database, states, preset, k):
+    """Search single queries and batches, for similar states and for states from the whole field."""
     metric = METRICS[preset](demo_database)
     features = metric.compute_state_features(states)
     neighbours = Neighbours(features)
@@ -299,9 +293,9 @@ def test_neighbours_are_those_of_brute_force(demo_database, states, preset, k):
     np.testing.assert_array_equal(one[0], indices[3])
 
 
-def test_neighbours_of_different_stretches_come_first(states, demo_database):
-    """Of the 3 k / 2 nearest, those nearer than the state before and the one after in their clip,
-    then the others.
+def test_neighbours_from_different_parts_of_clips_come_first(states, demo_database):
+    """Of the 3 k / 2 nearest, those nearer than both neighbours in their clip come first, then the
+    others.
     """
     features = Metric.from_database(demo_database).compute_state_features(states)
     among = np.ones(len(states), bool)
@@ -325,7 +319,7 @@ def test_neighbours_of_different_stretches_come_first(states, demo_database):
         )
 
 
-def test_a_field_smaller_than_k_gives_all_it_has(states, demo_database):
+def test_a_field_smaller_than_k_returns_all_states(states, demo_database):
     features = Metric.from_database(demo_database).compute_state_features(states)[:4]
     indices, _ = Neighbours(features).find_nearest(features, K)
     assert indices.shape == (4, 4)
@@ -356,8 +350,8 @@ def test_actions_favour_one_neighbour_each():
 
 
 @pytest.mark.slow
-def test_nearest_alone_without_drift_plays_the_source(demo_database, states, neighbours):
-    """k = 1 and δ = 0 from a pose of the database: its clip to the last state, within 1e-4."""
+def test_one_neighbour_without_drift_plays_the_source(demo_database, states, neighbours):
+    """With k = 1 and δ = 0, a pose of the database plays its clip to the last state, within 1e-4."""
     metric = Metric.from_database(demo_database)
     some = np.random.default_rng(6).choice(len(demo_database.starts), 5, replace=False)
     first = np.searchsorted(states.frames, demo_database.starts[some])
@@ -378,8 +372,8 @@ def test_nearest_alone_without_drift_plays_the_source(demo_database, states, nei
         np.testing.assert_allclose(root, states.root_steps[first + tick - 1], atol=1e-4)
 
 
-def test_full_drift_arrives_where_the_nearest_state_goes(states):
-    """δ = 1 leads from anywhere to x̄ ⊕ v̄ with the velocity ȳ, root and all."""
+def test_full_drift_reaches_the_next_pose_of_the_nearest_state(states):
+    """δ = 1 leads from anywhere to x̄ ⊕ v̄ with the velocity ȳ, including the root."""
     pose = states.poses[100]
     result = integrate(
         states, pose, np.array([5000, 9000]), np.array([[0.7, 0.3]], np.float32), 1.0
@@ -392,7 +386,7 @@ def test_full_drift_arrives_where_the_nearest_state_goes(states):
     np.testing.assert_allclose(result.root[0], states.root_steps[5000], atol=1e-5)
 
 
-def test_many_states_at_once_are_each_of_them_alone(states, neighbours, demo_database):
+def test_integrating_a_batch_equals_integrating_each_state(states, neighbours, demo_database):
     chosen = np.arange(0, len(states), 3000)
     features = Metric.from_database(demo_database).compute_features(
         states.poses[chosen], states.velocities[chosen]

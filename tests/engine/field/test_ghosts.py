@@ -1,6 +1,4 @@
-"""Skeletons of the neighbours of a motion field: where each of them leads, seen from where the
-character is.
-"""
+"""Ghosts: skeletons of a motion field's neighbours, drawn where the character is."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from motion_matching.engine.field.ghosts import build_segments
 from motion_matching.engine.maths import quat
 
 
-def test_each_line_goes_from_joint_to_joint_of_its_pose_at_the_place(demo_database):
+def test_lines_connect_the_joints_of_each_pose_at_the_character(demo_database):
     parents = demo_database.skeleton.parents
     poses = np.array(demo_database.poses[[100, 2000, 5000]])
     lines = build_segments(poses, parents, (3.0, -2.0, 0.5, 0.7))

@@ -1,6 +1,4 @@
-"""Fitted value iteration on small fields: exact values, the discount's contraction, and going on
-after a stop.
-"""
+"""Fitted value iteration on small fields: exact values, contraction by the discount, and resuming."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ class _CancelledError(Exception):
     pass
 
 
-def random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.ndarray]:
-    """A field whose actions lead anywhere, and the tags of its states."""
+def make_random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.ndarray]:
+    """Make a field with random actions, and the tags of its states."""
     rng = np.random.default_rng(seed)
     indices = rng.integers(0, states, (states, ACTIONS, NEIGHBOURS), np.int32)
     weights = rng.random((states, ACTIONS, NEIGHBOURS))
@@ -35,7 +33,7 @@ def random_field(seed: int = 0, states: int = STATES) -> tuple[Transitions, np.n
     ) < 0.5
 
 
-def reward(
+def compute_reward(
     tasks: Tasks,
     heading: float,
     speed: float,
@@ -44,15 +42,15 @@ def reward(
     going: float,
     carried: np.ndarray,
 ) -> float:
-    """The formula as it is written, one number at a time."""
+    """Compute the formula as written, one number at a time."""
     asked = tasks.tag_reward * carried[tag - 1] if tag else 0.0
     return -abs(heading - turn) + asked - tasks.speed_reward * abs(going - speed)
 
 
-def dense_problem(
+def build_dense_problem(
     field: Transitions, tagged: np.ndarray, tasks: Tasks
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rewards (X, A) and probabilities (X, A, X) over all task states X, in float64 loops."""
+    """Build rewards (X, A) and probabilities (X, A, X) over all task states X in float64 loops."""
     speeds, tags, directions = tasks.shape
     states = len(field.indices)
     size = states * directions * speeds * tags
@@ -66,7 +64,7 @@ def dense_problem(
                 field.turn[n, a],
             )
             heading = i * step - math.pi
-            rewards[x, a] = reward(
+            rewards[x, a] = compute_reward(
                 tasks, heading, tasks.speeds[s], g, turn, field.speed[n, a], w @ tagged[around]
             )
             place = (min(max(heading - turn, -math.pi), math.pi) + math.pi) / step
@@ -79,8 +77,10 @@ def dense_problem(
     return rewards, leads
 
 
-def solved(rewards: np.ndarray, leads: np.ndarray, discount: float) -> np.ndarray:
-    """The optimal values by policy iteration, each policy by a dense solve."""
+def solve_by_policy_iteration(
+    rewards: np.ndarray, leads: np.ndarray, discount: float
+) -> np.ndarray:
+    """Compute the optimal values by policy iteration, with a dense solve for each policy."""
     rows = np.arange(len(rewards))
     policy = np.zeros(len(rewards), int)
     while True:
@@ -95,22 +95,22 @@ def solved(rewards: np.ndarray, leads: np.ndarray, discount: float) -> np.ndarra
 
 
 @pytest.mark.parametrize("tasks", [Tasks(directions=5), TASKS], ids=["direction", "speed and tags"])
-def test_values_are_those_of_a_dense_solver(tasks):
-    field, tagged = random_field(states=8)
+def test_values_match_a_dense_solver(tasks):
+    field, tagged = make_random_field(states=8)
     tagged = tagged[:, : len(tasks.tags)]
     if not tasks.speeds:
-        rewards, leads = dense_problem(
+        rewards, leads = build_dense_problem(
             field, tagged, Tasks(directions=5, speeds=(0.0,), speed_reward=0.0)
         )
     else:
-        rewards, leads = dense_problem(field, tagged, tasks)
-    expected = solved(rewards, leads, 0.9)
+        rewards, leads = build_dense_problem(field, tagged, tasks)
+    expected = solve_by_policy_iteration(rewards, leads, 0.9)
     iteration = ValueIteration(field, tagged, tasks, 0.9)
     iteration.run(300)
     np.testing.assert_allclose(iteration.values.ravel(), expected, atol=2e-5)
 
 
-def test_one_state_that_goes_straight_has_the_value_of_a_geometric_series():
+def test_one_straight_state_has_the_value_of_a_geometric_series():
     field = Transitions(
         np.zeros((1, 1, 1), np.int32),
         np.ones((1, 1, 1), np.float32),
@@ -131,10 +131,8 @@ def test_one_state_that_goes_straight_has_the_value_of_a_geometric_series():
     )
 
 
-def test_straight_back_is_not_reached_the_other_way_round():
-    """Of two states that turn by a tenth of a radian, one to the left and one to the right, each
-    gets to its own side.
-    """
+def test_turning_back_does_not_wrap_around():
+    """One state turns slightly left and one right; each reaches the back on its own side only."""
     own = np.arange(2, dtype=np.int32).reshape(2, 1, 1)
     field = Transitions(
         own, np.ones((2, 1, 1), np.float32), np.array([[0.1], [-0.1]]), np.zeros((2, 1))
@@ -144,14 +142,14 @@ def test_straight_back_is_not_reached_the_other_way_round():
     iteration.run(3000)
     to_left, to_right = iteration.values[:, 0, 0]
     np.testing.assert_allclose(to_left, to_right[::-1], rtol=1e-4)
-    # as far as it can be, for good: what is turned away from is not come to from behind
+    # stays as far off as possible: turning away does not reach the heading from behind
     np.testing.assert_allclose(to_right[-1], -(math.pi + 0.1) * 100, rtol=1e-3)
     assert to_left[-1] > to_left[-2] - 100
 
 
-def few_trained(states: int, every: int) -> tuple[Transitions, sparse.csr_matrix]:
-    """Transitions of one state in so many, and how the others follow these."""
-    field = Transitions(*(part[::every] for part in random_field(states=states)[0]))
+def make_partly_trained_field(states: int, every: int) -> tuple[Transitions, sparse.csr_matrix]:
+    """Make transitions of every n-th state, and the matrix by which the others follow them."""
+    field = Transitions(*(part[::every] for part in make_random_field(states=states)[0]))
     follows = np.arange(states) // every
     spread = sparse.csr_matrix(
         (np.ones(states, np.float32), follows, np.arange(states + 1)), (states, len(field.turn))
@@ -159,8 +157,8 @@ def few_trained(states: int, every: int) -> tuple[Transitions, sparse.csr_matrix
     return field, spread
 
 
-def test_a_residual_is_how_much_all_values_changed_also_of_states_that_are_not_trained():
-    field, spread = few_trained(3000, 4)
+def test_residuals_include_states_that_are_not_trained():
+    field, spread = make_partly_trained_field(3000, 4)
     iteration = ValueIteration(field, np.ones((3000, 2), bool), TASKS, 0.95, spread=spread)
     for _ in range(3):
         before = iteration.values
@@ -171,9 +169,9 @@ def test_a_residual_is_how_much_all_values_changed_also_of_states_that_are_not_t
         assert found.mean == pytest.approx(change.mean(), rel=1e-5)
 
 
-def test_a_sweep_takes_the_memory_of_the_values_before_and_after():
-    """There may be gigabytes of them where few of many states are trained."""
-    field, spread = few_trained(20_000, 50)
+def test_a_sweep_needs_memory_for_two_copies_of_the_values():
+    """With few of many states trained, the values may take gigabytes."""
+    field, spread = make_partly_trained_field(20_000, 50)
     iteration = ValueIteration(field, np.ones((20_000, 2), bool), TASKS, 0.95, spread=spread)
     tracemalloc.start()
     iteration.sweep()
@@ -185,12 +183,12 @@ def test_a_sweep_takes_the_memory_of_the_values_before_and_after():
 
 @pytest.mark.parametrize("discount", [0.9, 0.99])
 def test_the_largest_residual_shrinks_by_the_discount_each_sweep(discount):
-    field, tagged = random_field()
+    field, tagged = make_random_field()
     iteration = ValueIteration(field, tagged, TASKS, discount)
     iteration.run(100)
     most = np.array([r.most for r in iteration.residuals])
     assert len(most) == 100
-    # what float32 rounds away of the values does not shrink
+    # rounding errors of float32 values do not shrink
     assert np.all(
         most[1:]
         <= discount * most[:-1] + 4 * np.finfo(np.float32).eps * np.abs(iteration.values).max()
@@ -199,17 +197,17 @@ def test_the_largest_residual_shrinks_by_the_discount_each_sweep(discount):
     assert all(r.least <= r.mean <= r.most for r in iteration.residuals)
 
 
-def test_a_run_ends_where_the_residual_is_reached():
-    field, tagged = random_field()
+def test_a_run_ends_at_the_given_residual():
+    field, tagged = make_random_field()
     iteration = ValueIteration(field, tagged, TASKS, 0.9)
     iteration.run(1000, residual=1e-2)
     assert iteration.residuals[-1].most <= 1e-2 < iteration.residuals[-2].most
 
 
 @pytest.mark.parametrize("stop", [0.0, 0.31, 0.315, 0.99])
-def test_a_cancelled_run_goes_on_to_the_same_values(stop):
-    """Also where it is stopped within a sweep, whose part is thrown away."""
-    field, tagged = random_field(states=2500)
+def test_a_cancelled_run_resumes_to_the_same_values(stop):
+    """A sweep that is stopped halfway is thrown away."""
+    field, tagged = make_random_field(states=2500)
     whole = ValueIteration(field, tagged, TASKS, 0.99)
     whole.run(20)
 
@@ -228,7 +226,7 @@ def test_a_cancelled_run_goes_on_to_the_same_values(stop):
 
 
 def test_progress_rises_to_one():
-    field, tagged = random_field()
+    field, tagged = make_random_field()
     parts: list[float] = []
     ValueIteration(field, tagged, TASKS, 0.99).run(5, progress=parts.append)
     assert parts == sorted(parts)
@@ -236,9 +234,9 @@ def test_progress_rises_to_one():
     assert parts[-1] == 1
 
 
-def test_turning_the_field_round_turns_the_values():
-    """A field that turns the other way is worth the same for the mirrored headings."""
-    field, tagged = random_field()
+def test_mirroring_the_turns_mirrors_the_values():
+    """A field that turns the other way has the same values for mirrored headings."""
+    field, tagged = make_random_field()
     there = ValueIteration(field, tagged, TASKS, 0.95)
     back = ValueIteration(field._replace(turn=-field.turn), tagged, TASKS, 0.95)
     there.run(100)
@@ -250,7 +248,7 @@ def test_turning_the_field_round_turns_the_values():
 
 
 @pytest.mark.parametrize("count", [3, 17, 179])
-def test_the_directions_contain_straight_ahead_and_back_on_both_sides_and_lie_evenly(count):
+def test_directions_are_evenly_spaced_from_back_to_back(count):
     headings = Tasks(directions=count).headings
     assert len(headings) == count
     assert headings[count // 2] == 0
@@ -258,7 +256,7 @@ def test_the_directions_contain_straight_ahead_and_back_on_both_sides_and_lie_ev
     np.testing.assert_allclose(np.diff(headings), 2 * math.pi / (count - 1))
 
 
-def test_between_directions_the_shares_give_the_direction_back():
+def test_shares_of_two_directions_reproduce_the_one_between():
     tasks = Tasks()
     rng = np.random.default_rng(0)
     directions = np.append(rng.uniform(-4, 4, 500), tasks.headings)
@@ -271,18 +269,18 @@ def test_between_directions_the_shares_give_the_direction_back():
     )
 
 
-def test_the_reward_is_best_where_an_action_faces_the_heading():
+def test_the_reward_is_highest_for_actions_that_face_the_heading():
     turn = np.linspace(-3, 3, 601)
     reward_of = Tasks().compute_reward(TaskGoal(0.4), turn, np.zeros(601), np.zeros((601, 0)))
     assert turn[reward_of.argmax()] == pytest.approx(0.4)
     assert reward_of.max() == pytest.approx(0.0)
-    # the other way round is not nearer
+    # headings do not wrap around
     assert Tasks().compute_reward(TaskGoal(3.0), np.array([-3.0]), np.zeros(1), np.zeros((1, 0)))[
         0
     ] == pytest.approx(-6.0)
 
 
-def test_an_asked_tag_is_rewarded_with_one_and_speed_by_how_far_it_is_off():
+def test_rewards_count_requested_tags_and_the_speed_difference():
     tasks = Tasks(tags=("walk", "run"), speeds=(0.0, 2.0), speed_reward=0.5)
     tagged = np.array([[1.0, 0.0], [0.25, 0.75]])
     speed = np.array([1.0, 3.0])
@@ -290,12 +288,12 @@ def test_an_asked_tag_is_rewarded_with_one_and_speed_by_how_far_it_is_off():
     np.testing.assert_allclose(run, [0.0 - 0.5, 0.75 - 0.5])
     none = tasks.compute_reward(TaskGoal(0.0, 2.0, frozenset()), np.zeros(2), speed, tagged)
     np.testing.assert_allclose(none, [-0.5, -0.5])
-    # beyond the fastest that was trained, the fastest is asked for
+    # speeds above the fastest trained one count as that one
     fast = tasks.compute_reward(TaskGoal(0.0, 9.0, frozenset()), np.zeros(2), speed, tagged)
     np.testing.assert_allclose(fast, none)
 
 
-def test_speeds_between_two_count_by_how_near_they_are():
+def test_speeds_between_two_are_interpolated():
     tasks = Tasks(speeds=(0.0, 1.0, 3.0))
     np.testing.assert_allclose(tasks.compute_speed_shares(2.5), [0, 0.25, 0.75])
     np.testing.assert_allclose(tasks.compute_speed_shares(-1), [1, 0, 0])
@@ -313,6 +311,6 @@ def test_tasks_survive_json():
     {"tag_reward": -1.0},
     {"speed_reward": float("inf")},
 ])  # fmt: skip
-def test_wrong_tasks_are_refused_by_name(wrong):
+def test_invalid_tasks_are_refused_by_name(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong)).split("_")[0]):
         Tasks(**wrong)

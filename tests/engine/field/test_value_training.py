@@ -1,5 +1,5 @@
-"""Trained motion fields: they plan better than greed, hold a heading, stop and go on, and know when
-they are stale.
+"""Trained motion fields: they plan better than greed, hold headings, resume, and know when they are
+stale.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ QUICK = TrainingSettings(states=240, neighbours=5, sweeps=20)
 
 @pytest.fixture(scope="module")
 def database() -> Database:
-    """Walks of the built-in clips, tagged by how they move."""
+    """Build walks from the built-in clips, with proposed tags."""
     sources = [Source(clip=clip) for clip in locomotion.generate() if clip.name in CLIPS]
     return build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
 
@@ -53,7 +53,7 @@ def trained(database: Database) -> value_function.ValueFunction:
     return Training(database, Metric.from_database(database), TASKS, settings).run()
 
 
-def quick(
+def make_training(
     database: Database, tasks: Tasks | None = None, settings: TrainingSettings = QUICK
 ) -> Training:
     return Training(
@@ -67,9 +67,9 @@ def quick(
 # ---------------------------------------------------------------- control
 
 
-def steered(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The headings (T,) that a field reaches when it is to walk along others (T,), and the rewards
-    of its ticks (T,).
+def steer(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the headings (T,) that a field reaches along desired ones (T,), and the rewards of its
+    ticks (T,).
     """
     field.reset()
     field.enter(int(np.argmin(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED))))
@@ -90,6 +90,17 @@ def steered(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.array(reached), np.array(rewards)
 
 
+def steer_to(
+    database: Database, function: value_function.ValueFunction, heading: float, seconds: float
+) -> np.ndarray:
+    """Return the headings (T,) of a character that is steered to one for some seconds."""
+    settings = takes.make_default_settings(database).with_changes(
+        {"neighbours": function.neighbours}
+    )
+    field = MotionField(database, settings, foresight=function)
+    return steer(field, np.full(round(seconds * database.fps), heading))[0]
+
+
 def flips(fps: float) -> np.ndarray:
     return np.repeat([0.0, math.pi, 0.0, math.pi], round(3 * fps))
 
@@ -101,10 +112,8 @@ def random_headings(fps: float) -> np.ndarray:
     )
 
 
-def discounted(rewards: np.ndarray) -> float:
-    """The mean over all ticks of what they and those after them bring, each a little less than the
-    one before.
-    """
+def compute_mean_return(rewards: np.ndarray) -> float:
+    """Return the mean discounted return over all ticks."""
     total, returns = 0.0, []
     for reward in rewards[::-1]:
         total = reward + DISCOUNT * total
@@ -119,45 +128,39 @@ def discounted(rewards: np.ndarray) -> float:
 def test_control_by_values_has_a_higher_discounted_return_than_greed(
     database, trained, headings, lookahead
 ):
-    """Also where greed looks ahead along the clips."""
+    """Include greed that looks ahead along the clips."""
     settings = takes.make_default_settings(database).with_changes(
         {"lookahead": lookahead, "neighbours": trained.neighbours}
     )
     wanted = headings(database.fps)
-    _, by_values = steered(MotionField(database, settings, foresight=trained), wanted)
-    _, by_greed = steered(MotionField(database, settings), wanted)
-    assert discounted(by_values) > discounted(by_greed) + 1.0
+    _, by_values = steer(MotionField(database, settings, foresight=trained), wanted)
+    _, by_greed = steer(MotionField(database, settings), wanted)
+    assert compute_mean_return(by_values) > compute_mean_return(by_greed) + 1.0
 
 
 @pytest.mark.parametrize("degrees", [5.0, -12.0, 60.0, -150.0])
 def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
-    """Small turns as well as large ones: nothing around straight ahead counts as good enough."""
-    settings = takes.make_default_settings(database).with_changes(
-        {"neighbours": trained.neighbours}
-    )
+    """Small turns as well as large ones: there is no dead band around straight ahead."""
     heading = math.radians(degrees)
-    reached, _ = steered(
-        MotionField(database, settings, foresight=trained),
-        np.full(round(6 * database.fps), heading),
-    )
-    # of the last two seconds, in which the steps of a walk sway about it
+    reached = steer_to(database, trained, heading, 6.0)
+    # averaged over two seconds, since the steps of a walk sway
     error = wrap(float(np.mean(reached[-round(2 * database.fps) :])) - heading)
     assert abs(math.degrees(error)) < 3.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sideways", [0.9, -0.9])
-def test_it_strafes_at_the_speed_that_is_asked_for(sideways):
-    """Though values are of going straight ahead alone, it goes to the side, and faces where it is
-    told to.
-    """
+def test_strafing_reaches_the_desired_speed(sideways):
+    """Although values cover only forward movement, the character strafes and keeps its facing."""
     clips = [
         Source(clip=clip)
         for clip in locomotion.generate()
         if clip.name in ("walk_curves", "strafes")
     ]
     database = build(clips, BuildSettings(mirror=True))[0]
-    function = quick(database, TASKS, replace(QUICK, states=1500, neighbours=11, sweeps=100)).run()
+    function = make_training(
+        database, TASKS, replace(QUICK, states=1500, neighbours=11, sweeps=100)
+    ).run()
     settings = takes.make_default_settings(database).with_changes(
         {"neighbours": function.neighbours}
     )
@@ -172,30 +175,20 @@ def test_it_strafes_at_the_speed_that_is_asked_for(sideways):
 
 
 @pytest.mark.parametrize("degrees", [158.0, -158.0, 172.0, -172.0])
-def test_it_turns_about_on_the_side_that_is_asked_for(database, trained, degrees):
-    """Where both ways round are about as long, the one is taken that the simulation object
-    takes.
-    """
-    settings = takes.make_default_settings(database).with_changes(
-        {"neighbours": trained.neighbours}
-    )
+def test_large_turns_follow_the_desired_side(database, trained, degrees):
+    """If both ways round are about equal, turn to the same side as the simulation object."""
     heading = math.radians(degrees)
-    reached, _ = steered(
-        MotionField(database, settings, foresight=trained),
-        np.full(round(4 * database.fps), heading),
-    )
+    reached = steer_to(database, trained, heading, 4.0)
     assert abs(math.degrees(reached[-1] - heading)) < 30.0
 
 
-def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_leads(trained):
-    """Written out for one action that leads to one state, turned right onto a heading of
-    the grid.
-    """
+def test_a_score_is_the_reward_plus_the_discounted_next_value(trained):
+    """Compute it for one action that leads to one state, turned exactly onto a heading of the grid."""
     state, spacing = 7, trained.tasks.spacing
     turn = np.array([0.3])
-    wish = TaskGoal(0.3 + 2 * spacing, SPEED)
+    task_goal = TaskGoal(0.3 + 2 * spacing, SPEED)
     score = trained.score(
-        wish, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32)
+        task_goal, turn, np.array([SPEED]), np.array([[state]]), np.ones((1, 1), np.float32)
     )
     ahead = trained.tasks.directions // 2
     expected = -2 * spacing + DISCOUNT * trained.values[state, 1, 0, ahead + 2]
@@ -203,27 +196,27 @@ def test_the_score_is_the_reward_and_the_discounted_value_of_where_an_action_lea
 
 
 def test_the_discount_means_the_same_at_any_frame_rate():
-    """What comes a second later counts alike however many ticks that is, and a clip is worth as
-    much per second, also where the sweeps look no further than five seconds.
+    """A second later counts alike however many ticks that is, and a clip is worth as much per
+    second, even where the sweeps look no further than five seconds.
     """
     rewards = {}
     for fps in (30.0, 60.0):
         clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name == CLIPS[0]]
         database = build(clips, BuildSettings(fps=fps))[0]
         settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=150, discount=0.98)
-        function = quick(database, Tasks(directions=5), settings).run()
+        function = make_training(database, Tasks(directions=5), settings).run()
         assert function.discount**fps == pytest.approx(0.98**30)
         assert len(function.residuals) == 5 * fps
         rewards[fps] = (1 - function.discount) * function.values.mean()
     assert rewards[60.0] == pytest.approx(rewards[30.0], rel=0.1)
 
 
-def test_the_values_solve_the_equation_they_are_trained_for(database):
+def test_converged_values_satisfy_the_bellman_equation(database):
     """One more sweep of a converged field, action by action through `score`, gives each state its
     own value.
     """
     settings = TrainingSettings(states=240, neighbours=5, discount=0.8, sweeps=200)
-    training = quick(database, settings=settings)
+    training = make_training(database, settings=settings)
     function = training.run()
     tables = training.tables
     for state in range(0, len(function.trained), 40):
@@ -240,12 +233,9 @@ def test_the_values_solve_the_equation_they_are_trained_for(database):
                 assert scores.max() == pytest.approx(value, abs=1e-3)
 
 
-def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_clip(
-    database, trained
-):
-    """A field plays among all poses of its data, however few are trained: half of them have the
-    values of their sweeps, and where a clip goes from one of these to the next, values go there
-    evenly.
+def test_values_of_untrained_poses_are_interpolated_within_their_clip(database, trained):
+    """A field plays all poses of its data. Half of them are trained here; the values between two
+    trained ones are interpolated.
     """
     all_states = MotionStates.from_database(database)
     np.testing.assert_array_equal(trained.frames, all_states.frames)
@@ -257,15 +247,13 @@ def test_poses_that_are_not_trained_are_worth_what_lies_between_those_of_their_c
             np.testing.assert_allclose(trained.values[before + 1], middle, atol=1e-3)
 
 
-def test_values_of_poses_do_not_lie_between_those_of_other_clips(database):
-    """Nor of the other side of frames that are not played: behind the last trained of a run all are
-    worth what that is.
-    """
+def test_values_are_not_interpolated_across_clips_or_gaps(database):
+    """Behind the last trained pose of a run, all poses have its value."""
     unused = np.where(
         np.arange(database.frame_count) % 50 < 3, 1 << len(database.tag_names), 0
     ).astype(np.uint32)
     gaps = replace(database, tag_names=(*database.tag_names, NO_USE), tags=database.tags | unused)
-    function = quick(gaps).run()
+    function = make_training(gaps).run()
     begins = np.flatnonzero(np.diff(function.frames, prepend=-9) != 1)
     assert len(begins) > database.frame_count // 50
     assert np.isin(begins, function.trained).all()
@@ -280,8 +268,10 @@ def test_values_of_poses_do_not_lie_between_those_of_other_clips(database):
 
 
 @pytest.mark.slow
-def test_values_of_fewer_poses_are_near_those_of_a_training_of_all(database):
-    """Far nearer than the mean of all values, also where only a pose in four is trained."""
+def test_training_fewer_poses_gives_similar_values(database):
+    """With a quarter of the poses trained, differences are far smaller than the spread of the
+    values.
+    """
     settings = TrainingSettings(states=0, neighbours=11, discount=DISCOUNT)
     of_all = Training(database, Metric.from_database(database), TASKS, settings).run()
     few = replace(settings, states=len(of_all.frames) // 4)
@@ -294,11 +284,11 @@ def test_values_of_fewer_poses_are_near_those_of_a_training_of_all(database):
 # ---------------------------------------------------------------- tables
 
 
-def test_tables_lead_where_the_states_of_the_data_lead(database):
-    """The action that favours a state itself goes on as its clip does: the next state is the
-    nearest, and counts for all.
+def test_tables_follow_the_states_of_the_data(database):
+    """The action that favours a state itself continues its clip: the next state is nearest and has
+    all the weight.
     """
-    training = quick(database, settings=replace(QUICK, drift=0.0))
+    training = make_training(database, settings=replace(QUICK, drift=0.0))
     function = training.run()
     states, trained, tables = (
         MotionStates.from_database(database),
@@ -311,31 +301,31 @@ def test_tables_lead_where_the_states_of_the_data_lead(database):
     assert np.median(tables.weights[inner, 0, 0]) > 0.99
 
 
-def test_states_of_standing_that_are_fewer_than_the_actions_do_not_make_these_fewer(database):
-    """Clips that hardly stand still have as many actions a state as is asked for."""
+def test_few_standing_states_do_not_reduce_the_number_of_actions(database):
+    """Clips that hardly stand still have the set number of actions for each state."""
     inner = np.concatenate([np.arange(stop - 150, stop - 120) for stop in database.stops])
     walking = replace(database, tags=np.zeros_like(database.tags), tag_names=("no_use",))
     walking.tags[:] = 1
     walking.tags[inner] = 0
-    training = quick(walking, Tasks(directions=5), replace(QUICK, states=0, neighbours=9))
+    training = make_training(walking, Tasks(directions=5), replace(QUICK, states=0, neighbours=9))
     standing = classify_gaits(walking)[1][STANDING, training.build_value_function().frames]
     assert standing.sum() < 9
     assert training.run().neighbours == 9
 
 
-def test_table_weights_are_the_similarity_of_what_they_lead_to(database):
-    training = quick(database)
+def test_table_weights_are_similarities_of_the_next_states(database):
+    training = make_training(database)
     training.run()
     np.testing.assert_allclose(training.tables.weights.sum(-1), 1.0, atol=1e-5)
     assert np.all(training.tables.weights >= 0)
     assert np.all(np.diff(training.tables.weights, axis=-1) <= 1e-7)
-    # among all states, however few are trained
+    # indices cover all states, although few are trained
     assert training.tables.indices.max() > len(training.tables.turn)
     assert training.tables.indices.max() < len(MotionStates.from_database(database))
 
 
 @pytest.mark.parametrize("count", [2, 60, 500, 2999])
-def test_the_states_that_are_trained_are_evenly_chosen(count):
+def test_trained_states_are_evenly_spaced(count):
     few = choose_evenly(np.zeros(3000, int), count)
     assert len(few) == count
     assert np.ptp(np.diff(few)) <= 1
@@ -343,7 +333,7 @@ def test_the_states_that_are_trained_are_evenly_chosen(count):
     np.testing.assert_array_equal(choose_evenly(np.zeros(3000, int), 4000), np.arange(3000))
 
 
-def test_every_clip_has_a_state_that_is_trained(database):
+def test_every_clip_has_a_trained_state(database):
     chains = MotionStates.from_database(database).compute_chains(database)
     few = choose_evenly(chains, 3)
     assert set(chains[few]) == set(chains) == set(range(len(database.ranges)))
@@ -357,27 +347,23 @@ class _StoppedError(Exception):
 
 
 @pytest.mark.parametrize("after", [("Looking where actions lead", 0.5), ("Training", 0.6)])
-def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(
-    database, tmp_path, after
-):
+def test_a_stopped_and_saved_training_resumes_to_the_same_values(database, tmp_path, after):
     def stop(stage: str, part: float) -> None:
         if (stage, part) >= after:
             raise _StoppedError
 
-    whole = quick(database).run()
-    stopped = quick(database)
+    whole = make_training(database).run()
+    stopped = make_training(database)
     with pytest.raises(_StoppedError):
         stopped.run(stop)
     assert 0 < stopped.share_done < 1
     stopped.save(tmp_path / "field.npz")
     assert not value_function.load(tmp_path / "field.npz").finished
-    again = quick(database)
+    again = make_training(database)
     assert again.resume(tmp_path / "field.npz")
     assert again.share_done == stopped.share_done
     finished = again.run()
-    assert again.resume(
-        tmp_path / "field.npz"
-    )  # of this training still, though it holds less by now
+    assert again.resume(tmp_path / "field.npz")  # still this training, although the file holds less
     assert again.is_finished
     np.testing.assert_array_equal(finished.values, whole.values)
     np.testing.assert_array_equal(finished.residuals, whole.residuals)
@@ -385,13 +371,13 @@ def test_a_training_that_was_stopped_and_saved_goes_on_to_the_same_values(
 
 
 def test_a_training_can_be_stopped_at_any_moment(database):
-    """Progress is told as often while features and tables are made ready as while they are used."""
-    training, moments = quick(database, settings=replace(QUICK, states=0, sweeps=2)), []
+    """Progress is reported as often while features and tables are prepared as while they are used."""
+    training, moments = make_training(database, settings=replace(QUICK, states=0, sweeps=2)), []
 
-    def told(stage: str, part: float) -> None:
+    def record(stage: str, part: float) -> None:
         moments.append((stage, part))
 
-    training.run(told)
+    training.run(record)
     assert moments == sorted(moments)
     states = len(training.build_value_function().frames)
     before = [
@@ -403,21 +389,21 @@ def test_a_training_can_be_stopped_at_any_moment(database):
 
 
 def test_a_training_can_be_stopped_while_its_states_are_gathered(database):
-    """Which takes seconds of a large database."""
+    """Gathering the states of a large database takes seconds."""
     moments = []
 
-    def told(stage: str, part: float) -> None:
+    def record(stage: str, part: float) -> None:
         moments.append((stage, part))
         if len(moments) > database.frame_count / 2048:
             raise _StoppedError
 
     with pytest.raises(_StoppedError):
-        Training(database, Metric.from_database(database), TASKS, QUICK, told)
+        Training(database, Metric.from_database(database), TASKS, QUICK, record)
     assert set(moments) == {("Gathering motion states", 0.0)}
 
 
-def test_a_value_function_survives_its_file(database, tmp_path):
-    training = quick(database)
+def test_a_value_function_survives_saving_and_loading(database, tmp_path):
+    training = make_training(database)
     function = training.run()
     training.save(tmp_path / "field.npz")
     loaded = value_function.load(tmp_path / "field.npz")
@@ -429,12 +415,12 @@ def test_a_value_function_survives_its_file(database, tmp_path):
     assert loaded.fingerprint.matches(function.fingerprint)
 
 
-def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, tmp_path):
-    training = quick(database)
+def test_other_tasks_reuse_the_tables_and_other_actions_do_not(database, tmp_path):
+    training = make_training(database)
     training.run()
     training.save(tmp_path / "field.npz")
     stages: list[str] = []
-    other = quick(database, Tasks(directions=7, speeds=(0.0, 1.0)))
+    other = make_training(database, Tasks(directions=7, speeds=(0.0, 1.0)))
     assert other.resume(tmp_path / "field.npz")
     other.run(lambda stage, part: stages.append(stage))
     assert set(stages) == {"Training"}
@@ -443,13 +429,13 @@ def test_another_task_takes_the_tables_over_and_other_actions_do_not(database, t
         replace(QUICK, neighbours=4),
         replace(QUICK, states=120),
     ):
-        anew = quick(database, settings=settings)
+        anew = make_training(database, settings=settings)
         assert not anew.resume(tmp_path / "field.npz")
         assert anew.share_done == 0
 
 
-def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_path):
-    function = quick(database).run()
+def test_values_become_stale_when_poses_tags_or_the_metric_change(database, tmp_path):
+    function = make_training(database).run()
     assert function.fingerprint.matches(
         DataFingerprint.from_database(database, function.find_metric(database))
     )
@@ -466,15 +452,15 @@ def test_values_are_stale_where_poses_tags_or_the_metric_change(database, tmp_pa
             function.find_metric(other)
     heavier = replace(Metric.from_database(database), turn=2.0)
     assert not function.fingerprint.matches(DataFingerprint.from_database(database, heavier))
-    # what a search of motion matching compares is no part of a field
+    # the bias of motion matching is no part of a field
     assert (
         function.find_metric(replace(database, bias=database.bias + 1)).turn
         == Metric.from_database(database).turn
     )
 
 
-def test_values_stay_good_where_the_character_stood_elsewhere(database):
-    function = quick(database).run()
+def test_values_stay_current_when_the_data_is_moved_and_turned(database):
+    function = make_training(database).run()
     turn, c, s = 1.0, np.cos(1.0), np.sin(1.0)
     poses, track = np.array(database.poses), np.array(database.track)
     x, y = track[:, 0].copy(), track[:, 1].copy()
@@ -489,34 +475,34 @@ def test_values_stay_good_where_the_character_stood_elsewhere(database):
     assert function.find_metric(moved).turn == Metric.from_database(database).turn
 
 
-def test_the_notebooks_metric_is_found_again(database):
+def test_a_value_function_restores_the_notebook_metric(database):
     function = Training(database, Metric.from_notebook(database), Tasks(directions=5), QUICK).run()
     assert function.find_metric(database).fixed_positions is not None
 
 
 def test_an_unfinished_field_is_refused(database):
-    training = quick(database)
+    training = make_training(database)
     with pytest.raises(DatabaseError, match="stopped"):
         training.build_value_function().find_metric(database)
 
 
-def test_a_tag_that_no_state_has_is_named(database):
+def test_a_tag_without_states_is_refused_by_name(database):
     with pytest.raises(DatabaseError, match="'limp'"):
-        quick(database, Tasks(tags=("limp",)))
+        make_training(database, Tasks(tags=("limp",)))
 
 
-def test_a_tag_on_none_of_the_states_that_are_trained_asks_for_more_of_them():
+def test_a_tag_without_trained_states_asks_to_train_more():
     [clip] = [clip for clip in locomotion.generate() if clip.name == "walk_curves"]
     sources = [Source(clip=clip, tags=(TagRange("hop", 301, 305),))]
     database, tasks = build(sources, BuildSettings())[0], Tasks(tags=("hop",))
     with pytest.raises(
         SettingsError, match="None of the 60 states that are trained is tagged 'hop'; train more"
     ):
-        quick(database, tasks, replace(QUICK, states=60))
-    quick(database, tasks, replace(QUICK, states=0))
+        make_training(database, tasks, replace(QUICK, states=60))
+    make_training(database, tasks, replace(QUICK, states=0))
 
 
-def test_files_that_are_no_fields_are_told(database, tmp_path: Path):
+def test_invalid_files_are_refused(database, tmp_path: Path):
     for name, content in {
         "empty": b"",
         "text": b"no field",
@@ -526,7 +512,7 @@ def test_files_that_are_no_fields_are_told(database, tmp_path: Path):
         file.write_bytes(content)
         with pytest.raises(MotionMatchingError, match=name):
             value_function.load(file)
-    training = quick(database)
+    training = make_training(database)
     training.run()
     training.save(tmp_path / "field.npz")
     cut = (tmp_path / "field.npz").read_bytes()
@@ -539,6 +525,6 @@ def test_files_that_are_no_fields_are_told(database, tmp_path: Path):
     {"states": -1}, {"states": 1.5}, {"neighbours": 0}, {"neighbours": 101}, {"sweeps": 0}, {"drift": 1.5},
     {"discount": 1.0}, {"discount": float("nan")}, {"residual": -1.0},
 ])  # fmt: skip
-def test_wrong_settings_are_refused_by_name(wrong):
+def test_invalid_settings_are_refused_by_name(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         TrainingSettings(**wrong)
