@@ -1,5 +1,5 @@
-"""What data and controller do is measured alike, holes are where they differ, and words say what to
-capture.
+"""Coverage: data and controller are measured alike, holes are where they differ, and suggestions
+name them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from motion_matching.engine.takes import takes
 
 
 def arc(speed: float, turn: float, seconds: float = 6.0, fps: float = 30.0) -> np.ndarray:
-    """A track (T, 3) at a speed in m/s and a turn rate in rad/s."""
+    """Return a track (T, 3) at a speed in m/s and a turn rate in rad/s."""
     yaw = np.arange(round(seconds * fps)) / fps * turn
     way = np.stack([np.sin(yaw), -np.cos(yaw)], axis=-1) * speed / fps
     return np.column_stack([np.cumsum(way, axis=0), yaw])
 
 
-def cell(speed: float, turn: float) -> tuple[int, int]:
+def find_cell(speed: float, turn: float) -> tuple[int, int]:
     return int(np.searchsorted(SPEED_EDGES, speed, "right")) - 1, int(
         np.searchsorted(TURN_EDGES, turn, "right")
     ) - 1
@@ -60,26 +60,26 @@ def test_an_arc_lies_in_one_cell_wherever_it_starts(speed: float, turn: float):
         inside = m.acceleration[3:-3]
         np.testing.assert_allclose(inside, abs(speed * turn), rtol=0.02, atol=1e-6)
         frames = coverage.count_cell_frames(m)
-        assert frames.sum() == len(m.speed) == frames[cell(speed, turn)]
+        assert frames.sum() == len(m.speed) == frames[find_cell(speed, turn)]
 
 
-def test_the_sway_of_hips_is_no_turning():
-    """A stride of a second swings the hips by 40 degrees a second; over a second that is
-    nothing.
+def test_swaying_hips_do_not_count_as_turning():
+    """A stride of a second swings the hips by 40 degrees a second, which averages out over a
+    second.
     """
     t = np.arange(300) / 30.0
     track = np.column_stack([0 * t, -1.3 * t, np.radians(40) / (2 * np.pi) * np.sin(2 * np.pi * t)])
     motion = measure_track(track, 30.0)
-    assert coverage.count_cell_frames(motion.select(slice(15, -15)))[cell(1.3, 0.0)] == 270
+    assert coverage.count_cell_frames(motion.select(slice(15, -15)))[find_cell(1.3, 0.0)] == 270
     assert np.degrees(np.abs(motion.turn_rate)).max() > 35
 
 
-def test_fast_turns_and_speeds_beyond_the_map_are_in_its_last_cells():
+def test_values_beyond_the_map_fall_into_its_last_cells():
     frames = coverage.count_cell_frames(measure_track(arc(30.0, 9.0), 30.0))
     assert frames[-1, -1] == frames.sum()
 
 
-def test_the_simulation_object_alone_goes_as_in_a_take(demo_database: Database):
+def test_the_simulation_object_moves_alone_as_in_a_take(demo_database: Database):
     settings = replace(takes.make_default_settings(demo_database), displacement="independent")
     performance = scripts.build_script("square", 6.0, 30.0, settings.walk, settings.run)
     performance = replace(
@@ -96,7 +96,9 @@ def test_the_simulation_object_alone_goes_as_in_a_take(demo_database: Database):
 # ---------------------------------------------------------------- holes
 
 
-def built(*moves: list[Move], tags: tuple[TagRange, ...] = (), **settings: object) -> Database:
+def build_database(
+    *moves: list[Move], tags: tuple[TagRange, ...] = (), **settings: object
+) -> Database:
     sources = [
         Source(clip=perform(f"clip {k}", m, 30.0, np.random.default_rng(k)), tags=tags)
         for k, m in enumerate(moves)
@@ -106,38 +108,39 @@ def built(*moves: list[Move], tags: tuple[TagRange, ...] = (), **settings: objec
 
 @pytest.fixture(scope="module")
 def straight_walks() -> Database:
-    return built([Move(4.0, 1.2)], [Move(4.0, 1.0)], [Move(4.0, 0.6)])
+    return build_database([Move(4.0, 1.2)], [Move(4.0, 1.0)], [Move(4.0, 0.6)])
 
 
-def test_a_hole_is_where_the_controller_leads_and_hardly_a_frame_is(straight_walks: Database):
+def test_a_hole_is_where_the_controller_leads_without_frames(straight_walks: Database):
     turning = measure_track(arc(1.2, 1.0, 60.0), 30.0)
     map_ = measure_coverage(measure_database(straight_walks), turning)
-    assert np.argwhere(map_.holes).tolist() == [list(cell(1.2, 1.0))]
+    assert np.argwhere(map_.holes).tolist() == [list(find_cell(1.2, 1.0))]
     assert map_.frames.sum() == straight_walks.frame_count
     assert map_.demand.sum() == pytest.approx(1.0)
     [line] = map_.suggest_captures()
     assert line.startswith("Walking at 1 to 1.5 m/s while turning left at 45 to 75°/s: 0 frames")
-    # with motion that does so the hole is closed, and mirrored motion closes that of the other side
+    # such motion closes the hole; when mirrored, also the one on the other side
     curve = [Move(4.0, 1.2, turn=np.degrees(1.0))]
     for turn, mirror in ((1.0, False), (-1.0, True)):
-        filled = built([Move(4.0, 1.2)], curve, mirror=mirror)
+        filled = build_database([Move(4.0, 1.2)], curve, mirror=mirror)
         assert not measure_coverage(
             measure_database(filled), measure_track(arc(1.2, turn, 60.0), 30.0)
         ).holes.any()
     assert measure_coverage(
-        measure_database(built([Move(4.0, 1.2)], curve)), measure_track(arc(1.2, -1.0, 60.0), 30.0)
+        measure_database(build_database([Move(4.0, 1.2)], curve)),
+        measure_track(arc(1.2, -1.0, 60.0), 30.0),
     ).holes.any()
 
 
-def test_frames_that_are_not_to_be_used_close_no_hole():
+def test_no_use_frames_close_no_hole():
     curve, wanted = [Move(4.0, 1.2, turn=57.0)], measure_track(arc(1.2, 1.0, 60.0), 30.0)
-    assert not measure_coverage(measure_database(built(curve)), wanted).holes.any()
+    assert not measure_coverage(measure_database(build_database(curve)), wanted).holes.any()
     assert measure_coverage(
-        measure_database(built(curve, tags=(TagRange("no_use", 40, 160),))), wanted
+        measure_database(build_database(curve, tags=(TagRange("no_use", 40, 160),))), wanted
     ).holes.any()
 
 
-def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(
+def test_suggestions_merge_both_sides_and_start_with_the_highest_demand(
     straight_walks: Database,
 ):
     tracks = [arc(1.2, turn, 30.0) for turn in (1.0, -1.0, 1.5, -1.5)] + [arc(3.2, 0.0, 40.0)]
@@ -151,7 +154,7 @@ def test_what_is_lacking_on_both_sides_is_told_once_and_the_most_wanted_first(
     assert lines[1].startswith("Running at 3 to 3.5 m/s straight")
 
 
-def test_the_demo_covers_what_its_own_controller_asks_for(demo_database: Database):
+def test_the_demo_covers_what_its_controller_requests(demo_database: Database):
     settings = takes.make_default_settings(demo_database)
     wanted = coverage.measure_tracks(
         coverage.simulate_tracks(settings, demo_database.fps), demo_database.fps
@@ -172,7 +175,7 @@ def test_the_demo_covers_what_its_own_controller_asks_for(demo_database: Databas
 # ---------------------------------------------------------------- histograms
 
 
-def test_histograms_hold_everything_and_match_where_the_motion_is_the_same(demo_database: Database):
+def test_histograms_are_complete_and_overlap_for_the_same_motion(demo_database: Database):
     data = coverage.measure_database(demo_database)
     both = compute_histograms(data, data)
     for table in both.values():

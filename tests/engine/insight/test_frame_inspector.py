@@ -1,6 +1,4 @@
-"""The inspector says what the search does, and why, of any frame: checked against the search
-itself.
-"""
+"""The frame inspector explains what the search does at any frame, checked against the search."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ SETTINGS = PerformerSettings(search_interval=0.0)
 
 @pytest.fixture(scope="module")
 def database() -> Database:
-    """Walks with curves, tagged and excluded in parts, and their mirror images."""
+    """Build walks with curves, tagged and excluded in parts, and their mirror images."""
     sources = []
     for k in range(3):
         clip = perform(
@@ -50,14 +48,20 @@ def database() -> Database:
     return build(sources, BuildSettings(mirror=True))[0]
 
 
-def at(database: Database, clip: str, frame: int, **options: object):
+def inspect_at(database: Database, clip: str, frame: int, **options: object):
     return inspect_frame(database, SETTINGS, find_frame(database, f"{clip}:{frame}"), **options)
 
 
-# ---------------------------------------------------------------- which frame
+def inspect_moving(database: Database, frame: int, velocity: tuple[float, float], count: int):
+    """Inspect a frame for a goal that moves at a velocity."""
+    goal = predict_trajectory(database, SETTINGS, frame, velocity)
+    return inspect_frame(database, SETTINGS, frame, goal, count=count)
 
 
-def test_frames_are_named_as_in_their_files(database: Database):
+# ---------------------------------------------------------------- finding frames
+
+
+def test_frames_are_found_by_clip_and_source_frame(database: Database):
     for text, mirrored in (("walk 1:77", False), ("walk 1:77:mirrored", True)):
         source = database.get_frame_source(find_frame(database, text))
         assert (source.clip, source.frame, source.mirrored) == ("walk 1", 77, mirrored)
@@ -78,14 +82,14 @@ def test_frames_are_named_as_in_their_files(database: Database):
         (":5", "clip"),
     ],
 )
-def test_a_frame_that_there_is_not_is_told_with_those_there_are(
+def test_an_unknown_frame_is_reported_with_the_valid_range(
     database: Database, text: str, words: str
 ):
     with pytest.raises(SettingsError, match=words):
         find_frame(database, text)
 
 
-def test_of_clips_of_one_name_one_may_be_meant():
+def test_one_of_several_clips_of_the_same_name_can_be_chosen():
     clip = perform(
         "walk", [Move(4.0, 1.0), Move(4.0, 1.3, turn=40)], 30.0, np.random.default_rng(0)
     )
@@ -102,17 +106,17 @@ def test_of_clips_of_one_name_one_may_be_meant():
         find_frame(twice, "walk:30", 2)
 
 
-# ---------------------------------------------------------------- what it is
+# ---------------------------------------------------------------- features and tags
 
 
 def test_a_frame_shows_its_features_and_tags(database: Database):
-    found = at(database, "walk 2", 105)
+    found = inspect_at(database, "walk 2", 105)
     assert set(found.tags) == {"no_entry", "turn_left", "prefer"}
     assert found.bias == pytest.approx(-0.7)
     assert found.exclusion == "no_entry"
-    assert at(database, "walk 2", 62).exclusion == "no_use"
-    assert "end" in at(database, "walk 2", 58).exclusion
-    assert at(database, "walk 2", 40).exclusion == ""
+    assert inspect_at(database, "walk 2", 62).exclusion == "no_use"
+    assert "end" in inspect_at(database, "walk 2", 58).exclusion
+    assert inspect_at(database, "walk 2", 40).exclusion == ""
     frame = find_frame(database, "walk 2:105")
     flat = np.concatenate([np.ravel(feature.values) for feature in found.features])
     np.testing.assert_allclose(flat, database.features[:, frame], rtol=1e-6)
@@ -121,28 +125,28 @@ def test_a_frame_shows_its_features_and_tags(database: Database):
     ]
 
 
-def test_asked_to_go_on_as_its_clip_does_a_frame_costs_nothing(database: Database):
+def test_a_frame_costs_nothing_for_the_trajectory_of_its_clip(database: Database):
     for frame in (45, 80, 130):
-        found = at(database, "walk 1", frame)
+        found = inspect_at(database, "walk 1", frame)
         assert found.continuing.cost == pytest.approx(found.bias, abs=1e-6)
         assert sum(found.continuing.by_feature) == pytest.approx(0.0, abs=1e-6)
 
 
-# ---------------------------------------------------------------- what is chosen, and why
+# ---------------------------------------------------------------- choices and verdicts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "nucl_ai"])
-@pytest.mark.parametrize("wish", [(0.0, 0.0), (1.5, 0.0), (0.3, 1.2), (-1.0, 0.0)])
-def test_what_it_says_is_chosen_is_what_the_search_chooses(
-    database: Database, preset: str, wish: tuple[float, float]
+@pytest.mark.parametrize("velocity", [(0.0, 0.0), (1.5, 0.0), (0.3, 1.2), (-1.0, 0.0)])
+def test_the_chosen_frame_is_the_one_that_the_search_chooses(
+    database: Database, preset: str, velocity: tuple[float, float]
 ):
     database = database.with_schema(load_schema(preset))
     method = MotionMatching(database, SETTINGS)
     for frame in range(35, database.frame_count - 40, 47):
         if not database.playable[frame]:
             continue
-        goal = predict_trajectory(database, SETTINGS, frame, wish)
+        goal = predict_trajectory(database, SETTINGS, frame, velocity)
         found = inspect_frame(database, SETTINGS, frame, goal, count=6)
         method._frame, method._ticks_to_search = frame, 0
         motion = method.advance(Goal(goal, sharp=True))
@@ -155,8 +159,8 @@ def test_what_it_says_is_chosen_is_what_the_search_chooses(
 
 
 @pytest.mark.parametrize(("tag", "length"), [("short", 8), ("long", 60)])
-def test_requested_tags_choose_the_frame_that_the_search_chooses(tag: str, length: int):
-    """Around both ends of the tag, and in a range so short that the search stays in it."""
+def test_the_chosen_frame_is_that_of_the_search_with_tags(tag: str, length: int):
+    """Try both ends of the tag, and a range so short that the search stays in it."""
     clip = perform("walk", [Move(4.0, 1.2), Move(3.0, 1.6)], 30.0, np.random.default_rng(0))
     tags = (TagRange("short", 40, 48), TagRange("long", 60, 120))
     database, _ = build([Source(clip=clip, tags=tags)], BuildSettings(mirror=True))
@@ -171,15 +175,9 @@ def test_requested_tags_choose_the_frame_that_the_search_chooses(tag: str, lengt
             assert found.continuing.verdict == "left: the tags end here"
 
 
-def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(database: Database):
+def test_candidates_are_sorted_and_their_costs_by_feature_add_up(database: Database):
     frame = find_frame(database, "walk 0:70")
-    found = inspect_frame(
-        database,
-        SETTINGS,
-        frame,
-        predict_trajectory(database, SETTINGS, frame, (1.3, 0.4)),
-        count=8,
-    )
+    found = inspect_moving(database, frame, (1.3, 0.4), 8)
     costs = [c.cost for c in found.candidates]
     assert costs == sorted(costs)
     assert len(costs) == 8
@@ -187,22 +185,16 @@ def test_candidates_come_from_the_best_on_with_costs_by_feature_that_add_up(data
         assert candidate.cost == pytest.approx(
             sum(candidate.by_feature) + database.bias[candidate.frame], abs=1e-4
         )
-    # neighbours of one frame say the same thing: they are told once
+    # of similar frames next to each other, only one is listed
     frames = sorted(c.frame for c in found.candidates)
     assert np.diff(frames).min() >= 0.3 * database.fps
 
 
-def test_verdicts_name_what_bars_a_frame(database: Database):
-    """Cheap frames that are excluded are listed with the reason; each reason is true."""
+def test_verdicts_name_why_a_frame_is_excluded(database: Database):
+    """Cheap frames that are excluded are listed with a reason, which is true."""
     seen = set()
     for frame in range(40, 160, 5):
-        found = inspect_frame(
-            database,
-            SETTINGS,
-            frame,
-            predict_trajectory(database, SETTINGS, frame, (1.2, 0.3)),
-            count=40,
-        )
+        found = inspect_moving(database, frame, (1.2, 0.3), 40)
         allowed = database.find_candidates(SETTINGS.end_guard)
         for c in found.candidates:
             excluded = (
@@ -219,7 +211,7 @@ def test_verdicts_name_what_bars_a_frame(database: Database):
     assert any("too near" in reason for reason in seen)
 
 
-def test_tags_that_are_asked_for_bar_all_others(database: Database):
+def test_requested_tags_exclude_all_other_frames(database: Database):
     frame = find_frame(database, "walk 0:120")
     found = inspect_frame(database, SETTINGS, frame, None, tags=frozenset({"turn_left"}), count=10)
     inside = database.make_tag_mask({"turn_left"})
@@ -228,15 +220,9 @@ def test_tags_that_are_asked_for_bar_all_others(database: Database):
     assert inside[found.chosen]
 
 
-def test_what_loses_is_told_with_the_feature_that_costs_it_most(database: Database):
+def test_rejected_frames_name_their_costliest_feature(database: Database):
     frame = find_frame(database, "walk 0:70")
-    found = inspect_frame(
-        database,
-        SETTINGS,
-        frame,
-        predict_trajectory(database, SETTINGS, frame, (-1.5, 0.0)),
-        count=8,
-    )
+    found = inspect_moving(database, frame, (-1.5, 0.0), 8)
     best = found.candidates[[c.frame for c in found.candidates].index(found.chosen)]
     labels = [f.label for f in database.schema.features]
     for c in found.candidates:
@@ -245,7 +231,7 @@ def test_what_loses_is_told_with_the_feature_that_costs_it_most(database: Databa
             assert labels[int(more.argmax())] in c.verdict
 
 
-def test_a_frame_without_a_next_one_is_always_left(database: Database):
+def test_the_last_frame_of_a_range_is_always_left(database: Database):
     last = int(database.stops[0]) - 1
     found = inspect_frame(database, replace(SETTINGS, continuing_bias=1e3), last, None)
     assert found.chosen != last

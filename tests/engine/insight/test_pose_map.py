@@ -1,6 +1,4 @@
-"""Maps of poses: exact where they can be, the same however the data is turned, and close where
-poses are.
-"""
+"""Pose maps: exact where possible, independent of rotation, and close for similar poses."""
 
 from __future__ import annotations
 
@@ -19,38 +17,36 @@ from motion_matching.engine.insight.pose_map import (
 )
 
 
-def classical_mds(distances: np.ndarray, dimensions: int) -> np.ndarray:
-    """Classical scaling (Torgerson) of all distances (N, N) by eigendecomposition of the doubly
-    centred matrix.
-    """
+def compute_classical_mds(distances: np.ndarray, dimensions: int) -> np.ndarray:
+    """Compute classical scaling (Torgerson) of all distances (N, N) by eigendecomposition."""
     count = len(distances)
     centring = np.eye(count) - 1.0 / count
     values, vectors = np.linalg.eigh(-0.5 * centring @ distances**2 @ centring)
     return vectors[:, ::-1][:, :dimensions] * np.sqrt(values[::-1][:dimensions])
 
 
-def same_map(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-6) -> bool:
-    """Whether two maps (N, 2) are one, but for mirroring along its axes."""
+def is_same_map(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-6) -> bool:
+    """Tell whether two maps (N, 2) are equal, apart from mirroring along their axes."""
     signs = np.sign((a * b).sum(axis=0))
     return np.allclose(a, b * signs, atol=tolerance * np.abs(b).max())
 
 
 @pytest.fixture
 def points() -> np.ndarray:
-    """Sixty points of two vectors each (60, 2, 3), of different spread along each axis."""
+    """Return sixty points of two vectors each (60, 2, 3), with a different spread along each axis."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(60, 2, 3)) * [[[3.0, 2.0, 0.5], [1.0, 0.3, 0.2]]]
 
 
-def test_with_every_point_a_landmark_it_is_classical_scaling(points: np.ndarray):
-    for power in (1.0, 0.7):  # also where the distances are none of Euclid's
+def test_landmarks_at_every_point_give_classical_scaling(points: np.ndarray):
+    for power in (1.0, 0.7):  # also for distances that are not Euclidean
         distances = cdist(points.reshape(60, -1), points.reshape(60, -1)) ** power
         found = LandmarkMap.from_distances(distances)
-        assert same_map(found.locate(distances), classical_mds(distances, 2))
+        assert is_same_map(found.locate(distances), compute_classical_mds(distances, 2))
 
 
 def test_few_landmarks_place_all_points_of_a_plane_exactly():
-    """De Silva and Tenenbaum: as many landmarks as dimensions and one more give back the points."""
+    """De Silva and Tenenbaum: one more landmark than dimensions recovers the points."""
     flat = np.random.default_rng(1).normal(size=(200, 2)) @ np.array([[3.0, 0.4], [0.2, 1.0]])
     lifted = flat @ np.linalg.qr(np.random.default_rng(2).normal(size=(7, 7)))[0][:2]
     landmarks = lifted[:5]
@@ -61,7 +57,7 @@ def test_few_landmarks_place_all_points_of_a_plane_exactly():
 def test_principal_map_is_classical_scaling_of_euclidean_distances(points: np.ndarray):
     flat = points.reshape(60, -1)
     places, kept = compute_principal_map(flat)
-    assert same_map(places, classical_mds(cdist(flat, flat), 2))
+    assert is_same_map(places, compute_classical_mds(cdist(flat, flat), 2))
     variances = np.linalg.eigvalsh(np.cov(flat.T))[::-1]
     assert kept == pytest.approx(variances[:2].sum() / variances.sum())
 
@@ -77,7 +73,7 @@ def test_dissimilarity_is_the_sum_of_distances_between_vectors(points: np.ndarra
     assert np.allclose(np.diag(found), 0, atol=1e-3)
 
 
-def test_maps_do_not_see_how_the_data_is_turned(points: np.ndarray):
+def test_maps_do_not_depend_on_the_rotation_of_the_data(points: np.ndarray):
     turned = (
         Rotation.from_euler("xyz", [0.3, 1.0, -2.0])
         .apply(points.reshape(-1, 3))
@@ -98,32 +94,32 @@ def test_maps_do_not_see_how_the_data_is_turned(points: np.ndarray):
     for found, expected in zip(*maps, strict=True):
         np.testing.assert_allclose(
             found, expected, atol=1e-3
-        )  # no mirroring either: signs are settled
+        )  # not mirrored either: signs are fixed
 
 
-def test_stress_is_nothing_on_a_plane_and_grows_with_what_is_lost(points: np.ndarray):
+def test_stress_is_zero_without_loss_and_grows_with_it(points: np.ndarray):
     flat = points.reshape(60, -1)
     distances = cdist(flat, flat)
     assert compute_stress(flat, distances) == pytest.approx(0.0, abs=1e-9)
-    one, two = (compute_stress(classical_mds(distances, k), distances) for k in (1, 2))
+    one, two = (compute_stress(compute_classical_mds(distances, k), distances) for k in (1, 2))
     assert 0 < two < one < 1
 
 
-def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(
+def test_the_map_of_a_database_keeps_neighbours_and_locates_its_poses(
     demo_database: Database,
 ):
     found = build_pose_map(demo_database)
     places = found.mds
     assert places.shape == found.pca.shape == (demo_database.frame_count, 2)
     assert np.isfinite(places).all()
-    # frames that follow each other are near, others are not
+    # consecutive frames are near each other, others are not
     rng = np.random.default_rng(0)
     frames = rng.choice(demo_database.frame_count - 2, 2000, replace=False)
     inside = frames + 1 < demo_database.stops[demo_database.range_of_frame[frames]]
     steps = np.linalg.norm(places[frames[inside] + 1] - places[frames[inside]], axis=1)
     others = np.linalg.norm(places[frames] - places[rng.permutation(frames)], axis=1)
     assert np.median(steps) < 0.1 * np.median(others)
-    # a pose of the data is put where its frame is, as it is needed while live
+    # a pose of the data is located at its frame, which live sessions rely on
     for frame in (10, 4000, 20000):
         np.testing.assert_allclose(
             found.locate(demo_database.features[:, frame]), places[frame], atol=1e-3
@@ -132,8 +128,7 @@ def test_the_map_of_a_database_keeps_neighbours_and_places_a_pose_where_it_lies(
     assert 0.2 < found.explained_variance <= 1.0
 
 
-def test_a_database_of_one_pose_is_a_point():
-    """Nothing to tell apart is no error."""
+def test_identical_poses_are_mapped_to_a_point():
     distances = np.zeros((5, 5))
     np.testing.assert_array_equal(LandmarkMap.from_distances(distances).locate(distances), 0.0)
     places, kept = compute_principal_map(np.ones((6, 4)))

@@ -1,4 +1,4 @@
-"""How a training goes, as curves on a logarithmic scale, and as a picture of them."""
+"""Residuals of a training, as curves on a logarithmic scale and as a picture."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from motion_matching.engine.insight import residual_plot
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def residuals(count: int, shrink: float) -> np.ndarray:
-    """Largest changes that shrink so much each sweep from 2 on; the mean is half of them, the least
-    nothing.
+def make_residuals(count: int, shrink: float) -> np.ndarray:
+    """Make residuals whose largest shrinks from 2 by a factor each sweep; the mean is half of it,
+    the least zero.
     """
     most = 2.0 * shrink ** np.arange(count)
     return np.stack([np.zeros(count), most, 0.5 * most], axis=1)
 
 
-def test_what_shrinks_evenly_is_a_straight_line_and_what_is_promised_another():
-    found = residual_plot.compute_curves(residuals(100, 0.9), 0.95)
+def test_even_shrinking_and_the_promised_rate_are_straight_lines():
+    found = residual_plot.compute_curves(make_residuals(100, 0.9), 0.95)
     most, mean, promised = (found.lines[kind] for kind in ("most", "mean", "promised"))
     for line in (most, promised):
         np.testing.assert_allclose(np.diff(line[:, 1], 2), 0, atol=1e-9)
@@ -31,32 +31,32 @@ def test_what_shrinks_evenly_is_a_straight_line_and_what_is_promised_another():
     assert promised[-1, 1] > most[-1, 1] > mean[-1, 1] == pytest.approx(0)
     np.testing.assert_allclose(
         most[:, 1] - mean[:, 1], most[0, 1] - mean[0, 1]
-    )  # half as much, everywhere
-    assert found.lines["least"][:, 1].max() == 0, "nothing lies on the ground, not below it"
+    )  # the mean is always half
+    assert found.lines["least"][:, 1].max() == 0, "zero lies on the bottom line, not below it"
 
 
-def test_the_scale_says_what_heights_mean():
-    """Ten times as much is as far up wherever it is."""
-    found = residual_plot.compute_curves(residuals(100, 0.9), 0.95)
+def test_the_scale_labels_heights_logarithmically():
+    """A factor of ten has the same height everywhere."""
+    found = residual_plot.compute_curves(make_residuals(100, 0.9), 0.95)
     heights = {float(label): height for height, label in found.scale}
     assert set(heights) == {1.0, 0.1, 0.01, 0.001, 0.0001}
     assert heights[1] - heights[0.1] == pytest.approx(heights[0.01] - heights[0.001])
     sweep = int(np.log(0.005) / np.log(0.9))
     assert found.lines["most"][sweep, 1] == pytest.approx(heights[0.01], abs=0.02)
-    narrow = residual_plot.compute_curves(residuals(20, 0.95), 0.95)
-    assert len(narrow.scale) >= 2, "where there is no power of ten, others are told"
+    narrow = residual_plot.compute_curves(make_residuals(20, 0.95), 0.95)
+    assert len(narrow.scale) >= 2, "without a power of ten, other values are labelled"
 
 
-def test_while_it_is_trained_the_curves_grow_to_the_right():
-    found = residual_plot.compute_curves(residuals(50, 0.9), 0.95, sweeps=200)
+def test_curves_grow_to_the_right_during_training():
+    found = residual_plot.compute_curves(make_residuals(50, 0.9), 0.95, sweeps=200)
     assert found.lines["most"][-1, 0] == pytest.approx(49 / 199)
     assert found.lines["promised"][-1, 0] == 1
-    assert residual_plot.compute_curves(residuals(1, 0.9), 0.95).lines["most"].shape == (1, 2)
-    assert residual_plot.compute_curves(residuals(0, 0.9), 0.95) is None
+    assert residual_plot.compute_curves(make_residuals(1, 0.9), 0.95).lines["most"].shape == (1, 2)
+    assert residual_plot.compute_curves(make_residuals(0, 0.9), 0.95) is None
 
 
-def test_the_picture_has_a_line_for_each(tmp_path: Path):
-    residual_plot.save(residuals(60, 0.9), 0.95, tmp_path / "plot.svg")
+def test_the_picture_has_a_line_for_each_kind(tmp_path: Path):
+    residual_plot.save(make_residuals(60, 0.9), 0.95, tmp_path / "plot.svg")
     lines = {
         line.get("id"): np.array(
             [pair.split(",") for pair in line.get("points", "").split()], float
@@ -67,4 +67,4 @@ def test_the_picture_has_a_line_for_each(tmp_path: Path):
     assert all(len(line) == 60 for line in lines.values())
     assert (lines["most"][1:, 1] > lines["promised"][1:, 1]).all(), "below is further down the page"
     with pytest.raises(SettingsError, match="sweep"):
-        residual_plot.save(residuals(0, 0.9), 0.95, tmp_path / "none.svg")
+        residual_plot.save(make_residuals(0, 0.9), 0.95, tmp_path / "none.svg")

@@ -1,4 +1,4 @@
-"""Strands show where motion leads within a second, whatever point and direction it starts from."""
+"""Strands show where motion leads within a second, from any position and heading."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ FPS = 30.0
 
 
 def circle(radius: float, rate: float, seconds: float, yaw: float = 0.0) -> np.ndarray:
-    """A track (F, 3) round a circle to the left at `rate` rad/s, from facing -Y turned by yaw."""
+    """Return a track (F, 3) around a circle to the left at `rate` rad/s, from facing -Y turned by
+    yaw.
+    """
     turn = yaw + rate * np.arange(round(seconds * FPS) + 1) / FPS
     return np.stack([radius * np.cos(turn + np.pi), radius * np.sin(turn + np.pi), turn], axis=1)
 
 
-def test_straight_motion_goes_ahead_by_its_speed():
+def test_straight_strands_lead_ahead_by_the_speed():
     ahead = np.zeros((61, 3))
     ahead[:, 1] = -1.5 * np.arange(61) / FPS
     found = strands.from_tracks([ahead], FPS, 100)
-    assert len(found.paths) == 31  # frames that a second follows
+    assert len(found.paths) == 31  # frames followed by a full second
     np.testing.assert_allclose(found.paths[:, -1], [[0.0, 1.5]] * 31, atol=1e-9)
     np.testing.assert_allclose(found.speeds, 1.5)
     assert found.reach == pytest.approx(1.5)
 
 
-def test_strands_of_a_circle_are_one_wherever_they_start():
-    """All are the same arc to the left: 1 m/s at 1 rad/s ends sin 1 ahead and 1 - cos 1 to the
+def test_strands_of_a_circle_are_the_same_from_any_start():
+    """Each is the same arc to the left: 1 m/s at 1 rad/s ends sin 1 ahead and 1 - cos 1 to the
     left.
     """
     elsewhere = circle(1.0, 1.0, 3.0, yaw=2.0) + np.array([5.0, -3.0, 0.0])
@@ -37,15 +39,18 @@ def test_strands_of_a_circle_are_one_wherever_they_start():
     np.testing.assert_allclose(found.speeds, 1.0, rtol=1e-3)
 
 
-def test_no_strand_leads_from_one_track_into_another():
-    here, there = np.zeros((40, 3)), np.full((20, 3), 100.0)  # the second one is too short for any
+def test_no_strand_crosses_into_another_track():
+    here, there = (
+        np.zeros((40, 3)),
+        np.full((20, 3), 100.0),
+    )  # the second track is too short for a strand
     found = strands.from_tracks([here, there, here], FPS, 1000)
     assert len(found.paths) == 20
     assert np.abs(found.paths).max() == 0.0
     assert len(strands.from_tracks([], FPS, 10).paths) == 0
 
 
-def test_no_more_strands_than_asked_for_and_evenly_spread(demo_database):
+def test_strands_are_limited_in_number_and_evenly_spread(demo_database):
     most = strands.from_database(demo_database, 100)
     assert 50 <= len(most.paths) <= 100
     every = strands.from_database(demo_database, 10**6)

@@ -1,6 +1,4 @@
-"""A performance that is watched is the same performance, and the inspector finds in it what the
-search found.
-"""
+"""A watched performance gives the same take, and the inspector agrees with its search."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ def watched(demo_database) -> WatchedTake:
     )
 
 
-def test_the_take_is_that_of_performing_it(watched, demo_database):
+def test_watching_gives_the_same_take_as_performing(watched, demo_database):
     same = takes.perform(
         demo_database, takes.make_default_settings(demo_database), watched.take.performance
     )
@@ -34,8 +32,8 @@ def test_the_take_is_that_of_performing_it(watched, demo_database):
     assert len(watched.goals) == watched.take.frame_count
 
 
-def test_every_jump_is_what_the_inspector_finds_a_tick_before(watched, demo_database):
-    """A search of the tick enters the frame before the one that is shown then."""
+def test_the_inspector_predicts_every_jump_a_tick_before(watched, demo_database):
+    """A search enters the frame before the one that its tick shows."""
     method = MotionMatching(demo_database, takes.make_default_settings(demo_database))
     jumps = np.flatnonzero(watched.take.jumped)
     jumps = jumps[jumps > 0][:6]
@@ -53,13 +51,13 @@ def test_every_jump_is_what_the_inspector_finds_a_tick_before(watched, demo_data
         assert demo_database.successors[found.chosen] == watched.take.frames[tick]
 
 
-def test_settings_are_those_of_the_tick(watched):
+def test_each_tick_has_its_own_settings(watched):
     halflives = [settings.velocity_halflife for _, settings in watched.goals]
     assert halflives[199] != 0.5
     assert set(halflives[200:]) == {0.5}
 
 
-def test_ticks_that_lead_in_are_left_out_of_both(watched):
+def test_cropping_removes_the_lead_in_from_take_and_goals(watched):
     later = watched.crop(50)
     assert later.take.frames[0] == watched.take.frames[50]
     assert later.get_goal_after(0) is watched.goals[51]

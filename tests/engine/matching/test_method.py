@@ -1,4 +1,4 @@
-"""Motion matching plays on where that is best, jumps where something is better, and obeys masks."""
+"""Motion matching continues while that is cheapest, jumps to cheaper frames, and respects masks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from motion_matching.engine.takes import takes
 EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 
 
-def own_future(database: Database, frame: int, times: tuple[float, ...]) -> list[TrajectoryPoint]:
-    """The trajectory that the data itself takes from a frame, as a goal."""
+def get_own_trajectory(
+    database: Database, frame: int, times: tuple[float, ...]
+) -> list[TrajectoryPoint]:
+    """Return the trajectory that the data takes from a frame, as a goal."""
     points = []
     x, y, yaw = database.track[frame]
     c, s = np.cos(yaw), np.sin(yaw)
@@ -35,8 +37,10 @@ def own_future(database: Database, frame: int, times: tuple[float, ...]) -> list
     return points
 
 
-def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[TrajectoryPoint]:
-    """From rest straight ahead at a speed, or on an arc."""
+def make_trajectory(
+    speed: float, yaw_rate: float, times: tuple[float, ...]
+) -> list[TrajectoryPoint]:
+    """Make a trajectory from rest straight ahead at a speed, or on an arc."""
     points = []
     for time in times:
         t = max(time, 0.0)
@@ -50,7 +54,7 @@ def going(speed: float, yaw_rate: float, times: tuple[float, ...]) -> list[Traje
     return points
 
 
-def tagged(database: Database, **frames: np.ndarray) -> Database:
+def tag_frames(database: Database, **frames: np.ndarray) -> Database:
     names = tuple(frames)
     bits = sum(
         np.where(mask, np.uint32(1 << i), np.uint32(0)) for i, mask in enumerate(frames.values())
@@ -58,24 +62,24 @@ def tagged(database: Database, **frames: np.ndarray) -> Database:
     return replace(database, tag_names=names, tags=np.asarray(bits, np.uint32))
 
 
-def test_asked_for_what_the_data_does_it_plays_the_data(demo_database):
+def test_the_trajectory_of_the_data_plays_the_data(demo_database):
     method = MotionMatching(demo_database, EACH_TICK)
     method.reset()
     start = method._frame = int(demo_database.starts[2]) + 60
     for step in range(60):
         motion = method.advance(
-            Goal(own_future(demo_database, start + step, method.trajectory_times))
+            Goal(get_own_trajectory(demo_database, start + step, method.trajectory_times))
         )
         assert motion.jump is None
         assert motion.frame == start + step + 1
         assert motion.cost < 1e-6
 
 
-def test_a_jump_goes_to_the_cheapest_frame_of_a_full_scan(demo_database):
+def test_a_jump_enters_the_cheapest_frame_of_a_full_scan(demo_database):
     method = MotionMatching(demo_database, EACH_TICK)
     method.reset()
     schema, normalization = demo_database.schema, demo_database.normalization
-    goal = Goal(going(3.0, 0.5, method.trajectory_times))
+    goal = Goal(make_trajectory(3.0, 0.5, method.trajectory_times))
     frame = method._frame
     raw = demo_database.features[:, frame].astype(np.float64)
     values = []
@@ -98,16 +102,16 @@ def test_a_jump_goes_to_the_cheapest_frame_of_a_full_scan(demo_database):
     assert motion.cost == pytest.approx(costs.min(), rel=1e-3)
 
 
-def test_searches_wait_for_their_time_unless_the_wish_is_sharp(demo_database):
+def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):
     settings = PerformerSettings(search_interval=0.5)
     for sharp in (False, True):
         method = MotionMatching(demo_database, settings)
         method.reset()
-        calm = Goal(going(0.0, 0.0, method.trajectory_times))
+        calm = Goal(make_trajectory(0.0, 0.0, method.trajectory_times))
         method.advance(calm)
         jumps = [
             method.advance(
-                Goal(going(3.0, 0.8, method.trajectory_times), sharp=sharp and tick == 0)
+                Goal(make_trajectory(3.0, 0.8, method.trajectory_times), sharp=sharp and tick == 0)
             ).jump
             is not None
             for tick in range(15)
@@ -116,7 +120,7 @@ def test_searches_wait_for_their_time_unless_the_wish_is_sharp(demo_database):
         assert jumps[0] == sharp
 
 
-def test_the_end_of_a_range_is_left_whatever_it_costs(demo_database):
+def test_the_end_of_a_range_is_left_at_any_cost(demo_database):
     method = MotionMatching(
         demo_database, PerformerSettings(search_interval=10.0, continuing_bias=1e9)
     )
@@ -124,79 +128,83 @@ def test_the_end_of_a_range_is_left_whatever_it_costs(demo_database):
     method._ticks_to_search = 1000
     last = int(demo_database.stops[0]) - 1
     method._frame = last
-    motion = method.advance(Goal(going(1.0, 0.0, method.trajectory_times)))
+    motion = method.advance(Goal(make_trajectory(1.0, 0.0, method.trajectory_times)))
     assert motion.jump is not None
     assert demo_database.find_candidates(1 / 3)[motion.frame - 1]
 
 
-def test_only_frames_that_may_be_entered_are_entered(demo_database):
+def test_no_entry_frames_are_never_entered(demo_database):
     rng = np.random.default_rng(5)
     excluded = np.zeros(demo_database.frame_count, bool)
     excluded[::3] = True
-    database = tagged(demo_database, **{NO_ENTRY: excluded})
+    database = tag_frames(demo_database, **{NO_ENTRY: excluded})
     method = MotionMatching(database, EACH_TICK)
     method.reset()
     for _ in range(200):
         motion = method.advance(
-            Goal(going(rng.uniform(0, 4), rng.uniform(-1, 1), method.trajectory_times))
+            Goal(make_trajectory(rng.uniform(0, 4), rng.uniform(-1, 1), method.trajectory_times))
         )
         if motion.jump is not None:
             assert not excluded[motion.frame - 1]
 
 
-def test_frames_not_to_be_used_are_never_played(demo_database):
+def test_no_use_frames_are_never_played(demo_database):
     excluded = np.zeros(demo_database.frame_count, bool)
     for start in range(40, demo_database.frame_count - 20, 90):
         excluded[start : start + 12] = True
-    database = tagged(demo_database, **{NO_USE: excluded})
+    database = tag_frames(demo_database, **{NO_USE: excluded})
     method = MotionMatching(database, PerformerSettings())
     method.reset()
     rng = np.random.default_rng(6)
     for _ in range(300):
-        goal = Goal(going(rng.uniform(0, 3), rng.uniform(-1, 1), method.trajectory_times))
+        goal = Goal(make_trajectory(rng.uniform(0, 3), rng.uniform(-1, 1), method.trajectory_times))
         assert not excluded[method.advance(goal).frame]
 
 
-def test_wanted_tags_are_kept_to_under_the_mask_and_on_its_own_index(demo_database):
+def test_only_frames_with_the_requested_tags_are_played(demo_database):
     inside = np.zeros(demo_database.frame_count, bool)
     inside[2000:6000] = True
-    database = tagged(demo_database, gym=inside)
+    database = tag_frames(demo_database, gym=inside)
     method = MotionMatching(database, EACH_TICK)
     method.reset()
     for tick in range(30):
         motion = method.advance(
-            Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+            Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
         )
         assert inside[motion.frame], tick
     with pytest.raises(DatabaseError, match="tagged 'swim'"):
-        method.advance(Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"swim"})))
+        method.advance(
+            Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"swim"}))
+        )
 
 
 @pytest.mark.parametrize("length", [6, 20, 90])
-def test_a_short_range_with_the_wanted_tag_is_never_left(demo_database, length):
+def test_a_short_range_with_the_requested_tag_is_never_left(demo_database, length):
     start = int(demo_database.starts[5]) + 20
     inside = np.zeros(demo_database.frame_count, bool)
     inside[start : start + length] = True
     method = MotionMatching(
-        tagged(demo_database, gym=inside), takes.make_default_settings(demo_database)
+        tag_frames(demo_database, gym=inside), takes.make_default_settings(demo_database)
     )
-    goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+    goal = Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
     assert all(inside[method.advance(goal).frame] for _ in range(200))
 
 
 def test_a_jump_to_a_tag_happens_at_once(demo_database):
     inside = np.zeros(demo_database.frame_count, bool)
     inside[3000:3100] = True
-    database = tagged(demo_database, wave=inside)
+    database = tag_frames(demo_database, wave=inside)
     method = MotionMatching(database, PerformerSettings(search_interval=10.0))
     method.reset()
-    method.advance(Goal(going(0.0, 0.0, method.trajectory_times)))
-    motion = method.advance(Goal(going(0.0, 0.0, method.trajectory_times), jump_to="wave"))
+    method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
+    motion = method.advance(
+        Goal(make_trajectory(0.0, 0.0, method.trajectory_times), jump_to="wave")
+    )
     assert motion.jump is not None
     assert inside[motion.frame - 1]
 
 
-def test_other_weights_are_seen_by_the_next_search_without_a_rebuild(demo_database):
+def test_changed_weights_apply_at_the_next_search(demo_database):
     settings = replace(EACH_TICK, weights=(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0))
     changed, fresh = (
         MotionMatching(demo_database, EACH_TICK),
@@ -205,10 +213,10 @@ def test_other_weights_are_seen_by_the_next_search_without_a_rebuild(demo_databa
     changed.reset()
     fresh.reset()
     changed.apply(settings)
-    goal = Goal(going(2.5, 0.3, changed.trajectory_times))
+    goal = Goal(make_trajectory(2.5, 0.3, changed.trajectory_times))
     a, b = changed.advance(goal), fresh.advance(goal)
     assert a.cost == pytest.approx(b.cost, rel=1e-3)
-    # with nothing but the trajectory at stake it is met better than the pose would allow
+    # with weights on the trajectory alone, it is matched better
     assert a.cost < MotionMatching(demo_database, EACH_TICK).advance(goal).cost
 
 
@@ -217,16 +225,18 @@ def test_every_shipped_schema_plays(demo_database, name):
     database = demo_database.with_schema(load_schema(name))
     method = MotionMatching(database, PerformerSettings())
     method.reset()
-    motions = [method.advance(Goal(going(1.2, 0.0, method.trajectory_times))) for _ in range(60)]
+    motions = [
+        method.advance(Goal(make_trajectory(1.2, 0.0, method.trajectory_times))) for _ in range(60)
+    ]
     assert np.isfinite([m.cost for m in motions]).all()
     assert len({m.frame for m in motions}) > 20
 
 
-def test_an_explanation_lists_candidates_from_the_best_with_cost_by_feature(demo_database):
+def test_an_explanation_lists_the_best_candidates_with_costs_by_feature(demo_database):
     method = MotionMatching(demo_database, EACH_TICK)
     method.reset()
     assert method.explain(3) is None
-    method.advance(Goal(going(2.0, 0.0, method.trajectory_times)))
+    method.advance(Goal(make_trajectory(2.0, 0.0, method.trajectory_times)))
     explanation = method.explain(5)
     costs = [c.cost for c in explanation.candidates]
     assert len(costs) == 5
@@ -237,9 +247,9 @@ def test_an_explanation_lists_candidates_from_the_best_with_cost_by_feature(demo
         assert sum(candidate.by_feature) == pytest.approx(candidate.cost, rel=1e-4)
 
 
-def test_settings_that_are_refused_change_nothing(demo_database):
+def test_refused_settings_change_nothing(demo_database):
     method = MotionMatching(demo_database, EACH_TICK)
-    goal = Goal(going(2.0, 0.2, method.trajectory_times))
+    goal = Goal(make_trajectory(2.0, 0.2, method.trajectory_times))
     expected = method.advance(goal).frame
     method.reset()
     with pytest.raises(SettingsError, match="weights"):
@@ -253,11 +263,11 @@ def test_settings_that_are_refused_change_nothing(demo_database):
     assert method.advance(goal).frame == expected
 
 
-def test_an_explanation_survives_a_change_of_settings(demo_database):
+def test_explanations_respect_tags_after_a_change_of_settings(demo_database):
     inside = np.zeros(demo_database.frame_count, bool)
     inside[2000:6000] = True
-    method = MotionMatching(tagged(demo_database, gym=inside), EACH_TICK)
-    goal = Goal(going(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+    method = MotionMatching(tag_frames(demo_database, gym=inside), EACH_TICK)
+    goal = Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
     method.advance(goal)
     method.apply(replace(EACH_TICK, end_guard=0.5))
     assert method.explain(3) is None

@@ -1,4 +1,4 @@
-"""The index against brute force in float64, on data that is easy, ordinary and nasty."""
+"""The search index against brute force in float64, on easy, ordinary and hard data."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from motion_matching.engine.maths.kd_order import kd_order
 
 @pytest.fixture(params=["one level", "two levels"])
 def levels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Small databases are searched in one level; both ways have to be right at any size."""
+    """Search in one level or in two; small databases use one, but both must be right at any size."""
     monkeypatch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
     return request.param
 
 
-def brute_force(features, query, allowed, bias=None):
-    """Costs (N,) in float64, infinity where a frame is no answer."""
+def compute_costs(features, query, allowed, bias=None):
+    """Compute costs (N,) in float64, infinity for frames that are not allowed."""
     costs = ((features.astype(np.float64) - query.astype(np.float64)[:, None]) ** 2).sum(axis=0)
     return np.where(allowed, costs if bias is None else costs + bias, np.inf)
 
 
-def tolerance(features, query, cost):
-    """How far a float32 cost may be from `cost`: a millionth of the data's extent, in distance."""
+def compute_tolerance(features, query, cost):
+    """Return how far a float32 cost may be from `cost`: a millionth of the data's extent, in
+    distance.
+    """
     both = np.concatenate([features, query[:, None]], axis=1).astype(np.float64)
     extent = np.sqrt(((both - both.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max())
     step = 1e-6 * max(extent, 1e-30)
     return 2 * step * math.sqrt(abs(cost)) + step**2 + 2e-6 * abs(cost)
 
 
-def allowed_frames(count, candidates=None, mask=None, current=-1, surroundings=0):
+def find_allowed_frames(count, candidates=None, mask=None, current=-1, surroundings=0):
     allowed = np.ones(count, bool)
     for part in (candidates, mask):
         if part is not None:
@@ -43,12 +45,12 @@ def allowed_frames(count, candidates=None, mask=None, current=-1, surroundings=0
     return allowed
 
 
-def check(answer, features, query, allowed, bias=None, bound=math.inf):
-    """The answer is a frame that may be one, and none is better."""
+def assert_nearest(answer, features, query, allowed, bias=None, bound=math.inf):
+    """Check that the answer is an allowed frame and that none is better."""
     frame, cost = answer
-    costs = brute_force(features, query, allowed, bias)
+    costs = compute_costs(features, query, allowed, bias)
     best = costs.min(initial=np.inf)
-    slip = tolerance(features, query, best) if math.isfinite(best) else 0.0
+    slip = compute_tolerance(features, query, best) if math.isfinite(best) else 0.0
     if frame < 0:
         assert cost == bound
         assert best >= bound - slip
@@ -59,19 +61,17 @@ def check(answer, features, query, allowed, bias=None, bound=math.inf):
         assert cost == pytest.approx(best, rel=0, abs=slip)
 
 
-def walk(rng, dimensions, count):
-    """A smooth path through feature space, as motion makes one, with dimensions that depend on each
-    other.
-    """
+def make_walk(rng, dimensions, count):
+    """Make a smooth path through feature space with correlated dimensions, as motion has."""
     steps = np.cumsum(rng.normal(size=(dimensions, count)), axis=1)
     steps -= steps.mean(axis=1, keepdims=True)
     mixed = rng.normal(size=(dimensions, dimensions)) * 2.0 ** -np.arange(dimensions) @ steps
     return (mixed / max(mixed.std(), 1e-9)).astype(np.float32)
 
 
-def clouds():
+def make_clouds():
     rng = np.random.default_rng(1)
-    ordinary = walk(rng, 27, 3000)
+    ordinary = make_walk(rng, 27, 3000)
     flat = ordinary.copy()
     flat[[3, 11]] = 7.0
     outlier = ordinary.copy()
@@ -96,12 +96,12 @@ def clouds():
     }
 
 
-CLOUDS = clouds()
+CLOUDS = make_clouds()
 
 
 @pytest.mark.parametrize("name", CLOUDS)
 @pytest.mark.usefixtures("levels")
-def test_nearest_is_the_brute_force_nearest(name):
+def test_the_nearest_frame_matches_brute_force(name):
     features = CLOUDS[name]
     dimensions, count = features.shape
     rng = np.random.default_rng(2)
@@ -120,9 +120,9 @@ def test_nearest_is_the_brute_force_nearest(name):
         continuing = float(((query.astype(np.float64) - features[:, current]) ** 2).sum())
         for bound in (math.inf, continuing):
             for chosen, ready in ((None, None), (mask, prepared)):
-                allowed = allowed_frames(count, candidates, chosen, **limits)
+                allowed = find_allowed_frames(count, candidates, chosen, **limits)
                 answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
-                check(answer, features, query, allowed, bound=bound)
+                assert_nearest(answer, features, query, allowed, bound=bound)
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 255, 256, 257, 511, 513, 1025])
@@ -134,34 +134,36 @@ def test_any_number_of_frames_and_dimensions(count, dimensions):
     index = FrameIndex(features)
     for frame in rng.integers(count, size=5):
         query = features[:, frame] + rng.normal(size=dimensions, scale=0.3).astype(np.float32)
-        check(index.find_nearest(query), features, query, np.ones(count, bool))
+        assert_nearest(index.find_nearest(query), features, query, np.ones(count, bool))
         assert index.find_nearest(features[:, frame])[1] == pytest.approx(0, abs=1e-10)
 
 
 def test_a_large_database_takes_two_levels_and_stays_exact():
     rng = np.random.default_rng(3)
-    features = walk(rng, 27, 30_000)
+    features = make_walk(rng, 27, 30_000)
     index = FrameIndex(features)
     for _ in range(40):
         current, other = rng.integers(30_000, size=2)
         query = np.concatenate([features[:15, current], features[15:, other]])
         answer = index.find_nearest(query, current=int(current), surroundings=20)
-        check(answer, features, query, allowed_frames(30_000, current=current, surroundings=20))
+        assert_nearest(
+            answer, features, query, find_allowed_frames(30_000, current=current, surroundings=20)
+        )
 
 
 def test_a_query_far_from_everything_is_answered():
-    features = walk(np.random.default_rng(4), 27, 30_000)
+    features = make_walk(np.random.default_rng(4), 27, 30_000)
     index = FrameIndex(features)
     for scale in (10, 1e3):
         query = np.full(27, scale, np.float32)
-        check(index.find_nearest(query), features, query, np.ones(30_000, bool))
+        assert_nearest(index.find_nearest(query), features, query, np.ones(30_000, bool))
 
 
 @pytest.mark.usefixtures("levels")
 @pytest.mark.parametrize("lowest", [0.0, -5.0])
 def test_bias_is_added_to_the_cost(lowest):
     rng = np.random.default_rng(5)
-    features = walk(rng, 10, 2000)
+    features = make_walk(rng, 10, 2000)
     bias = (lowest + rng.random(2000) * 10).astype(np.float32)
     mask = rng.random(2000) < 0.5
     index = FrameIndex(features, bias=bias)
@@ -169,15 +171,17 @@ def test_bias_is_added_to_the_cost(lowest):
     other = index.reweight(features * 2)
     for _ in range(40):
         query = features[:, rng.integers(2000)] + rng.normal(size=10).astype(np.float32)
-        check(index.find_nearest(query), features, query, np.ones(2000, bool), bias)
-        check(index.find_nearest(query, mask=prepared), features, query, mask, bias)
-        check(other.find_nearest(2 * query), features * 2, 2 * query, np.ones(2000, bool), bias)
+        assert_nearest(index.find_nearest(query), features, query, np.ones(2000, bool), bias)
+        assert_nearest(index.find_nearest(query, mask=prepared), features, query, mask, bias)
+        assert_nearest(
+            other.find_nearest(2 * query), features * 2, 2 * query, np.ones(2000, bool), bias
+        )
         assert subset.find_nearest(query) == index.find_nearest(query, mask=prepared)
 
 
 @pytest.mark.usefixtures("levels")
-def test_nothing_below_the_bound_is_no_frame_and_the_bound():
-    features = walk(np.random.default_rng(6), 9, 600)
+def test_no_frame_below_the_bound_returns_the_bound():
+    features = make_walk(np.random.default_rng(6), 9, 600)
     index = FrameIndex(features)
     query = features[:, 100] + 1
     _, cost = index.find_nearest(query)
@@ -188,8 +192,8 @@ def test_nothing_below_the_bound_is_no_frame_and_the_bound():
 
 
 @pytest.mark.usefixtures("levels")
-def test_no_candidate_at_all_is_no_frame():
-    features = walk(np.random.default_rng(7), 9, 600)
+def test_no_candidate_returns_no_frame():
+    features = make_walk(np.random.default_rng(7), 9, 600)
     nothing = np.zeros(600, bool)
     query = features[:, 0]
     index = FrameIndex(features)
@@ -206,7 +210,7 @@ def test_no_candidate_at_all_is_no_frame():
 
 
 @pytest.mark.usefixtures("levels")
-def test_the_surroundings_end_at_their_distance():
+def test_frames_at_the_edge_of_the_surroundings_are_allowed():
     features = np.arange(100, dtype=np.float32)[None]
     index = FrameIndex(features)
     near = features[:, 50] + np.float32(0.1)
@@ -216,9 +220,9 @@ def test_the_surroundings_end_at_their_distance():
 
 
 @pytest.mark.usefixtures("levels")
-def test_between_equal_frames_the_lowest_number_wins():
+def test_the_first_of_equal_frames_wins():
     rng = np.random.default_rng(8)
-    features = np.tile(walk(rng, 27, 400), 5)
+    features = np.tile(make_walk(rng, 27, 400), 5)
     index = FrameIndex(features)
     for frame in rng.integers(400, size=30):
         query = features[:, frame] + rng.normal(size=27, scale=0.1).astype(np.float32)
@@ -233,9 +237,9 @@ def test_between_equal_frames_the_lowest_number_wins():
 
 
 @pytest.mark.usefixtures("levels")
-def test_the_subset_answers_as_the_mask_does_to_the_bit():
+def test_a_restricted_index_answers_exactly_like_a_mask():
     rng = np.random.default_rng(9)
-    features = walk(rng, 27, 4000)
+    features = make_walk(rng, 27, 4000)
     candidates = rng.random(4000) < 0.95
     index = FrameIndex(features, candidates)
     mask = np.repeat(rng.random(40) < 0.3, 100)
@@ -250,9 +254,9 @@ def test_the_subset_answers_as_the_mask_does_to_the_bit():
 
 
 @pytest.mark.usefixtures("levels")
-def test_other_weights_keep_the_order_and_the_masks():
+def test_reweighting_keeps_the_order_and_the_masks():
     rng = np.random.default_rng(10)
-    features = walk(rng, 27, 3000) + np.float32(50)
+    features = make_walk(rng, 27, 3000) + np.float32(50)
     candidates = rng.random(3000) < 0.9
     mask = rng.random(3000) < 0.3
     index = FrameIndex(features, candidates)
@@ -269,28 +273,30 @@ def test_other_weights_keep_the_order_and_the_masks():
             query = scaled[:, rng.integers(3000)] + (weights * rng.normal(size=27)).astype(
                 np.float32
             )
-            check(other.find_nearest(query), scaled, query, candidates)
-            check(other.find_nearest(query, mask=prepared), scaled, query, candidates & mask)
+            assert_nearest(other.find_nearest(query), scaled, query, candidates)
+            assert_nearest(
+                other.find_nearest(query, mask=prepared), scaled, query, candidates & mask
+            )
 
 
 def test_a_mask_of_another_index_is_refused():
-    features = walk(np.random.default_rng(11), 5, 500)
+    features = make_walk(np.random.default_rng(11), 5, 500)
     index, other = FrameIndex(features), FrameIndex(features)
     with pytest.raises(ValueError, match="another index"):
         index.find_nearest(features[:, 0], mask=other.prepare_mask(np.ones(500, bool)))
 
 
 @pytest.mark.parametrize("arguments", [{"candidates": np.ones(9, bool)}, {"bias": np.zeros(11)}])
-def test_one_entry_for_each_frame_is_needed(arguments):
+def test_candidates_and_bias_need_one_entry_for_each_frame(arguments):
     with pytest.raises(ValueError, match="10 frames"):
         FrameIndex(np.zeros((3, 10), np.float32), **arguments)
 
 
 @pytest.mark.parametrize("k", [1, 3, 40, 5000])
 @pytest.mark.usefixtures("levels")
-def test_the_best_k_are_the_first_of_all_sorted(k):
+def test_the_k_nearest_are_the_cheapest_frames_in_order(k):
     rng = np.random.default_rng(12)
-    features = walk(rng, 27, 2000)
+    features = make_walk(rng, 27, 2000)
     candidates = rng.random(2000) < 0.9
     mask = rng.random(2000) < 0.3
     index = FrameIndex(features, candidates)
@@ -300,8 +306,8 @@ def test_the_best_k_are_the_first_of_all_sorted(k):
         query = features[:, current] + rng.normal(size=27, scale=0.2).astype(np.float32)
         limits = {"current": current, "surroundings": 20}
         for chosen, ready in ((None, None), (mask, prepared)):
-            allowed = allowed_frames(2000, candidates, chosen, **limits)
-            costs = brute_force(features, query, allowed)
+            allowed = find_allowed_frames(2000, candidates, chosen, **limits)
+            costs = compute_costs(features, query, allowed)
             expected = np.sort(costs)[: min(k, allowed.sum())]
             frames, found = index.find_k_nearest(query, k, mask=ready, **limits)
             assert len(set(frames.tolist())) == len(frames) == len(expected)
@@ -311,9 +317,9 @@ def test_the_best_k_are_the_first_of_all_sorted(k):
             assert (frames[0], found[0]) == index.find_nearest(query, mask=ready, **limits)
 
 
-def test_a_question_asked_again_has_the_same_answer():
+def test_repeated_queries_have_the_same_result():
     rng = np.random.default_rng(13)
-    features = walk(rng, 27, 2000)
+    features = make_walk(rng, 27, 2000)
     kept = features.copy()
     index, again = FrameIndex(features), FrameIndex(features)
     queries = features[:, rng.integers(2000, size=20)].T + rng.normal(size=(20, 27)).astype(
@@ -325,18 +331,18 @@ def test_a_question_asked_again_has_the_same_answer():
     np.testing.assert_array_equal(features, kept)
 
 
-def test_a_query_that_is_not_a_number_has_no_answer():
-    features = walk(np.random.default_rng(14), 5, 500)
+def test_a_query_of_nan_returns_no_frame():
+    features = make_walk(np.random.default_rng(14), 5, 500)
     assert FrameIndex(features).find_nearest(np.full(5, np.nan, np.float32), bound=2.0) == (-1, 2.0)
 
 
 @pytest.mark.parametrize("count", [1, 16, 255, 256, 1000, 5000])
-def test_kd_order_names_every_point_and_fills_whole_groups(count):
+def test_kd_order_covers_every_point_and_fills_whole_groups(count):
     points = np.random.default_rng(15).normal(size=(count, 4)).astype(np.float32)
     order = kd_order(points, 256, 16)
     assert len(order) == -(-count // 256) * 256
     np.testing.assert_array_equal(np.unique(order), np.arange(count))
-    # only the last group holds fillers
+    # only the last group is padded
     assert len(np.unique(order[:-256])) == len(order) - 256
 
 

@@ -12,7 +12,7 @@ from tests.engine.rigs import measure_heading
 RNG = np.random.default_rng(1)
 
 
-def random_quats(*shape: int) -> np.ndarray:
+def make_random_quats(*shape: int) -> np.ndarray:
     return quat.normalize(RNG.normal(size=(*shape, 4)))
 
 
@@ -25,15 +25,15 @@ def same_rotation(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-9) -> bool
 
 
 def test_product_and_rotation_agree_with_scipy():
-    a, b, v = random_quats(50), random_quats(50), RNG.normal(size=(50, 3))
+    a, b, v = make_random_quats(50), make_random_quats(50), RNG.normal(size=(50, 3))
     expected = (as_scipy(a) * as_scipy(b)).as_quat()[:, [3, 0, 1, 2]]
     assert same_rotation(quat.mul(a, b), expected)
     np.testing.assert_allclose(quat.mul_vec(a, v), as_scipy(a).apply(v), atol=1e-12)
     np.testing.assert_allclose(quat.inv_mul_vec(a, quat.mul_vec(a, v)), v, atol=1e-12)
 
 
-def test_product_is_associative_and_inverse_undoes():
-    a, b, c = random_quats(20), random_quats(20), random_quats(20)
+def test_products_are_associative_and_undone_by_inverses():
+    a, b, c = make_random_quats(20), make_random_quats(20), make_random_quats(20)
     np.testing.assert_allclose(quat.mul(quat.mul(a, b), c), quat.mul(a, quat.mul(b, c)), atol=1e-12)
     np.testing.assert_allclose(
         quat.mul(a, quat.inv(a)), np.broadcast_to(quat.IDENTITY, (20, 4)), atol=1e-12
@@ -52,7 +52,9 @@ def test_exponential_and_logarithm_are_inverse_at_every_angle(size):
 
 
 def test_matrices_round_trip_including_half_turns():
-    q = np.concatenate([random_quats(40), [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]])
+    q = np.concatenate(
+        [make_random_quats(40), [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]]
+    )
     matrices = quat.to_matrix(q)
     np.testing.assert_allclose(matrices, as_scipy(q).as_matrix(), atol=1e-12)
     assert same_rotation(quat.from_matrix(matrices), q)
@@ -65,7 +67,7 @@ def test_euler_angles_are_intrinsic(order):
     assert same_rotation(quat.from_euler(angles, order), expected)
 
 
-def test_between_takes_one_direction_to_the_other_even_opposite_ones():
+def test_between_rotates_one_direction_to_another_even_opposite_ones():
     a, b = RNG.normal(size=(30, 3)), RNG.normal(size=(30, 3))
     b[:5] = -a[:5]
     turned = quat.mul_vec(quat.between(a, b), a)
@@ -89,11 +91,11 @@ def test_yaw_is_zero_toward_minus_y_and_follows_the_turn():
 
 def test_forward_and_inverse_kinematics_are_inverse():
     parents = np.array([-1, 0, 1, 1, 0, -1])
-    rotations, positions = random_quats(7, 6), RNG.normal(size=(7, 6, 3))
+    rotations, positions = make_random_quats(7, 6), RNG.normal(size=(7, 6, 3))
     world = quat.fk(rotations, positions, parents)
     back_rotations, back_positions = quat.ik(*world, parents)
     assert same_rotation(back_rotations, rotations)
     np.testing.assert_allclose(back_positions, positions, atol=1e-12)
-    # a chain by hand
+    # one bone computed by hand
     expected = as_scipy(rotations[:, 0]).apply(positions[:, 1]) + positions[:, 0]
     np.testing.assert_allclose(world[1][:, 1], expected, atol=1e-12)

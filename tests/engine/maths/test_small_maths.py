@@ -1,4 +1,4 @@
-"""Turns in the plane, runs, smooth steps and Euler angles."""
+"""Plane rotations, runs, smooth steps and Euler angles."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from motion_matching.engine.maths.runs import find_runs
 ORDERS = ["".join(order) for order in itertools.permutations("xyz")]
 
 
-def random_quaternions(rng, *shape):
+def make_random_quaternions(rng, *shape):
     return quat.normalize(rng.normal(size=(*shape, 4)))
 
 
-def test_vectors_turn_in_the_plane(rng):
+def test_vectors_rotate_in_the_plane(rng):
     v, yaw = rng.normal(size=(50, 2)), rng.uniform(-9.0, 9.0, 50)
     expected = quat.mul_vec(quat.from_yaw(yaw), np.c_[v, np.zeros(50)])[:, :2]
     np.testing.assert_allclose(planar.rotate(v, yaw), expected, atol=1e-12)
@@ -28,7 +28,7 @@ def test_vectors_turn_in_the_plane(rng):
     np.testing.assert_allclose(planar.rotate(planar.rotate(v, yaw), -yaw), v, atol=1e-12)
 
 
-def test_forward_is_minus_y_and_left_a_quarter_turn_on(rng):
+def test_forward_is_minus_y_and_left_a_quarter_turn_from_it(rng):
     yaw = rng.uniform(-9.0, 9.0, 50)
     np.testing.assert_allclose(planar.yaw_to_forward(np.array(0.0)), [0.0, -1.0], atol=1e-15)
     np.testing.assert_allclose(
@@ -57,12 +57,12 @@ def test_angles_are_wrapped_within_half_a_turn():
         ([1, 1, 0, 1, 0, 0, 1], [[0, 2], [3, 4], [6, 7]]),
     ],
 )
-def test_runs_of_true(mask, runs):
+def test_runs_of_true_values_are_found(mask, runs):
     assert find_runs(np.array(mask, bool)).tolist() == runs
 
 
 @pytest.mark.parametrize("step", [easing.smoothstep, easing.smootherstep])
-def test_steps_go_smoothly_from_zero_to_one(step):
+def test_smooth_steps_rise_from_zero_to_one(step):
     x = np.linspace(-0.5, 1.5, 2001)
     y = step(x)
     assert (y[x <= 0] == 0).all()
@@ -73,8 +73,8 @@ def test_steps_go_smoothly_from_zero_to_one(step):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_euler_angles_come_back(order, rng):
-    q = random_quaternions(rng, 200)
+def test_euler_angles_survive_splitting_and_composing(order, rng):
+    q = make_random_quaternions(rng, 200)
     angles = euler.split(q[:, 0], q[:, 1:].T, order).compute_angles()
     expected = Rotation.from_quat(q[:, [1, 2, 3, 0]]).as_euler(order.upper())
     np.testing.assert_allclose(angles[1], expected[:, 1], atol=1e-9)
@@ -84,7 +84,7 @@ def test_euler_angles_come_back(order, rng):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("middle", [-0.5 * np.pi, 0.5 * np.pi])
-def test_at_a_gimbal_lock_the_third_angle_is_free(order, middle, rng):
+def test_the_third_angle_is_free_at_a_gimbal_lock(order, middle, rng):
     outer = rng.uniform(-3.0, 3.0, (2, 40))
     q = np.stack(euler.compose([outer[0], np.full(40, middle), outer[1]], order))
     halves = euler.split(q[0], q[1:], order)
@@ -96,8 +96,8 @@ def test_at_a_gimbal_lock_the_third_angle_is_free(order, middle, rng):
     np.testing.assert_allclose(np.abs(np.sum(again * q, axis=0)), 1.0, atol=1e-9)
 
 
-def test_component_first_quaternions_are_those_of_quat(rng):
-    a, b = (random_quaternions(rng, 3, 20).astype(np.float32) for _ in range(2))
+def test_component_first_quaternions_match_quat(rng):
+    a, b = (make_random_quaternions(rng, 3, 20).astype(np.float32) for _ in range(2))
     first, second = (np.ascontiguousarray(np.swapaxes(q, -1, -2)) for q in (a, b))
     for ours, theirs in ((component_quat.mul, quat.mul), (component_quat.inv_mul, quat.inv_mul)):
         np.testing.assert_allclose(
@@ -116,8 +116,12 @@ def test_component_first_quaternions_are_those_of_quat(rng):
     np.testing.assert_allclose(np.abs(same), 1.0, atol=1e-6)
 
 
-def test_scalar_quaternions_are_those_of_quat(rng):
-    a, b, v, w = random_quaternions(rng), random_quaternions(rng), *rng.normal(size=(2, 3))
+def test_scalar_quaternions_match_quat(rng):
+    a, b, v, w = (
+        make_random_quaternions(rng),
+        make_random_quaternions(rng),
+        *rng.normal(size=(2, 3)),
+    )
     p, q = tuple(a.tolist()), tuple(b.tolist())
     np.testing.assert_allclose(scalar_quat.mul(p, q), quat.mul(a, b), atol=1e-12)
     np.testing.assert_allclose(scalar_quat.inv_mul(p, q), quat.inv_mul(a, b), atol=1e-12)

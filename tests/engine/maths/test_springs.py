@@ -1,4 +1,4 @@
-"""Springs against their differential equation and their promises."""
+"""Springs against their differential equation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_springs_do_not_depend_on_the_time_step():
     np.testing.assert_allclose((x, v), whole, rtol=1e-9)
 
 
-def test_decay_matrix_is_the_spring_at_goal_zero():
+def test_the_decay_matrix_matches_a_spring_toward_zero():
     x, v = springs.spring(0.7, -2.0, 0.0, 0.1, 1 / 30)
     decay = springs.compute_decay_matrix(0.1, 1 / 30, 0.1)
     np.testing.assert_allclose(decay @ [0.7, -2.0], [x, v], rtol=1e-12)
