@@ -1,6 +1,4 @@
-"""Windows that are shorter while standing: rest stays rest, walking is not late, and steps are
-taken out of it.
-"""
+"""Adaptive windows: rest stays rest, walking is tracked on time, and steps are smoothed."""
 
 from __future__ import annotations
 
@@ -20,14 +18,14 @@ ARTICLE, ADAPTIVE = PRESETS["article"], PRESETS["adaptive"]
 LONG = SimulationBoneSettings(ADAPTIVE.position_window, 3, ADAPTIVE.direction_window, 3)
 
 
-def walk_off(
+def make_walk(
     full: float = 1.3, swing: float = 0.0, sway: float = 0.0
 ) -> tuple[GroundTrack, np.ndarray]:
-    """Two seconds of standing, walking off within 0.6 s, five seconds, and a stop the same way;
-    with the true speeds (F,).
+    """Make two seconds of standing, a start within 0.6 s, five seconds of walking and a stop, with
+    true speeds (F,).
 
-    Steps of half a second change the speed by the part `sway`, strides swing the heading by `swing`
-    radians.
+    Steps of half a second change the speed by the share `sway`; strides swing the heading by
+    `swing` radians.
     """
     t = np.arange(round(10.2 * FPS)) / FPS
     speed = full * np.interp(t, [2.0, 2.6, 7.6, 8.2], [0.0, 1.0, 1.0, 0.0])
@@ -38,25 +36,23 @@ def walk_off(
     ), speed
 
 
-def turn_on_the_spot(
-    degrees: float = 180.0, seconds: float = 0.8
-) -> tuple[GroundTrack, np.ndarray]:
-    """Standing, a turn and standing again, with the true turn rates (F,)."""
+def make_turn(degrees: float = 180.0, seconds: float = 0.8) -> tuple[GroundTrack, np.ndarray]:
+    """Make a turn between two rests, with the true turn rates (F,)."""
     t = np.arange(round(6.0 * FPS)) / FPS
     part = np.clip((t - 3.0) / seconds + 0.5, 0.0, 1.0)
     yaw = np.radians(degrees) * part * part * (3.0 - 2.0 * part)
     return GroundTrack(np.zeros((len(t), 2)), yaw), np.gradient(yaw, 1 / FPS)
 
 
-def speed_of(track: GroundTrack) -> np.ndarray:
+def measure_speed(track: GroundTrack) -> np.ndarray:
     return np.linalg.norm(np.gradient(track.positions, 1 / FPS, axis=0), axis=1)
 
 
-def test_who_stands_stays_put_until_they_walk_off():
-    """The longer a window, the earlier the bone leaves; the adaptive one leaves no earlier than the
+def test_a_standing_character_stays_until_it_starts_walking():
+    """Longer windows make the bone leave earlier; the adaptive one leaves no earlier than the
     article's.
     """
-    raw, speed = walk_off()
+    raw, speed = make_walk()
     strays = [
         np.linalg.norm(smooth_track(raw, FPS, s).positions - raw.positions, axis=1)[
             speed == 0
@@ -68,9 +64,9 @@ def test_who_stands_stays_put_until_they_walk_off():
     assert strays[0] < 0.3 * strays[2]
 
 
-def test_walking_is_not_late_and_not_early():
-    raw, speed = walk_off(sway=0.15)
-    found = speed_of(smooth_track(raw, FPS, ADAPTIVE))
+def test_walking_starts_and_stops_on_time():
+    raw, speed = make_walk(sway=0.15)
+    found = measure_speed(smooth_track(raw, FPS, ADAPTIVE))
     for times in (slice(None), slice(None, None, -1)):  # the start, and the stop seen from the end
         true, tracked = (np.argmax(values[times] > 0.65) for values in (speed, found))
         assert abs(int(true) - int(tracked)) <= 0.05 * FPS
@@ -78,14 +74,14 @@ def test_walking_is_not_late_and_not_early():
     assert found[full].mean() == pytest.approx(1.3, rel=0.01)
 
 
-def test_steps_are_taken_out_of_walking_better_than_by_the_article():
-    raw, speed = walk_off(swing=np.radians(6.0), sway=0.15)
+def test_steps_are_smoothed_better_than_by_the_article():
+    raw, speed = make_walk(swing=np.radians(6.0), sway=0.15)
     walking = speed == speed.max()
-    walking[: int(3.6 * FPS)] = walking[int(6.6 * FPS) :] = False  # where whole windows see it
+    walking[: int(3.6 * FPS)] = walking[int(6.6 * FPS) :] = False  # where whole windows fit
     ripples, swings = [], []
     for settings in (ADAPTIVE, ARTICLE):
         track = smooth_track(raw, FPS, settings)
-        ripples.append(speed_of(track)[walking].std())
+        ripples.append(measure_speed(track)[walking].std())
         swings.append(np.gradient(track.yaw, 1 / FPS)[walking].std())
     assert ripples[0] < 0.6 * ripples[1]
     assert swings[0] < 0.5 * swings[1]
@@ -93,7 +89,7 @@ def test_steps_are_taken_out_of_walking_better_than_by_the_article():
 
 @pytest.mark.parametrize("degrees", [90.0, -180.0])
 def test_a_turn_on_the_spot_keeps_its_speed(degrees: float):
-    raw, rate = turn_on_the_spot(degrees)
+    raw, rate = make_turn(degrees)
     fastest = [
         np.abs(np.gradient(smooth_track(raw, FPS, s).yaw, 1 / FPS)).max() for s in (ADAPTIVE, LONG)
     ]
@@ -101,7 +97,7 @@ def test_a_turn_on_the_spot_keeps_its_speed(degrees: float):
     assert fastest[1] < 0.75 * np.abs(rate).max()
 
 
-def test_a_sharp_turn_in_full_stride_is_not_blunted_more_than_by_the_article():
+def test_sharp_turns_are_kept_at_least_as_well_as_by_the_article():
     t = np.arange(round(8.0 * FPS)) / FPS
     part = np.clip((t - 4.0) / 0.8 + 0.5, 0.0, 1.0)
     yaw = np.pi * part * part * (3.0 - 2.0 * part)
@@ -113,8 +109,8 @@ def test_a_sharp_turn_in_full_stride_is_not_blunted_more_than_by_the_article():
     assert errors[0] <= errors[1] < errors[2]
 
 
-def test_a_part_of_one_is_no_change_and_a_part_of_none_follows_the_raw_track_at_rest():
-    raw, speed = walk_off(swing=0.1, sway=0.1)
+def test_standing_of_one_changes_nothing_and_zero_keeps_the_raw_track():
+    raw, speed = make_walk(swing=0.1, sway=0.1)
     whole = smooth_track(raw, FPS, SimulationBoneSettings(1.0, 3, 2.0, 3, standing=1.0))
     np.testing.assert_array_equal(whole.positions, smooth_track(raw, FPS, LONG).positions)
     none = smooth_track(raw, FPS, SimulationBoneSettings(1.0, 3, 2.0, 3, standing=0.0))

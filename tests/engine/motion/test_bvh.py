@@ -44,7 +44,7 @@ BODY = [
 ]
 
 
-def hierarchy(joints=BODY) -> str:
+def format_hierarchy(joints=BODY) -> str:
     def lines(joint: int, depth: int):
         name, parent, offset, channels = joints[joint]
         tabs = "\t" * depth
@@ -65,7 +65,7 @@ def hierarchy(joints=BODY) -> str:
     )
 
 
-def motion(values, frame_time="0.0333333", frames=None, number="{:.6f}") -> str:
+def format_motion(values, frame_time="0.0333333", frames=None, number="{:.6f}") -> str:
     rows = "\n".join(" ".join(number.format(value) for value in row) for row in values)
     return (
         f"MOTION\nFrames: {len(values) if frames is None else frames}\nFrame Time: "
@@ -73,12 +73,12 @@ def motion(values, frame_time="0.0333333", frames=None, number="{:.6f}") -> str:
     )
 
 
-def channel_count(joints=BODY) -> int:
+def count_channels(joints=BODY) -> int:
     return sum(len(joint[3]) for joint in joints)
 
 
-def samples(rng, frames=5, joints=BODY) -> np.ndarray:
-    """Turns in all directions and positions near the OFFSETs, rounded as a file rounds."""
+def make_samples(rng, frames=5, joints=BODY) -> np.ndarray:
+    """Make rotations in all directions and positions near the offsets, rounded as in a file."""
     columns = []
     for _, _, offset, channels in joints:
         for channel in channels:
@@ -89,9 +89,9 @@ def samples(rng, frames=5, joints=BODY) -> np.ndarray:
     return np.round(np.array(columns).T, 6)
 
 
-def world_of(values, joints=BODY) -> tuple[np.ndarray, np.ndarray]:
-    """World matrices (F, B, 3, 3) and positions (F, B, 3) in the file's axes: an independent
-    forward kinematics.
+def compute_world(values, joints=BODY) -> tuple[np.ndarray, np.ndarray]:
+    """Compute world matrices (F, B, 3, 3) and positions (F, B, 3) in the file's axes, without the
+    reader.
     """
     frames = len(values)
     matrices, positions = np.zeros((frames, len(joints), 3, 3)), np.zeros((frames, len(joints), 3))
@@ -120,33 +120,35 @@ def load_text(folder: Path, text: str | bytes, **options) -> Clip:
     return bvh.load(path, **options)
 
 
-def largest_angle(a, b) -> float:
-    """Degrees."""
+def measure_largest_angle(a, b) -> float:
+    """Measure it in degrees."""
     return float(np.degrees(quat.angle_between(a.astype(np.float64), b.astype(np.float64)).max()))
 
 
 def assert_same_motion(a: Clip, b: Clip, bones=slice(None)) -> None:
     (rotations, positions), (others, places) = a.compute_world(), b.compute_world()
     np.testing.assert_allclose(places, positions[:, bones], atol=1e-5)
-    assert largest_angle(others, rotations[:, bones]) < 1e-4
+    assert measure_largest_angle(others, rotations[:, bones]) < 1e-4
 
 
 # ------------------------------------------------------------------------------------------- motion
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_rotations_are_scipys_for_every_channel_order(tmp_path, order):
+def test_rotations_match_scipy_for_every_channel_order(tmp_path, order):
     angles = np.random.default_rng(1).uniform(-180, 180, (50, 3)).round(6)
     joints = [("Root", -1, (0.0, 1.0, 0.0), [f"{axis}rotation" for axis in order])]
-    clip = load_text(tmp_path, hierarchy(joints) + motion(angles), up="Z", forward="-Y", scale=1.0)
+    clip = load_text(
+        tmp_path, format_hierarchy(joints) + format_motion(angles), up="Z", forward="-Y", scale=1.0
+    )
     expected = Rotation.from_euler(order, angles, degrees=True).as_quat()[:, [3, 0, 1, 2]]
-    assert largest_angle(clip.rotations[:, 0], expected) < 1e-4
+    assert measure_largest_angle(clip.rotations[:, 0], expected) < 1e-4
 
 
-def test_world_motion_is_the_files_for_channels_of_every_kind(tmp_path):
-    values = samples(np.random.default_rng(2))
-    clip = load_text(tmp_path, hierarchy() + motion(values), scale=0.01)
-    matrices, positions = world_of(values)
+def test_world_motion_matches_the_file_for_all_kinds_of_channels(tmp_path):
+    values = make_samples(np.random.default_rng(2))
+    clip = load_text(tmp_path, format_hierarchy() + format_motion(values), scale=0.01)
+    matrices, positions = compute_world(values)
     rotations, places = clip.compute_world()
     to_blender = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])
     np.testing.assert_allclose(places, 0.01 * positions @ to_blender.T, atol=1e-5)
@@ -157,7 +159,7 @@ def test_world_motion_is_the_files_for_channels_of_every_kind(tmp_path):
 
 def test_a_character_stands_up_and_faces_minus_y(tmp_path):
     joints = [("Hips", -1, (0.0, 100.0, 0.0), []), ("Toe", 0, (0.0, -95.0, 20.0), ["Xrotation"])]
-    clip = load_text(tmp_path, hierarchy(joints) + motion([[0.0]]), scale=0.01)
+    clip = load_text(tmp_path, format_hierarchy(joints) + format_motion([[0.0]]), scale=0.01)
     np.testing.assert_allclose(
         clip.skeleton.rest_positions, [[0, 0, 1.0], [0, -0.2, -0.95]], atol=1e-6
     )
@@ -168,8 +170,8 @@ def test_a_character_stands_up_and_faces_minus_y(tmp_path):
 @pytest.mark.parametrize(
     ("up", "forward"), [(u, f) for u in SIGNED_AXES for f in SIGNED_AXES if u[-1] != f[-1]]
 )
-def test_every_up_and_forward_gives_the_same_motion_turned(tmp_path, up, forward):
-    text = hierarchy() + motion(samples(np.random.default_rng(3)))
+def test_up_and_forward_axes_only_turn_the_motion(tmp_path, up, forward):
+    text = format_hierarchy() + format_motion(make_samples(np.random.default_rng(3)))
     reference, clip = load_text(tmp_path, text), load_text(tmp_path, text, up=up, forward=forward)
     points, turned = (
         reference.compute_world()[1].reshape(-1, 3),
@@ -191,26 +193,30 @@ def test_every_up_and_forward_gives_the_same_motion_turned(tmp_path, up, forward
 @pytest.mark.parametrize(
     ("up", "forward"), [("Y", "-Y"), ("Y", "Y"), ("W", "Z"), ("Y", ""), ("--Y", "Z")]
 )
-def test_axes_that_make_no_sense_are_refused(tmp_path, up, forward):
+def test_invalid_axes_are_refused(tmp_path, up, forward):
     with pytest.raises(SettingsError, match="axis"):
         load_text(
             tmp_path,
-            hierarchy() + motion(samples(np.random.default_rng(0))),
+            format_hierarchy() + format_motion(make_samples(np.random.default_rng(0))),
             up=up,
             forward=forward,
         )
 
 
 @pytest.mark.parametrize("scale", [0.0, -0.01, np.nan, np.inf])
-def test_scales_that_make_no_sense_are_refused(tmp_path, scale):
+def test_invalid_scales_are_refused(tmp_path, scale):
     with pytest.raises(SettingsError, match="scale"):
-        load_text(tmp_path, hierarchy() + motion(samples(np.random.default_rng(0))), scale=scale)
+        load_text(
+            tmp_path,
+            format_hierarchy() + format_motion(make_samples(np.random.default_rng(0))),
+            scale=scale,
+        )
 
 
 def test_rotations_stay_on_one_hemisphere_and_arrays_are_float32(tmp_path):
     joints = [("Root", -1, (0.0, 0.0, 0.0), ["Yrotation"])]
     angles = (np.arange(100) * 37.0 + 180) % 360 - 180  # wraps as files do
-    clip = load_text(tmp_path, hierarchy(joints) + motion(angles[:, None]), scale=1.0)
+    clip = load_text(tmp_path, format_hierarchy(joints) + format_motion(angles[:, None]), scale=1.0)
     assert np.all(np.sum(clip.rotations[1:] * clip.rotations[:-1], axis=-1) > 0)
     for array in (
         clip.rotations,
@@ -222,11 +228,11 @@ def test_rotations_stay_on_one_hemisphere_and_arrays_are_float32(tmp_path):
         assert array.flags.c_contiguous
 
 
-# --------------------------------------------------------------------------------- ways to write it
+# --------------------------------------------------------------------------------- layout and notation
 
 
-def plain_text(seed=4) -> str:
-    return hierarchy() + motion(samples(np.random.default_rng(seed)))
+def make_text(seed=4) -> str:
+    return format_hierarchy() + format_motion(make_samples(np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +259,7 @@ def plain_text(seed=4) -> str:
     ],
 )
 def test_layout_and_notation_do_not_matter(tmp_path, change):
-    text = plain_text()
+    text = make_text()
     reference, clip = load_text(tmp_path, text), load_text(tmp_path, change(text))
     assert clip.skeleton.names == reference.skeleton.names
     assert clip.skeleton.end_sites == reference.skeleton.end_sites
@@ -278,7 +284,7 @@ def test_numbers_are_read_as_python_reads_them(tmp_path, rare):
     rows = "\n".join(" ".join(words[i : i + 3]) for i in range(0, len(words), 3))
     clip = load_text(
         tmp_path,
-        hierarchy(joints) + motion([], frames=1002) + rows,
+        format_hierarchy(joints) + format_motion([], frames=1002) + rows,
         up="Z",
         forward="-Y",
         scale=1.0,
@@ -289,10 +295,10 @@ def test_numbers_are_read_as_python_reads_them(tmp_path, rare):
 
 
 def test_a_joint_may_have_several_end_sites_or_none(tmp_path):
-    text = plain_text().replace("\tEnd Site", "\tEnd Site\n{ OFFSET 4 5 6 }\nEnd Site", 1)
+    text = make_text().replace("\tEnd Site", "\tEnd Site\n{ OFFSET 4 5 6 }\nEnd Site", 1)
     sites = load_text(tmp_path, text, scale=1.0, up="Z", forward="-Y").skeleton.end_sites
     assert sites[:2] == ((2, (4.0, 5.0, 6.0)), (2, (1.0, 2.0, 3.0)))
-    bare = re.sub(r"End Site\s*\{[^}]*\}", "", plain_text())
+    bare = re.sub(r"End Site\s*\{[^}]*\}", "", make_text())
     assert load_text(tmp_path, bare).skeleton.end_sites == ()
 
 
@@ -300,33 +306,33 @@ def test_a_joint_may_have_several_end_sites_or_none(tmp_path):
     ("encoding", "name"),
     [("utf-8", "Hüfte"), ("latin-1", "Hüfte"), ("utf-8", "腰"), ("utf-8", "mixamorig:Left Leg")],
 )
-def test_names_are_kept_as_the_file_has_them(tmp_path, encoding, name):
-    clip = load_text(tmp_path, plain_text().replace("Hips", name).encode(encoding))
+def test_names_are_read_unchanged(tmp_path, encoding, name):
+    clip = load_text(tmp_path, make_text().replace("Hips", name).encode(encoding))
     assert clip.skeleton.names == (name, "Spine", "Head", "Arm", "Hand", "Leg", "Foot")
     assert clip.name == "clip"
 
 
-def test_equal_names_are_told_apart_with_a_warning(tmp_path):
-    clip = load_text(tmp_path, plain_text().replace("Hand", "Arm").replace("Leg", "Arm"))
+def test_duplicate_names_are_numbered_with_a_warning(tmp_path):
+    clip = load_text(tmp_path, make_text().replace("Hand", "Arm").replace("Leg", "Arm"))
     assert clip.skeleton.names == ("Hips", "Spine", "Head", "Arm", "Arm.001", "Arm.002", "Foot")
     assert len(clip.warnings) == 2
     assert "more than one joint named 'Arm'" in clip.warnings[0]
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_of_several_roots_the_largest_is_read(tmp_path, first):
+def test_the_largest_of_several_roots_is_read(tmp_path, first):
     body, prop = (
         BODY,
         [("Sword", -1, (50.0, 0.0, 0.0), POSITIONS), ("Tip", 0, (0.0, 90.0, 0.0), [])],
     )
     before, after = (body, prop) if first else (prop, body)
     joints = before + [(n, p + len(before) if p >= 0 else -1, o, c) for n, p, o, c in after]
-    values = samples(np.random.default_rng(6), joints=joints)
-    clip = load_text(tmp_path, hierarchy(joints) + motion(values))
+    values = make_samples(np.random.default_rng(6), joints=joints)
+    clip = load_text(tmp_path, format_hierarchy(joints) + format_motion(values))
     assert "several roots" in clip.warnings[0]
     assert "Sword" in clip.warnings[0]
-    own = values[:, : channel_count()] if first else values[:, 3:]
-    alone = load_text(tmp_path, hierarchy(body) + motion(own))
+    own = values[:, : count_channels()] if first else values[:, 3:]
+    alone = load_text(tmp_path, format_hierarchy(body) + format_motion(own))
     assert clip.skeleton.names == alone.skeleton.names
     np.testing.assert_array_equal(clip.skeleton.parents, alone.skeleton.parents)
     np.testing.assert_array_equal(clip.positions, alone.positions)
@@ -345,8 +351,11 @@ def test_of_several_roots_the_largest_is_read(tmp_path, first):
         ("0.010000", 100), ("0.005", 200), ("0.004167", 240), ("0.0111111", 90), ("0.027", 1 / 0.027), ("1", 1),
     ],
 )  # fmt: skip
-def test_frame_times_mean_the_nearest_sensible_rate(tmp_path, frame_time, fps):
-    clip = load_text(tmp_path, hierarchy() + motion(samples(np.random.default_rng(7)), frame_time))
+def test_frame_times_are_rounded_to_common_frame_rates(tmp_path, frame_time, fps):
+    clip = load_text(
+        tmp_path,
+        format_hierarchy() + format_motion(make_samples(np.random.default_rng(7)), frame_time),
+    )
     assert clip.fps == pytest.approx(fps, rel=1e-12)
     assert clip.warnings == ()
 
@@ -355,8 +364,8 @@ def test_frame_times_mean_the_nearest_sensible_rate(tmp_path, frame_time, fps):
     "line",
     ["Frame Time: 0\n", "Frame Time: 0.000000\n", "Frame Time: -1\n", "Frame Time: nan\n", ""],
 )
-def test_thirty_frames_a_second_are_assumed_where_the_file_does_not_say(tmp_path, line):
-    clip = load_text(tmp_path, plain_text().replace("Frame Time: 0.0333333\n", line))
+def test_a_missing_frame_time_means_30_fps_with_a_warning(tmp_path, line):
+    clip = load_text(tmp_path, make_text().replace("Frame Time: 0.0333333\n", line))
     assert clip.fps == 30
     assert clip.frame_count == 5
     assert len(clip.warnings) == 1
@@ -364,9 +373,11 @@ def test_thirty_frames_a_second_are_assumed_where_the_file_does_not_say(tmp_path
 
 
 @pytest.mark.parametrize("announced", [3, 8, 0, -1])
-def test_the_frames_that_are_there_count_not_those_announced(tmp_path, announced):
+def test_frames_are_counted_whatever_number_is_announced(tmp_path, announced):
     clip = load_text(
-        tmp_path, hierarchy() + motion(samples(np.random.default_rng(8)), frames=announced)
+        tmp_path,
+        format_hierarchy()
+        + format_motion(make_samples(np.random.default_rng(8)), frames=announced),
     )
     assert clip.frame_count == 5
     assert clip.warnings == (
@@ -374,15 +385,15 @@ def test_the_frames_that_are_there_count_not_those_announced(tmp_path, announced
     )
 
 
-def test_a_missing_frame_count_is_a_warning(tmp_path):
-    clip = load_text(tmp_path, plain_text().replace("Frames: 5\n", ""))
+def test_a_missing_frame_count_gives_a_warning(tmp_path):
+    clip = load_text(tmp_path, make_text().replace("Frames: 5\n", ""))
     assert clip.frame_count == 5
     assert len(clip.warnings) == 1
 
 
 @pytest.mark.parametrize("cut", [5, 40, 100])
-def test_a_last_line_cut_short_is_left_out_with_a_warning(tmp_path, cut):
-    text = plain_text()
+def test_an_incomplete_last_line_is_dropped_with_a_warning(tmp_path, cut):
+    text = make_text()
     whole, clip = (
         load_text(tmp_path, text),
         load_text(tmp_path, text[:-cut].rstrip() if cut > 5 else text[:-20]),
@@ -397,7 +408,7 @@ def test_a_last_line_cut_short_is_left_out_with_a_warning(tmp_path, cut):
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 0.001, 0.0254, 0.1])
 @pytest.mark.parametrize("size", [0.85, 1.0, 1.15])
-def test_the_unit_is_told_from_the_size_of_the_body(tmp_path, unit, size):
+def test_the_unit_is_guessed_from_the_size_of_the_body(tmp_path, unit, size):
     factor = size * 0.01 / unit
     joints = [
         (
@@ -408,12 +419,14 @@ def test_the_unit_is_told_from_the_size_of_the_body(tmp_path, unit, size):
         )
         for n, p, o, channels in BODY
     ]
-    clip = load_text(tmp_path, hierarchy(joints) + motion(np.zeros((2, channel_count(joints)))))
+    clip = load_text(
+        tmp_path, format_hierarchy(joints) + format_motion(np.zeros((2, count_channels(joints))))
+    )
     np.testing.assert_allclose(clip.skeleton.rest_positions[6], [0, 0, -0.85 * size], atol=1e-5)
     assert bool(clip.warnings) == (unit in (0.0254, 0.1))
 
 
-def test_a_root_on_the_floor_and_a_rest_pose_along_one_axis_do_not_deceive(tmp_path):
+def test_the_unit_is_right_despite_a_root_on_the_floor_and_a_flat_rest_pose(tmp_path):
     rng = np.random.default_rng(9)
     joints = [
         ("Floor", -1, (0.0, 0.0, 0.0), []),
@@ -427,22 +440,24 @@ def test_a_root_on_the_floor_and_a_rest_pose_along_one_axis_do_not_deceive(tmp_p
             for n, p, o, _ in BODY
         ],
     ]
-    values = rng.normal(0, 20, (30, channel_count(joints)))
+    values = rng.normal(0, 20, (30, count_channels(joints)))
     values[:, 0] += np.linspace(0, 5000, 30)  # walks 50 m
-    clip = load_text(tmp_path, hierarchy(joints) + motion(values))
+    clip = load_text(tmp_path, format_hierarchy(joints) + format_motion(values))
     assert clip.skeleton.rest_positions[7, 0] == pytest.approx(0.85)
     assert clip.warnings == ()
 
 
 def test_bones_without_length_leave_the_unit_to_the_user(tmp_path):
-    text = hierarchy([("Root", -1, (0.0, 0.0, 0.0), POSITIONS)]) + motion([[1.0, 2.0, 3.0]])
+    text = format_hierarchy([("Root", -1, (0.0, 0.0, 0.0), POSITIONS)]) + format_motion(
+        [[1.0, 2.0, 3.0]]
+    )
     clip = load_text(tmp_path, text)
     np.testing.assert_allclose(clip.positions[0, 0], [0.01, -0.03, 0.02])
     assert "set the scale" in clip.warnings[0]
     np.testing.assert_allclose(load_text(tmp_path, text, scale=2.0).positions[0, 0], [2, -6, 4])
 
 
-# -------------------------------------------------------------------------------------- wrong input
+# -------------------------------------------------------------------------------------- malformed input
 
 SMALL = """HIERARCHY
 ROOT Hips
@@ -597,7 +612,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_files_are_named_with_line_and_what_was_expected(tmp_path, old, new, expected):
+def test_malformed_files_are_refused_with_line_and_expected_token(tmp_path, old, new, expected):
     assert load_text(tmp_path, SMALL).frame_count == 2
     assert SMALL.count(old) == 1
     with pytest.raises(MotionDataError, match=expected) as caught:
@@ -625,15 +640,15 @@ def test_binary_data_is_refused_in_one_sentence(tmp_path, data):
     assert "\n" not in str(caught.value)
 
 
-def test_every_cut_of_a_file_loads_or_says_why_not(tmp_path):
-    def outcome(text: str) -> int | str:
+def test_a_file_cut_anywhere_loads_or_is_refused(tmp_path):
+    def try_load(text: str) -> int | str:
         try:
             return load_text(tmp_path, text).frame_count
         except MotionDataError as error:
             return str(error)
 
     for length in range(len(SMALL)):
-        result = outcome(SMALL[:length])
+        result = try_load(SMALL[:length])
         assert result in (1, 2) or "clip.bvh" in result
 
 
@@ -646,10 +661,8 @@ def test_missing_files_and_folders_are_refused(tmp_path):
 # ------------------------------------------------------------------------------------------- saving
 
 
-def synthetic(rng, frames=40, moving=(0, 3)) -> Clip:
-    """A branched body whose bones come breadth first; some joints slide, some hang in
-    gimbal lock.
-    """
+def make_clip(rng, frames=40, moving=(0, 3)) -> Clip:
+    """Make a branched body with bones breadth first; some joints slide, some are in gimbal lock."""
     parents = np.array([-1, 0, 0, 1, 2, 3, 3, 4])
     names = ("hips", "spine", "thigh", "neck", "shin", "head", "arm", "foot")
     rest = rng.normal(0, 0.3, (8, 3)).astype(np.float32)
@@ -681,8 +694,8 @@ def synthetic(rng, frames=40, moving=(0, 3)) -> Clip:
 @pytest.mark.parametrize(
     ("up", "forward", "scale"), [("Y", "Z", 0.01), ("Z", "-Y", 1.0), ("-X", "Y", 0.0254)]
 )
-def test_what_was_saved_is_read_again(tmp_path, order, up, forward, scale):
-    clip = synthetic(np.random.default_rng(10))
+def test_clips_survive_saving_and_loading(tmp_path, order, up, forward, scale):
+    clip = make_clip(np.random.default_rng(10))
     bvh.save(clip, tmp_path / "walk.bvh", up=up, forward=forward, scale=scale, order=order)
     read = bvh.load(tmp_path / "walk.bvh", up=up, forward=forward, scale=scale)
     assert read.name == "walk"
@@ -700,8 +713,8 @@ def test_what_was_saved_is_read_again(tmp_path, order, up, forward, scale):
     assert sites == {(clip.skeleton.names[bone], site) for bone, site in clip.skeleton.end_sites}
 
 
-def test_joints_come_depth_first_with_position_channels_where_they_move(tmp_path):
-    bvh.save(synthetic(np.random.default_rng(11)), tmp_path / "walk.bvh")
+def test_joints_are_written_depth_first_with_channels_as_needed(tmp_path):
+    bvh.save(make_clip(np.random.default_rng(11)), tmp_path / "walk.bvh")
     text = (tmp_path / "walk.bvh").read_text()
     joints = re.findall(r"(?:ROOT|JOINT) (\w+)\s*\{\s*OFFSET.*\s*CHANNELS (\d) (.*)", text)
     assert [name for name, _, _ in joints] == [
@@ -719,8 +732,8 @@ def test_joints_come_depth_first_with_position_channels_where_they_move(tmp_path
     assert text.count("{") == text.count("}")
 
 
-def test_a_bone_that_stays_off_its_rest_position_keeps_its_place(tmp_path):
-    clip = synthetic(np.random.default_rng(12), moving=())
+def test_a_bone_off_its_rest_position_keeps_its_position(tmp_path):
+    clip = make_clip(np.random.default_rng(12), moving=())
     clip.positions[:, 2] += np.float32(0.1)
     bvh.save(clip, tmp_path / "walk.bvh")
     read = bvh.load(tmp_path / "walk.bvh", scale=0.01)
@@ -728,7 +741,7 @@ def test_a_bone_that_stays_off_its_rest_position_keeps_its_place(tmp_path):
 
 
 def test_rest_rotations_do_not_change_the_motion_in_the_world(tmp_path):
-    clip = synthetic(np.random.default_rng(13))
+    clip = make_clip(np.random.default_rng(13))
     turned = Rotation.random(8, random_state=1).as_quat()[:, [3, 0, 1, 2]].astype(np.float32)
     rest = Skeleton(
         clip.skeleton.names, clip.skeleton.parents, clip.skeleton.rest_positions, turned
@@ -736,7 +749,7 @@ def test_rest_rotations_do_not_change_the_motion_in_the_world(tmp_path):
     bvh.save(Clip("walk", rest, clip.positions, clip.rotations, 30.0), tmp_path / "walk.bvh")
     read = bvh.load(tmp_path / "walk.bvh", scale=0.01)
     assert_same_motion(clip, read, [clip.skeleton.index(name) for name in read.skeleton.names])
-    # chains without a tip get one, as readers expect
+    # chains without an end site get one, as readers expect
     assert {read.skeleton.names[bone] for bone, _ in read.skeleton.end_sites} == {
         "head",
         "arm",
@@ -744,7 +757,7 @@ def test_rest_rotations_do_not_change_the_motion_in_the_world(tmp_path):
     }
 
 
-def test_angles_run_on_without_jumps_by_full_turns(tmp_path):
+def test_angles_are_written_without_jumps_of_full_turns(tmp_path):
     frames = 200
     angles = np.radians(np.arange(frames) * 7.0)
     skeleton = Skeleton(
@@ -767,14 +780,14 @@ def test_angles_run_on_without_jumps_by_full_turns(tmp_path):
 
 
 @pytest.mark.parametrize("fps", [24.0, 24000 / 1001, 30.0, 60.0, 120.0, 37.3])
-def test_the_frame_rate_survives(tmp_path, fps):
-    clip = synthetic(np.random.default_rng(14), frames=2)
+def test_the_frame_rate_survives_saving_and_loading(tmp_path, fps):
+    clip = make_clip(np.random.default_rng(14), frames=2)
     bvh.save(Clip("a", clip.skeleton, clip.positions, clip.rotations, fps), tmp_path / "a.bvh")
     assert bvh.load(tmp_path / "a.bvh").fps == pytest.approx(fps, rel=1e-6)
 
 
-def test_names_that_a_file_cannot_hold_are_changed_and_stay_apart(tmp_path):
-    clip = synthetic(np.random.default_rng(15))
+def test_names_that_a_file_cannot_hold_are_replaced_by_unique_ones(tmp_path):
+    clip = make_clip(np.random.default_rng(15))
     names = ("hip bone", "hip_bone", "a{b}", "Hüfte", "腰", "x.L", "mixamorig:y", "z")
     bvh.save(
         Clip("a", clip.skeleton.with_names(names), clip.positions, clip.rotations, 30.0),
@@ -793,7 +806,7 @@ def test_names_that_a_file_cannot_hold_are_changed_and_stay_apart(tmp_path):
 
 
 def test_several_roots_are_written(tmp_path):
-    clip = synthetic(np.random.default_rng(16))
+    clip = make_clip(np.random.default_rng(16))
     parents = clip.skeleton.parents.copy()
     parents[2] = -1
     skeleton = Skeleton(
@@ -805,33 +818,33 @@ def test_several_roots_are_written(tmp_path):
 
 
 @pytest.mark.parametrize("order", ["XY", "XYX", "ABC", ""])
-def test_orders_that_make_no_sense_are_refused(tmp_path, order):
+def test_invalid_orders_are_refused(tmp_path, order):
     with pytest.raises(SettingsError, match="order"):
-        bvh.save(synthetic(np.random.default_rng(0)), tmp_path / "a.bvh", order=order)
+        bvh.save(make_clip(np.random.default_rng(0)), tmp_path / "a.bvh", order=order)
 
 
-# ----------------------------------------------------------------------------- nothing half-written
+# ----------------------------------------------------------------------------- failed saves
 
 
-def refused(clip: Clip, path: Path, reason: str) -> None:
+def expect_refusal(clip: Clip, path: Path, reason: str) -> None:
     with pytest.raises(MotionDataError, match=reason) as caught:
         bvh.save(clip, path)
     assert str(path) in str(caught.value)
 
 
 def test_a_target_that_cannot_be_written_is_refused(tmp_path):
-    clip = synthetic(np.random.default_rng(17))
-    refused(clip, tmp_path / "none" / "a.bvh", "choose a folder")
+    clip = make_clip(np.random.default_rng(17))
+    expect_refusal(clip, tmp_path / "none" / "a.bvh", "choose a folder")
     (tmp_path / "file").write_text("mine")
-    refused(clip, tmp_path / "file" / "a.bvh", "choose a folder")
+    expect_refusal(clip, tmp_path / "file" / "a.bvh", "choose a folder")
     (tmp_path / "folder.bvh").mkdir()
-    refused(clip, tmp_path / "folder.bvh", "is a folder")
+    expect_refusal(clip, tmp_path / "folder.bvh", "is a folder")
     assert {path.name for path in tmp_path.iterdir()} == {"file", "folder.bvh"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of folders are POSIX's")
 def test_a_read_only_folder_is_refused():
-    clip = synthetic(np.random.default_rng(17))
+    clip = make_clip(np.random.default_rng(17))
     root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -840,7 +853,7 @@ def test_a_read_only_folder_is_refused():
         if root:
             os.seteuid(65534)  # permissions do not bind root
         try:
-            refused(clip, folder / "a.bvh", "choose a folder")
+            expect_refusal(clip, folder / "a.bvh", "choose a folder")
         finally:
             if root:
                 os.seteuid(0)
@@ -850,15 +863,15 @@ def test_a_read_only_folder_is_refused():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of file sizes are POSIX's")
-def test_where_room_runs_out_the_old_file_stays(tmp_path):
+def test_a_full_disk_keeps_the_old_file(tmp_path):
     import resource
 
-    clip = synthetic(np.random.default_rng(18), frames=500)
+    clip = make_clip(np.random.default_rng(18), frames=500)
     (tmp_path / "a.bvh").write_text("mine")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
     try:
-        refused(clip, tmp_path / "a.bvh", "free some space")
+        expect_refusal(clip, tmp_path / "a.bvh", "free some space")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (tmp_path / "a.bvh").read_text() == "mine"
@@ -868,10 +881,10 @@ def test_where_room_runs_out_the_old_file_stays(tmp_path):
 
 
 def test_a_clip_with_nan_or_without_frames_is_not_written(tmp_path):
-    clip = synthetic(np.random.default_rng(19))
+    clip = make_clip(np.random.default_rng(19))
     clip.rotations[3, 2, 1] = np.nan
-    refused(clip, tmp_path / "a.bvh", "walk")
-    refused(clip.crop(0, 0), tmp_path / "a.bvh", "walk")
+    expect_refusal(clip, tmp_path / "a.bvh", "walk")
+    expect_refusal(clip.crop(0, 0), tmp_path / "a.bvh", "walk")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -904,7 +917,7 @@ def test_real_files_survive_saving(tmp_path, mocap, pattern):
 @pytest.mark.parametrize(
     ("pattern", "head"), [("lafan1/*.bvh", "Head"), ("bandai-namco/*_walk*.bvh", "Head")]
 )
-def test_real_people_are_as_tall_as_people(mocap, pattern, head):
+def test_real_clips_have_the_height_of_people(mocap, pattern, head):
     for path in sorted(mocap.glob(pattern))[:20]:
         clip = bvh.load(path)
         heights = clip.compute_world()[1][..., clip.skeleton.index(head), 2]
@@ -912,7 +925,7 @@ def test_real_people_are_as_tall_as_people(mocap, pattern, head):
         assert clip.compute_world()[1][..., 2].min() > -0.1
 
 
-def test_a_real_files_values_are_those_that_numpy_reads(mocap):
+def test_values_of_a_real_file_match_numpy(mocap):
     path = mocap / "lafan1/push1_subject2.bvh"
     lines = path.read_text().splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("Frame Time")) + 1
@@ -920,4 +933,4 @@ def test_a_real_files_values_are_those_that_numpy_reads(mocap):
     clip = bvh.load(path, up="Z", forward="-Y", scale=1.0)
     np.testing.assert_array_equal(clip.positions[:200, 0], rows[:, :3].astype(np.float32))
     expected = Rotation.from_euler("ZYX", rows[:, 3:6], degrees=True).as_quat()[:, [3, 0, 1, 2]]
-    assert largest_angle(clip.rotations[:200, 0], expected) < 1e-4
+    assert measure_largest_angle(clip.rotations[:200, 0], expected) < 1e-4

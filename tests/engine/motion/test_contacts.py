@@ -12,11 +12,11 @@ from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, fin
 RAW = ContactSettings(median=0.0)
 
 
-def steps(
+def make_steps(
     fps: float, speed: float = 1.3, cycle: float = 1.0, duration: float = 6.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two toes (F, 2, 3) that stand for half a cycle and swing smoothly forward for the other;
-    planted (F, 2).
+    """Make two toes (F, 2, 3) that stand for half a cycle and swing for the other, and when they
+    are planted (F, 2).
     """
     t = np.arange(round(duration * fps)) / fps
     phase = t[:, None] / cycle + np.array([0.0, 0.5])
@@ -29,12 +29,12 @@ def steps(
 
 @pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-def test_planted_toes_are_found_at_any_rate(settings, fps):
-    toes, planted = steps(fps)
+def test_planted_toes_are_found_at_any_frame_rate(settings, fps):
+    toes, planted = make_steps(fps)
     contacts = find_contacts(toes, fps, settings)
     assert contacts.shape == planted.shape
     assert contacts.dtype == bool
-    # they may only differ where a step begins or ends: the toe is slow there
+    # may differ only where a step begins or ends, and the toe is slow
     assert np.mean(contacts == planted) > 0.88
     inside = np.ones(len(planted), bool)
     reach = int(np.ceil(0.08 * fps))
@@ -56,11 +56,11 @@ def test_the_thresholds_are_metres_per_second_and_metres_per_thirtieth(factor, f
         assert (find_contacts(toe, fps, settings) == (factor < 1)).all()
 
 
-def test_the_median_drops_flicker_and_keeps_what_lasts():
+def test_the_median_removes_flicker_and_keeps_lasting_changes():
     fps = 60.0
     speed = np.zeros(120)
     speed[30] = (
-        1.0  # one frame of noise, three seen by central differences, within a window of seven
+        1.0  # one noisy frame, which affects three central differences, in a window of seven
     )
     speed[70:] = 1.0
     toe = np.zeros((120, 1, 3))
@@ -71,14 +71,14 @@ def test_the_median_drops_flicker_and_keeps_what_lasts():
     assert not contacts[72:].any()
 
 
-def test_the_ends_count_like_what_lies_beside_them():
+def test_the_ends_of_a_clip_count_like_their_neighbours():
     toes = np.zeros((20, 1, 3))
     assert find_contacts(toes, 30.0, ContactSettings()).all()
     toes[:, 0, 0] = np.arange(20)
     assert not find_contacts(toes, 30.0, ContactSettings()).any()
 
 
-def test_a_toe_that_rests_in_the_air_can_be_barred():
+def test_a_toe_resting_in_the_air_can_be_excluded():
     toes = np.zeros((30, 2, 3))
     toes[:, 1, 2] = 0.4
     assert find_contacts(toes, 30.0, ContactSettings()).all()
@@ -88,8 +88,8 @@ def test_a_toe_that_rests_in_the_air_can_be_barred():
 
 
 @pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
-def test_contacts_do_not_depend_on_where_the_clip_lies_nor_the_order_of_feet(settings):
-    toes, _ = steps(30.0)
+def test_contacts_do_not_depend_on_position_heading_or_order_of_feet(settings):
+    toes, _ = make_steps(30.0)
     contacts = find_contacts(toes, 30.0, settings)
     turned = toes @ np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1]]) + [4.0, -7.0, 0.0]
     np.testing.assert_array_equal(find_contacts(turned, 30.0, settings), contacts)
@@ -98,7 +98,7 @@ def test_contacts_do_not_depend_on_where_the_clip_lies_nor_the_order_of_feet(set
 
 @pytest.mark.parametrize("settings", PRESETS.values(), ids=PRESETS.keys())
 @pytest.mark.parametrize("frames", [1, 2, 3])
-def test_tiny_clips_have_contacts_too(settings, frames):
+def test_tiny_clips_have_contacts(settings, frames):
     assert find_contacts(np.zeros((frames, 2, 3)), 30.0, settings).all()
 
 
@@ -112,12 +112,12 @@ def test_tiny_clips_have_contacts_too(settings, frames):
         {"max_height": np.inf},
     ],
 )
-def test_settings_that_make_no_sense_are_refused(wrong):
+def test_invalid_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match="contact setting"):
         ContactSettings(**wrong)
 
 
-def test_feet_of_a_real_walk_stand_and_swing_in_turns(mocap):
+def test_feet_of_a_real_walk_alternate(mocap):
     clip = bvh.load(mocap / "bandai-namco" / "dataset-1_walk_normal_001.bvh")
     toes = [clip.skeleton.names.index(name) for name in ("Toes_L", "Toes_R")]
     contacts = find_contacts(clip.compute_world()[1][:, toes], clip.fps, ContactSettings())

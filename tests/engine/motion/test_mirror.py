@@ -1,6 +1,4 @@
-"""Mirrored motion: reflected world positions, kept lengths, and the original when mirrored
-twice.
-"""
+"""Mirroring: reflected world positions, unchanged lengths, and the original when mirrored twice."""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ REAL = (
 )
 
 
-def turning(name: str) -> Clip:
-    """A walk that leans to a side and goes along a slanted line: nothing about it is symmetric."""
+def make_asymmetric_walk(name: str) -> Clip:
+    """Make a leaning walk along a slanted line: nothing about it is symmetric."""
     clip = rigs.make_walk(name, frames=90)
     top, hips = (
         int(np.flatnonzero(clip.skeleton.parents < 0)[0]),
@@ -52,9 +50,9 @@ def turning(name: str) -> Clip:
     )
 
 
-def skin(clip: Clip, rest: Skeleton) -> np.ndarray:
-    """World paths (F, B, 3, 3) of three points that are stuck to each bone, offset in the world at
-    rest.
+def compute_skin(clip: Clip, rest: Skeleton) -> np.ndarray:
+    """Compute world paths (F, B, 3, 3) of three points attached to each bone, offset in the world
+    at rest.
     """
     rest_rotations, _ = rest.compute_rest_world()
     world, positions = clip.compute_world()
@@ -67,7 +65,7 @@ def skin(clip: Clip, rest: Skeleton) -> np.ndarray:
     )
 
 
-def lengths(clip: Clip) -> np.ndarray:
+def measure_lengths(clip: Clip) -> np.ndarray:
     below = clip.skeleton.parents >= 0
     world = clip.compute_world()[1]
     return np.linalg.norm(world - world[:, clip.skeleton.parents], axis=-1)[:, below]
@@ -86,21 +84,21 @@ def assert_same(one: Clip, two: Clip) -> None:
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
-def test_pairs_by_name(name: str) -> None:
+def test_bones_are_paired_by_name(name: str) -> None:
     skeleton = rigs.make_walk(name, frames=2).skeleton
     names = np.array(skeleton.names)
     assert dict(zip(names, names[find_bone_pairs(skeleton)], strict=True)) == rigs.list_pairs(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
-def test_pairs_by_shape(name: str) -> None:
+def test_bones_are_paired_by_shape(name: str) -> None:
     clip = rigs.make_walk(name)
     other, order = rigs.anonymize(clip)
     names = np.array(clip.skeleton.names)[order]
     pairs = find_bone_pairs(other.skeleton, find_roles(other.skeleton, [other]), [other])
     found = dict(zip(names, names[pairs], strict=True))
     expected = rigs.list_pairs(name)
-    # targets that no motion reaches are not part of the body
+    # IK targets that never move are not part of the body
     assert {k: v for k, v in found.items() if "ik_" not in k} == {
         k: v for k, v in expected.items() if "ik_" not in k
     }
@@ -124,7 +122,7 @@ def test_pairs_by_shape(name: str) -> None:
         ("rig:Arm_LEFT", "rig:Arm_RIGHT"),
     ],
 )
-def test_usual_conventions_of_names_are_pairs(left: str, right: str) -> None:
+def test_common_naming_conventions_are_paired(left: str, right: str) -> None:
     names = ("lowerback", left, "L5", right, "root", "ring", "rightmost")
     skeleton = Skeleton(
         names,
@@ -138,8 +136,8 @@ def test_usual_conventions_of_names_are_pairs(left: str, right: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 @pytest.mark.parametrize("axes", ["world", "random", "aligned"])
-def test_image_is_the_reflection_of_the_body_and_its_skin(name: str, axes: str) -> None:
-    clip, rng = turning(name), np.random.default_rng(7)
+def test_the_image_reflects_the_body_and_its_skin(name: str, axes: str) -> None:
+    clip, rng = make_asymmetric_walk(name), np.random.default_rng(7)
     count = clip.skeleton.bone_count
     if axes != "world":
         rolls = (
@@ -151,31 +149,32 @@ def test_image_is_the_reflection_of_the_body_and_its_skin(name: str, axes: str) 
     pairs = find_bone_pairs(clip.skeleton)
     image = mirror(clip)
     assert_reflected(clip, image, pairs, 1e-5)
-    # the x offset of a point at rest is the other way round on the other side
-    ours, theirs = skin(image, clip.skeleton), skin(clip, clip.skeleton)[:, pairs]
+    # a point's x offset at rest has the opposite sign on the other side
+    ours, theirs = compute_skin(image, clip.skeleton), compute_skin(clip, clip.skeleton)[:, pairs]
     bones = clip.compute_world()[1][:, pairs, None]
     theirs[:, :, 0] = 2.0 * bones[:, :, 0] - theirs[:, :, 0]
     body = [b for b in range(count) if "ik_" not in clip.skeleton.names[b]]
     np.testing.assert_allclose(ours[:, body], (theirs * REFLECTION)[:, body], atol=1e-5)
     assert_same(clip, mirror(image))
     np.testing.assert_allclose(
-        lengths(image), lengths(clip)[:, _below_root(pairs, clip.skeleton)], atol=1e-5
+        measure_lengths(image),
+        measure_lengths(clip)[:, _index_below_root(pairs, clip.skeleton)],
+        atol=1e-5,
     )
 
 
-def _below_root(pairs: np.ndarray, skeleton: Skeleton) -> np.ndarray:
-    """Where the lengths of counterparts are in an array of all bones but roots."""
+def _index_below_root(pairs: np.ndarray, skeleton: Skeleton) -> np.ndarray:
+    """Return where the lengths of counterparts are in an array of all bones but roots."""
     below = np.flatnonzero(skeleton.parents >= 0)
     return np.searchsorted(below, pairs[below])
 
 
 @pytest.mark.parametrize("name", ["LAFAN1", "Bandai-Namco", "Rigify", "Unreal"])
-def test_axes_along_each_others_are_found_without_a_symmetric_rest_pose(name: str) -> None:
+def test_aligned_axes_are_found_without_a_symmetric_rest_pose(name: str) -> None:
     straight = rigs.make_walk(name)
     rolls = rigs.make_aligned_rolls(straight.skeleton.bone_count, np.random.default_rng(5))
-    # bones run along axes of their own frames, as mocap has it, so that the offsets are aligned
-    # with them
-    straight = rigs.roll_axes(_boxed(straight), rolls, keep_rest=False)
+    # as in mocap, bones run along their own axes, so that offsets are aligned with them
+    straight = rigs.roll_axes(_straighten(straight), rolls, keep_rest=False)
     symmetry = find_symmetry(straight)
     image = mirror(straight, symmetry=symmetry)
     assert_reflected(straight, image, symmetry.pairs, 1e-5)
@@ -188,10 +187,8 @@ def test_axes_along_each_others_are_found_without_a_symmetric_rest_pose(name: st
     np.testing.assert_allclose(-quat.to_matrix(symmetry.turns), expected, atol=1e-6)
 
 
-def _boxed(clip: Clip) -> Clip:
-    """The same rotations on a body whose legs, arms and back run straight along the world's
-    axes.
-    """
+def _straighten(clip: Clip) -> Clip:
+    """Straighten legs, arms and back along the world's axes, with the same rotations."""
     offsets = clip.skeleton.rest_positions.copy()
     for bone, parent in enumerate(clip.skeleton.parents):
         if parent >= 0 and clip.skeleton.names[int(parent)] != rigs.NAMINGS[clip.name].hips:
@@ -204,8 +201,8 @@ def _boxed(clip: Clip) -> Clip:
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
-def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: str) -> None:
-    clip, _ = rigs.anonymize(turning(name), seed=2)
+def test_anonymous_rigs_with_any_axes_are_reflected(name: str) -> None:
+    clip, _ = rigs.anonymize(make_asymmetric_walk(name), seed=2)
     symmetry = find_symmetry(clip)
     image = mirror(clip, symmetry=symmetry)
     body = [b for b in range(len(symmetry.pairs)) if not symmetry.one_sided[b]]
@@ -217,7 +214,7 @@ def test_any_axes_without_names_or_a_rest_pose_still_give_the_reflection(name: s
 
 
 @pytest.mark.parametrize("file", REAL)
-def test_real_clips_are_reflected_up_to_their_asymmetric_bones(mocap, file: str) -> None:
+def test_real_clips_are_reflected_up_to_their_asymmetry(mocap, file: str) -> None:
     clip = bvh.load(mocap / file)
     for motion in (clip, rigs.anonymize(clip)[0]):
         symmetry = find_symmetry(motion)
@@ -225,7 +222,9 @@ def test_real_clips_are_reflected_up_to_their_asymmetric_bones(mocap, file: str)
         assert_reflected(motion, image, symmetry.pairs, 0.002)
         assert_same(motion, mirror(image, symmetry=symmetry))
         assert not symmetry.one_sided.any()
-        np.testing.assert_allclose(lengths(image)[:, 1:], lengths(motion)[:, 1:], atol=1e-5)
+        np.testing.assert_allclose(
+            measure_lengths(image)[:, 1:], measure_lengths(motion)[:, 1:], atol=1e-5
+        )
 
 
 def test_a_longer_left_leg_stays_longer() -> None:
@@ -238,12 +237,12 @@ def test_a_longer_left_leg_stays_longer() -> None:
         skeleton=replace(clip.skeleton, rest_positions=offsets),
     )
     image = mirror(longer)
-    np.testing.assert_allclose(lengths(image), lengths(longer), atol=1e-5)
+    np.testing.assert_allclose(measure_lengths(image), measure_lengths(longer), atol=1e-5)
     assert_reflected(longer, image, find_bone_pairs(longer.skeleton), 0.004)
 
 
 def test_a_sword_stays_in_its_hand() -> None:
-    clip = turning("Unreal")
+    clip = make_asymmetric_walk("Unreal")
     hand, skeleton = clip.skeleton.index("hand_r"), clip.skeleton
     armed = Skeleton(
         (*skeleton.names, "sword"),
@@ -269,8 +268,8 @@ def test_a_sword_stays_in_its_hand() -> None:
     )
 
 
-def test_a_root_that_stands_still_keeps_still_and_the_front_of_the_hips_stays() -> None:
-    clip = turning("Bandai-Namco")
+def test_a_still_root_and_the_forward_axis_of_the_hips_are_kept() -> None:
+    clip = make_asymmetric_walk("Bandai-Namco")
     for motion in (
         clip,
         rigs.roll_axes(
@@ -287,7 +286,7 @@ def test_a_root_that_stands_still_keeps_still_and_the_front_of_the_hips_stays() 
         )
 
 
-def test_offsets_that_do_not_mirror_are_an_error() -> None:
+def test_offsets_that_do_not_mirror_are_refused() -> None:
     clip = rigs.make_walk("LAFAN1")
     offsets = clip.skeleton.rest_positions.copy()
     offsets[clip.skeleton.index("LeftForeArm")] = [-0.1, 0.0, 0.5]
@@ -300,7 +299,7 @@ def test_offsets_that_do_not_mirror_are_an_error() -> None:
         mirror(bent)
 
 
-def test_pairs_below_bones_that_are_no_pair_are_an_error() -> None:
+def test_pairs_below_unpaired_bones_are_refused() -> None:
     skeleton = rigs.make_walk("LAFAN1", frames=2).skeleton
     parents = skeleton.parents.copy()
     parents[skeleton.index("RightHand")] = skeleton.index("Spine")
@@ -333,7 +332,7 @@ def test_tags_change_sides() -> None:
     assert tuple(map(swap_sides, swapped)) == tags
 
 
-def test_a_dog_is_mirrored_too() -> None:
+def test_a_dog_is_mirrored() -> None:
     clip, _ = rigs.anonymize(rigs.make_dog())
     roles = find_roles(clip.skeleton, [clip])
     symmetry = find_symmetry(clip, roles=roles)

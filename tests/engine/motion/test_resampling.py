@@ -12,8 +12,8 @@ from motion_matching.engine.motion.resampling import find_common_rate, resample
 from motion_matching.engine.motion.skeleton import Skeleton
 
 
-def clip_of(positions: np.ndarray, rotations: np.ndarray, fps: float = 30.0) -> Clip:
-    """One bone with these positions (F, 3) and rotations (F, 4)."""
+def make_clip(positions: np.ndarray, rotations: np.ndarray, fps: float = 30.0) -> Clip:
+    """Make a clip of one bone with positions (F, 3) and rotations (F, 4)."""
     skeleton = Skeleton(
         ("root",),
         np.array([-1]),
@@ -31,24 +31,24 @@ def clip_of(positions: np.ndarray, rotations: np.ndarray, fps: float = 30.0) -> 
 
 
 def path(times: np.ndarray) -> np.ndarray:
-    """A sine, a cosine and a walk, in metres at seconds."""
+    """Return a sine, a cosine and a walk, in metres at seconds."""
     return np.stack([np.sin(3 * times), 0.5 * np.cos(5 * times), 1.2 * times], axis=-1)
 
 
 def spin(times: np.ndarray, rate: float = 4.0) -> np.ndarray:
-    """Turning about a slanted axis at `rate` rad/s."""
+    """Return a rotation about a slanted axis at `rate` rad/s."""
     return quat.from_angle_axis(rate * times, np.array([0.6, 0.0, 0.8]))
 
 
-def moving(frames: int = 91, fps: float = 30.0) -> Clip:
+def make_moving_clip(frames: int = 91, fps: float = 30.0) -> Clip:
     times = np.arange(frames) / fps
-    return clip_of(path(times), spin(times), fps)
+    return make_clip(path(times), spin(times), fps)
 
 
 @pytest.mark.parametrize("fps", [60.0, 120.0, 24.0, 24000 / 1001, 37.3])
 @pytest.mark.parametrize("speed", [1.0, 1.1, 0.8])
 def test_the_motion_follows_the_closed_form(fps, speed):
-    result = resample(moving(), fps, speed)
+    result = resample(make_moving_clip(), fps, speed)
     times = speed * np.arange(result.frame_count) / fps
     assert result.fps == fps
     np.testing.assert_allclose(result.positions[:, 0], path(times), atol=3e-4)
@@ -60,7 +60,7 @@ def test_the_motion_follows_the_closed_form(fps, speed):
 
 @pytest.mark.parametrize("fps", [60.0, 25.0, 100.0])
 def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
-    result = resample(moving(), fps)
+    result = resample(make_moving_clip(), fps)
     steps = quat.mul_inv(
         result.rotations[1:, 0].astype(np.float64), result.rotations[:-1, 0].astype(np.float64)
     )
@@ -70,34 +70,34 @@ def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
 
 def test_rotations_are_unit_and_on_one_hemisphere():
     for result in (
-        resample(moving(), 60.0),
-        resample(moving(), 4.0),
-        resample(moving(), 30.0, 20.0),
+        resample(make_moving_clip(), 60.0),
+        resample(make_moving_clip(), 4.0),
+        resample(make_moving_clip(), 30.0, 20.0),
     ):
         np.testing.assert_allclose(np.linalg.norm(result.rotations, axis=-1), 1, atol=1e-6)
         assert np.all(np.sum(result.rotations[1:] * result.rotations[:-1], axis=-1) >= 0)
 
 
-def test_signs_of_the_input_do_not_matter():
-    clip = moving()
+def test_signs_of_input_quaternions_do_not_matter():
+    clip = make_moving_clip()
     signs = np.random.default_rng(1).choice([-1, 1], clip.frame_count)
     signs[0] = 1
-    flipped = clip_of(clip.positions[:, 0], clip.rotations[:, 0] * signs[:, None])
+    flipped = make_clip(clip.positions[:, 0], clip.rotations[:, 0] * signs[:, None])
     np.testing.assert_array_equal(resample(flipped, 50.0).rotations, resample(clip, 50.0).rotations)
 
 
 def test_the_same_rate_changes_nothing():
-    clip = moving()
+    clip = make_moving_clip()
     result = resample(clip, 30.0)
     assert result.positions is clip.positions
     assert result.rotations is clip.rotations
     assert (result.name, result.warnings) == (clip.name, clip.warnings)
-    # half the rate at half the speed shows the same frames
+    # twice the rate at twice the speed shows the same frames
     np.testing.assert_array_equal(resample(clip, 60.0, 2.0).positions, clip.positions)
 
 
-def test_whole_steps_pick_the_frames_themselves():
-    clip = moving()
+def test_whole_steps_pick_existing_frames():
+    clip = make_moving_clip()
     for result, step in (
         (resample(clip, 15.0), 2),
         (resample(clip, 10.0), 3),
@@ -111,8 +111,8 @@ def test_whole_steps_pick_the_frames_themselves():
 @pytest.mark.parametrize(
     ("fps", "speed"), [(60.0, 1.0), (29.97, 1.0), (24.0, 1.1), (7.0, 1.0), (30.0, 0.37)]
 )
-def test_the_duration_is_kept_to_within_a_frame_and_never_passed(frames, fps, speed):
-    clip = moving(frames)
+def test_the_duration_is_kept_within_a_frame_and_never_exceeded(frames, fps, speed):
+    clip = make_moving_clip(frames)
     result = resample(clip, fps, speed)
     lost = clip.duration / speed - result.duration
     assert -1e-6 * frames <= lost < 1 / fps
@@ -122,40 +122,40 @@ def test_the_duration_is_kept_to_within_a_frame_and_never_passed(frames, fps, sp
 
 
 def test_twice_the_speed_takes_half_the_time_at_the_same_rate():
-    clip = moving(91)
+    clip = make_moving_clip(91)
     result = resample(clip, clip.fps, 2.0)
     assert result.fps == clip.fps
     assert result.duration == pytest.approx(clip.duration / 2)
     np.testing.assert_allclose(result.positions[[0, -1]], clip.positions[[0, -1]], atol=1e-6)
 
 
-def test_rate_and_speed_in_one_step_are_no_worse_than_two():
-    clip = moving()
+def test_changing_rate_and_speed_at_once_equals_changing_each():
+    clip = make_moving_clip()
     at_once, twice = resample(clip, 50.0, 1.1), resample(resample(clip, 50.0), 50.0, 1.1)
     count = min(at_once.frame_count, twice.frame_count)
     np.testing.assert_allclose(at_once.positions[:count], twice.positions[:count], atol=1e-3)
 
 
 def test_a_single_frame_stays_a_single_frame():
-    result = resample(moving(1), 60.0, 1.1)
+    result = resample(make_moving_clip(1), 60.0, 1.1)
     assert result.frame_count == 1
     assert result.fps == 60.0
 
 
 def test_arrays_stay_float32():
-    result = resample(moving(), 60.0)
+    result = resample(make_moving_clip(), 60.0)
     assert result.positions.dtype == result.rotations.dtype == np.float32
 
 
 @pytest.mark.parametrize("value", [0.0, -30.0, np.nan, np.inf])
 def test_rates_and_speeds_must_be_positive(value):
     with pytest.raises(SettingsError, match="frame rate"):
-        resample(moving(), value)
+        resample(make_moving_clip(), value)
     with pytest.raises(SettingsError, match="speed"):
-        resample(moving(), 30.0, value)
+        resample(make_moving_clip(), 30.0, value)
 
 
-def test_the_common_rate_is_the_most_frequent_and_of_equals_the_highest():
+def test_the_common_rate_is_the_most_frequent_then_the_highest():
     assert find_common_rate([30.0, 60.0, 30.0]) == 30.0
     assert find_common_rate([30.0, 60.0]) == 60.0
     assert find_common_rate(iter([120.0, 24.0, 24.0, 120.0, 30.0])) == 120.0

@@ -1,6 +1,4 @@
-"""Roles of bones: the same by name and by shape, and the front of the hips found from the
-motion.
-"""
+"""Roles of bones: the same by name and by shape, and the hips' forward axis from the motion."""
 
 from __future__ import annotations
 
@@ -29,13 +27,13 @@ REAL = (
 )
 
 
-def by_original_name(roles: Roles, original: Clip, order: np.ndarray) -> dict[str, str]:
-    """Roles found on a shuffled and renamed rig, in the names that the bones had before."""
+def name_original_bones(roles: Roles, original: Clip, order: np.ndarray) -> dict[str, str]:
+    """Return roles found on a shuffled and renamed rig, by the bones' original names."""
     names = tuple(original.skeleton.names[i] for i in order)
     return roles.to_names(original.skeleton.with_names(names))
 
 
-def world_forward(clip: Clip, roles: Roles, axis: np.ndarray) -> np.ndarray:
+def compute_world_forward(clip: Clip, roles: Roles, axis: np.ndarray) -> np.ndarray:
     return quat.mul_vec(clip.compute_world()[0][:, roles.hips].astype(np.float64), axis[None])
 
 
@@ -46,7 +44,7 @@ def test_known_names_are_recognised_without_motion(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
-def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> None:
+def test_names_decide_for_any_axes_and_order_of_siblings(name: str) -> None:
     clip = rigs.make_walk(name, frames=30)
     other, _ = rigs.shuffle_siblings(clip, np.random.default_rng(3))
     other = rigs.roll_axes(
@@ -59,23 +57,21 @@ def test_names_decide_whatever_the_axes_and_the_order_of_siblings(name: str) -> 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
 @pytest.mark.parametrize("seed", range(3))
-def test_shape_finds_the_same_bones_when_names_order_and_axes_say_nothing(
-    name: str, seed: int
-) -> None:
+def test_shape_finds_the_same_roles_without_names_order_and_axes(name: str, seed: int) -> None:
     clip = rigs.make_walk(name)
     other, order = rigs.anonymize(clip, seed)
     found = find_roles(other.skeleton, [other])
-    assert by_original_name(found, clip, order) == rigs.list_roles(name)
+    assert name_original_bones(found, clip, order) == rigs.list_roles(name)
 
 
 @pytest.mark.parametrize("name", rigs.NAMINGS)
-def test_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
+def test_the_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
     clip = rigs.make_walk(name, frames=2)
     other, order = rigs.anonymize(clip, keep_rest=True)
-    found = by_original_name(find_roles(other.skeleton), clip, order)
+    found = name_original_bones(find_roles(other.skeleton), clip, order)
     expected = rigs.list_roles(name)
     if name == "Mixamo":
-        # nothing but motion tells a head from the mark on top of it
+        # only motion tells a head from the end bone on top of it
         assert found.pop("head") in ("mixamorig:Head", "mixamorig:HeadTop_End")
         del expected["head"]
     assert found == expected
@@ -90,33 +86,33 @@ def test_real_rigs_have_the_same_roles_by_name_and_by_shape(mocap, file: str) ->
     )
     for seed in range(2):
         other, order = rigs.anonymize(clip, seed)
-        assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == named.to_names(
-            clip.skeleton
-        )
+        assert name_original_bones(
+            find_roles(other.skeleton, [other]), clip, order
+        ) == named.to_names(clip.skeleton)
 
 
-def test_sides_by_shape_hold_for_a_walk_backwards() -> None:
+def test_sides_by_shape_are_right_for_walking_backwards() -> None:
     clip = rigs.make_walk(speed=-1.0)
     other, order = rigs.anonymize(clip)
-    assert by_original_name(find_roles(other.skeleton, [other]), clip, order) == rigs.list_roles(
+    assert name_original_bones(find_roles(other.skeleton, [other]), clip, order) == rigs.list_roles(
         "LAFAN1"
     )
 
 
-def test_without_toes_the_travel_tells_the_sides_and_the_foot_serves_as_toe() -> None:
+def test_without_toes_travel_gives_the_sides_and_feet_serve_as_toes() -> None:
     clip = rigs.remove_bones(rigs.make_walk(), {"LeftToe", "RightToe"}, end_sites=False)
     other, order = rigs.anonymize(clip)
     roles = find_roles(other.skeleton, [other])
     expected = rigs.list_roles("LAFAN1") | {"left_toe": "LeftFoot", "right_toe": "RightFoot"}
-    assert by_original_name(roles, clip, order) == expected
+    assert name_original_bones(roles, clip, order) == expected
     assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
 
 
 @pytest.mark.parametrize("tail", [0.4, 0.01])
-def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> None:
+def test_an_animal_has_four_legs_and_its_dragged_tail_is_none(tail: float) -> None:
     clip = rigs.make_dog(tail=tail)
     other, order = rigs.anonymize(clip)
-    found = by_original_name(find_roles(other.skeleton, [other]), clip, order)
+    found = name_original_bones(find_roles(other.skeleton, [other]), clip, order)
     expected = {"hips": "pelvis", "spine": "withers", "head": "skull"}
     for number, end in (("", "hind"), ("2", "fore")):
         for word in ("left", "right"):
@@ -124,7 +120,7 @@ def test_an_animal_has_four_legs_and_no_leg_is_a_dragged_tail(tail: float) -> No
     assert found == expected
 
 
-def test_the_limbs_of_a_lone_pair_of_legs_need_no_upper_body() -> None:
+def test_a_pair_of_legs_needs_no_upper_body() -> None:
     clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
     roles = find_roles(clip.skeleton, [clip])
     assert roles.spine == roles.hips
@@ -172,7 +168,7 @@ def test_overrides_win_over_names_and_shape() -> None:
         ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
     ],
 )
-def test_roles_that_contradict_the_hierarchy_are_named(
+def test_roles_that_contradict_the_hierarchy_are_refused_by_name(
     overrides: dict[str, str], culprits: tuple[str, ...]
 ) -> None:
     clip = rigs.make_walk("LAFAN1")
@@ -183,7 +179,7 @@ def test_roles_that_contradict_the_hierarchy_are_named(
 
 
 @pytest.mark.parametrize("parts", [("thigh",), ("thigh", "shin", "foot", "toe")])
-def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
+def test_swapped_sides_are_reported(parts: tuple[str, ...]) -> None:
     clip = rigs.make_walk("LAFAN1")
     right = rigs.list_roles("LAFAN1")
     swap = {"left": "right", "right": "left"}
@@ -199,7 +195,7 @@ def test_sides_that_were_swapped_are_said(parts: tuple[str, ...]) -> None:
         find_roles(other.skeleton, [other], given)
 
 
-def test_an_override_that_does_not_exist_names_the_nearest_bones() -> None:
+def test_an_unknown_override_is_reported_with_similar_bones() -> None:
     skeleton = rigs.make_walk("LAFAN1", frames=2).skeleton
     with pytest.raises(
         RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"
@@ -229,14 +225,12 @@ def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
 
 @pytest.mark.parametrize("lean", [0.0, 0.7, -0.7])
 @pytest.mark.parametrize("speed", [1.2, -1.2])
-def test_hips_look_where_the_character_faces_even_with_a_tilted_pelvis(
-    lean: float, speed: float
-) -> None:
+def test_hips_face_forward_even_with_a_tilted_pelvis(lean: float, speed: float) -> None:
     clip = rigs.make_walk(lean=lean, speed=speed)
     other, _ = rigs.anonymize(clip)
     roles = find_roles(other.skeleton, [other])
     axis = find_hips_forward([other], roles)
-    forward = world_forward(other, roles, axis)
+    forward = compute_world_forward(other, roles, axis)
     assert np.linalg.norm(axis) == pytest.approx(1.0)
     np.testing.assert_allclose(forward.mean(axis=0), [0.0, -1.0, 0.0], atol=0.02)
 
@@ -254,14 +248,14 @@ def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
     np.testing.assert_allclose(find_hips_forward([wrong], roles), expected, atol=1e-6)
 
 
-def test_names_of_legs_decide_the_front_of_a_rig_without_toes_that_walks_backwards() -> None:
+def test_leg_names_decide_the_front_of_a_toeless_rig_walking_backwards() -> None:
     clip = rigs.remove_bones(rigs.make_walk(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
     np.testing.assert_allclose(
         find_hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02
     )
 
 
-def test_a_rig_without_sides_looks_where_its_feet_point() -> None:
+def test_a_rig_without_sides_faces_where_its_feet_point() -> None:
     clip = rigs.make_walk()
     roles = find_roles(clip.skeleton)
     unsided = replace(roles, legs=tuple(replace(leg, side="") for leg in roles.legs))
@@ -276,14 +270,14 @@ def test_hips_forward_is_one_axis_for_many_clips() -> None:
     roles = find_roles(clips[0].skeleton, clips)
     axis = find_hips_forward(clips, roles)
     for clip in clips:
-        assert world_forward(clip, roles, axis)[:, 1].max() < -0.9
+        assert compute_world_forward(clip, roles, axis)[:, 1].max() < -0.9
 
 
 @pytest.mark.parametrize("file", REAL)
-def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
+def test_real_hips_face_where_the_toes_point(mocap, file: str) -> None:
     clip = bvh.load(mocap / file)
     roles = find_roles(clip.skeleton, [clip])
-    forward = world_forward(clip, roles, find_hips_forward([clip], roles))
+    forward = compute_world_forward(clip, roles, find_hips_forward([clip], roles))
     positions = clip.compute_world()[1]
     for leg in roles.legs:
         toe = positions[:, leg.toe] - positions[:, leg.foot]
@@ -293,10 +287,8 @@ def test_real_hips_look_where_the_toes_point(mocap, file: str) -> None:
     assert abs(forward[:, 2].mean()) < 0.05
 
 
-def test_arms_are_no_legs_where_the_legs_are_missing() -> None:
-    """A recording of the upper body alone is refused, although its arms look like a pair of
-    legs.
-    """
+def test_arms_do_not_become_legs_when_legs_are_missing() -> None:
+    """Refuse a recording of the upper body, although its arms look like a pair of legs."""
     clip = locomotion.generate()[0]
     gone = [
         i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)

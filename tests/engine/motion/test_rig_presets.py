@@ -1,4 +1,4 @@
-"""Shipped presets of roles name the bones of the rigs that they are called after."""
+"""Shipped presets of roles match the rigs that they are named after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONVENTIONS = {name.lower().replace(" ", "_").replace("-", "_"): name for name i
 
 
 @pytest.mark.parametrize("preset", presets.list_names("rigs"))
-def test_a_preset_of_roles_says_what_is_found_on_such_a_rig(preset: str):
+def test_a_role_preset_equals_the_roles_found_on_its_rig(preset: str):
     clip = rigs.make_walk(CONVENTIONS[preset], frames=30)
     roles = Roles.from_names(clip.skeleton, presets.load("rigs", preset)["roles"])
     assert roles == find_roles(clip.skeleton, [clip])

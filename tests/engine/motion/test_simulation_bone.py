@@ -1,4 +1,4 @@
-"""The simulation bone: smooth, never flipped, and world motion as it was."""
+"""The simulation bone: smooth, never flipped, and without effect on motion in the world."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ ALL = pytest.mark.parametrize(
 ROOT, HIPS, SPINE, LEG, PROP = range(5)
 NAMES = ("Root", "Hips", "Spine", "Leg", "Prop")
 PARENTS = np.array([-1, 0, 1, 1, 0])
-# the hips' bone axes point anywhere: only `FORWARD`, in those axes, says where the character looks
+# the hips' axes point anywhere: only `FORWARD`, in those axes, says where the character faces
 HIPS_AXES = quat.normalize(np.array([0.3, -0.5, 0.7, 0.4]))
 FORWARD = quat.inv_mul_vec(HIPS_AXES, np.array([0.0, -1.0, 0.0]))
 
 
-def seconds(duration: float, fps: float = FPS) -> np.ndarray:
+def make_times(duration: float, fps: float = FPS) -> np.ndarray:
     return np.arange(round(duration * fps) + 1) / fps
 
 
-def skeleton() -> Skeleton:
+def make_skeleton() -> Skeleton:
     rest_positions = np.array(
         [[0.1, 0.2, 0], [0.5, -0.4, 0.9], [0, 0, 0.4], [0.1, 0, -0.1], [1, 1, 0]], np.float32
     )
@@ -58,11 +58,11 @@ def make_clip(
     root: tuple[np.ndarray, np.ndarray] | None = None,
     fps: float = FPS,
 ) -> Clip:
-    """Hips over `path` (F, 2) looking along `yaw` (F,), bent forward by `pitch` and to the side by
+    """Make hips over `path` (F, 2) facing along `yaw` (F,), bent forward by `pitch` and sideways by
     `roll`.
 
-    The spine bone stands upright over the hips. `root` gives path and yaw of the root bone, else it
-    stays still.
+    The spine bone stands upright over the hips. `root` gives path and yaw of the root bone, which
+    is still without it.
     """
     count = len(yaw)
     zeros = np.zeros((count, 1))
@@ -88,14 +88,14 @@ def make_clip(
     local_rotations, local_positions = quat.ik(rotations, positions, PARENTS)
     return Clip(
         "made",
-        skeleton(),
+        make_skeleton(),
         local_positions.astype(np.float32),
         quat.unroll(local_rotations).astype(np.float32),
         fps,
     )
 
 
-def find(
+def find_track(
     clip: Clip, settings: SimulationBoneSettings = DIRECTION, cyclic: bool = False, **options
 ) -> GroundTrack:
     if cyclic:
@@ -104,10 +104,10 @@ def find(
     return simulation_bone.find_track(clip, HIPS, SPINE, FORWARD, settings, **options)
 
 
-def wandering(seed: int, duration: float = 6.0, fps: float = FPS) -> Clip:
-    """A smooth random walk with swinging hips."""
+def make_wandering_clip(seed: int, duration: float = 6.0, fps: float = FPS) -> Clip:
+    """Make a smooth random walk with swinging hips."""
     rng = np.random.default_rng(seed)
-    t = seconds(duration, fps)
+    t = make_times(duration, fps)
     wave = sum(rng.normal() / k * np.sin(k * 0.7 * t + rng.uniform(0, 6)) for k in range(1, 5))
     yaw = rng.uniform(-3, 3) + 1.5 * wave + 0.15 * np.sin(9 * t)
     velocity = np.stack([np.sin(yaw), -np.cos(yaw)], axis=1) * (1.0 + 0.3 * np.sin(18 * t))[:, None]
@@ -119,20 +119,20 @@ def same_heading(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.max(np.abs(np.angle(np.exp(1j * (a - b))))) < tolerance)
 
 
-def sway(values: np.ndarray, fps: float) -> float:
-    """Root mean square of the second derivative."""
+def measure_sway(values: np.ndarray, fps: float) -> float:
+    """Return the root mean square of the second derivative."""
     return float(np.sqrt(np.mean((np.diff(values, 2, axis=0) * fps**2) ** 2)))
 
 
-# ---------------------------------------------------------------- what it finds
+# ---------------------------------------------------------------- tracks
 
 
 @ALL
-def test_a_straight_walk_is_found_as_it_is(settings):
-    t = seconds(3)
+def test_a_straight_walk_is_kept_unchanged(settings):
+    t = make_times(3)
     yaw = np.full(len(t), 0.7)
     path = 1.2 * t[:, None] * np.array([np.sin(0.7), -np.cos(0.7)])
-    track = find(make_clip(path, yaw), settings)
+    track = find_track(make_clip(path, yaw), settings)
     np.testing.assert_allclose(track.positions, path, atol=1e-5)
     np.testing.assert_allclose(track.yaw, yaw, atol=1e-5)
     velocity, turning = simulation_bone.compute_local_velocity(track, FPS)
@@ -140,10 +140,10 @@ def test_a_straight_walk_is_found_as_it_is(settings):
     np.testing.assert_allclose(turning, 0.0, atol=1e-3)
 
 
-def test_away_from_the_ends_positions_and_angles_are_filtered_as_scipy_does():
-    clip = wandering(1)
+def test_filtering_away_from_the_ends_matches_scipy():
+    clip = make_wandering_clip(1)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
-    track = find(clip, ANGLE)
+    track = find_track(clip, ANGLE)
     np.testing.assert_allclose(
         track.positions[7:-7], savgol_filter(raw.positions, 15, 3, axis=0)[7:-7], atol=1e-12
     )
@@ -151,15 +151,15 @@ def test_away_from_the_ends_positions_and_angles_are_filtered_as_scipy_does():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_piece_cut_from_a_take_has_the_takes_track_nearly_to_its_ends(seed):
+def test_a_cropped_take_keeps_its_track_nearly_to_the_ends(seed):
     """At the ends it is closer than a filter that fits its polynomial to the last window."""
-    whole = wandering(seed, 9.0)
-    takes, fitted, found = find(whole, ANGLE), [], []
+    whole = make_wandering_clip(seed, 9.0)
+    takes, fitted, found = find_track(whole, ANGLE), [], []
     for start in range(20, 160, 7):
         piece = whole.crop(start, start + 80)
         raw, track = (
             simulation_bone.compute_raw_track(piece, HIPS, SPINE, FORWARD),
-            find(piece, ANGLE),
+            find_track(piece, ANGLE),
         )
         wanted = np.gradient(takes.yaw)[start : start + 80]
         found.append(np.gradient(track.yaw) - wanted)
@@ -171,18 +171,18 @@ def test_a_piece_cut_from_a_take_has_the_takes_track_nearly_to_its_ends(seed):
     assert np.sqrt(np.mean(np.square(found))) < 0.7 * np.sqrt(np.mean(np.square(fitted)))
 
 
-def test_while_turns_are_slow_the_direction_is_the_articles():
-    clip = wandering(2)
+def test_directions_of_slow_turns_match_the_article():
+    clip = make_wandering_clip(2)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
     smoothed = savgol_filter(raw.forward, 31, 3, axis=0)
     article = np.arctan2(smoothed[:, 0], -smoothed[:, 1])
     slow = np.linalg.norm(smoothed, axis=1) > 0.9
     slow[:15] = slow[-15:] = False
     assert slow.mean() > 0.5
-    assert same_heading(find(clip).yaw[slow], article[slow], 1e-9)
+    assert same_heading(find_track(clip).yaw[slow], article[slow], 1e-9)
 
 
-def test_the_notebooks_preset_has_its_windows_at_30_fps():
+def test_the_notebook_preset_has_its_windows_at_30_fps():
     notebook = simulation_bone.PRESETS["notebook"]
     windows = notebook.position_window, notebook.direction_window
     assert [compute_window(window, 30.0) for window in windows] == [61, 65]
@@ -199,19 +199,22 @@ def test_windows_are_the_nearest_odd_number_of_frames(span, fps, frames):
 
 @BOTH
 def test_steps_and_swinging_hips_are_smoothed_away(settings):
-    clip = wandering(3)
+    clip = make_wandering_clip(3)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
-    track = find(clip, settings)
-    assert sway(track.positions, FPS) < 0.7 * sway(raw.positions, FPS)
-    assert sway(track.yaw, FPS) < 0.7 * sway(raw.yaw, FPS)
+    track = find_track(clip, settings)
+    assert measure_sway(track.positions, FPS) < 0.7 * measure_sway(raw.positions, FPS)
+    assert measure_sway(track.yaw, FPS) < 0.7 * measure_sway(raw.yaw, FPS)
     assert np.linalg.norm(track.positions - raw.positions, axis=1).max() < 0.1
 
 
 @pytest.mark.parametrize("fps", [24.0, 60.0, 120.0])
-def test_the_windows_are_seconds_so_the_track_does_not_depend_on_the_rate(fps):
-    coarse, fine = find(wandering(4, fps=30.0)), find(wandering(4, fps=fps))
-    times = seconds(6)
-    yaw = np.interp(times, seconds(6, fps), fine.yaw)
+def test_the_track_does_not_depend_on_the_frame_rate(fps):
+    coarse, fine = (
+        find_track(make_wandering_clip(4, fps=30.0)),
+        find_track(make_wandering_clip(4, fps=fps)),
+    )
+    times = make_times(6)
+    yaw = np.interp(times, make_times(6, fps), fine.yaw)
     assert same_heading(coarse.yaw[15:-15], yaw[15:-15], 0.12)
 
 
@@ -221,7 +224,7 @@ def test_the_windows_are_seconds_so_the_track_does_not_depend_on_the_rate(fps):
 @ALL
 @pytest.mark.parametrize("seed", range(3))
 def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
-    clip = wandering(seed)
+    clip = make_wandering_clip(seed)
     angle, shift = 2.4, np.array([3.0, -5.0, 0.0])
     turn = quat.from_yaw(np.array(angle))
     positions, rotations = clip.positions.copy(), clip.rotations.copy()
@@ -230,8 +233,8 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
         np.broadcast_to(turn, rotations[:, ROOT].shape), rotations[:, ROOT]
     )
     before, after = (
-        find(clip, settings),
-        find(replace(clip, positions=positions, rotations=rotations), settings),
+        find_track(clip, settings),
+        find_track(replace(clip, positions=positions, rotations=rotations), settings),
     )
     spun = np.concatenate([before.positions, np.zeros((clip.frame_count, 1))], axis=1)
     np.testing.assert_allclose(
@@ -242,18 +245,18 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
 
 @ALL
 @pytest.mark.parametrize("seed", range(3))
-def test_a_clip_played_backwards_has_its_track_backwards(settings, seed):
-    clip = wandering(seed)
+def test_reversing_a_clip_reverses_its_track(settings, seed):
+    clip = make_wandering_clip(seed)
     backwards = replace(
         clip, positions=clip.positions[::-1].copy(), rotations=clip.rotations[::-1].copy()
     )
-    before, after = find(clip, settings), find(backwards, settings)
+    before, after = find_track(clip, settings), find_track(backwards, settings)
     np.testing.assert_allclose(after.positions[::-1], before.positions, atol=1e-5)
     assert same_heading(after.yaw[::-1], before.yaw, 1e-5)
 
 
 def test_the_axes_of_the_hips_bone_do_not_matter():
-    clip = wandering(5)
+    clip = make_wandering_clip(5)
     roll = quat.normalize(np.array([0.2, 0.9, -0.3, 0.1]))
     rolled = clip.rotations.copy()
     rolled[:, HIPS] = quat.mul(clip.rotations[:, HIPS], np.tile(roll, (clip.frame_count, 1)))
@@ -270,29 +273,29 @@ def test_the_axes_of_the_hips_bone_do_not_matter():
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 @pytest.mark.parametrize("duration", [0.05, 0.07, 0.15, 0.3, 0.6])
 @pytest.mark.parametrize("turn", [-np.pi, 0.98 * np.pi, 1.2 * np.pi])
-def test_a_fast_half_turn_goes_round_once_and_the_right_way(settings, fps, duration, turn):
-    t = seconds(5, fps)
+def test_a_fast_half_turn_is_made_once_and_in_its_direction(settings, fps, duration, turn):
+    t = make_times(5, fps)
     share = np.clip((t - 2.5) / duration + 0.5, 0, 1)
     raw = 0.4 + turn * share
-    track = find(make_clip(np.zeros((len(t), 2)), raw, fps=fps), settings)
+    track = find_track(make_clip(np.zeros((len(t), 2)), raw, fps=fps), settings)
     turned = (track.yaw - track.yaw[0]) / turn
     assert abs(turned[-1] - 1.0) < 1e-3
-    # the overshoot of a cubic filter at a step is 8 %, here it may be no more
+    # a cubic filter overshoots a step by 8 %; more is not allowed
     assert turned.min() > -0.09
     assert turned.max() < 1.09
-    # nor does it turn faster than the kernel's own bound on the hips' turning
+    # nor may it turn faster than the kernel's bound on the hips' turn rate
     gain = np.abs(savgol_coeffs(compute_window(1.0, fps), 3)).sum()
     assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(raw)).max()
 
 
 @ALL
 @pytest.mark.parametrize("seed", range(20))
-def test_however_wildly_hips_turn_the_heading_never_jumps_or_loses_a_turn(settings, seed):
+def test_wildly_turning_hips_never_make_the_heading_jump_or_lose_a_turn(settings, seed):
     rng = np.random.default_rng(seed)
     stretches = rng.integers(3, 18, 40)
     rates = np.repeat(rng.normal(size=40) * rng.uniform(1, 14), stretches)[:150]
     yaw = np.cumsum(rates) / FPS
-    track = find(make_clip(np.zeros((len(yaw), 2)), yaw), settings)
+    track = find_track(make_clip(np.zeros((len(yaw), 2)), yaw), settings)
     gain = np.abs(savgol_coeffs(31, 3)).sum()
     assert np.abs(np.diff(track.yaw)).max() <= gain * np.abs(np.diff(yaw)).max()
     assert abs(np.ptp(track.yaw[[0, -1]]) - np.ptp(yaw[[0, -1]])) < 1e-4
@@ -301,29 +304,28 @@ def test_however_wildly_hips_turn_the_heading_never_jumps_or_loses_a_turn(settin
 @ALL
 @pytest.mark.parametrize("seed", range(6))
 def test_the_heading_does_not_turn_faster_than_the_hips(settings, seed):
-    clip = wandering(seed)
+    clip = make_wandering_clip(seed)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
-    turning = np.abs(np.diff(find(clip, settings).yaw))
+    turning = np.abs(np.diff(find_track(clip, settings).yaw))
     limit = np.abs(np.diff(raw.yaw)).max()
     assert turning[15:-15].max() <= limit
-    # within half a window of the ends the filter follows a polynomial that it sees from one side
-    # only
+    # within half a window of the ends, the filter sees its polynomial from one side only
     assert turning.max() <= 1.15 * limit
 
 
 @ALL
-def test_a_spinning_character_goes_round_as_often_as_it_does(settings):
-    t = seconds(6)
+def test_all_turns_of_a_spinning_character_are_counted(settings):
+    t = make_times(6)
     yaw = 2 * np.pi * 3 * np.clip((t - 1) / 4, 0, 1)  # three turns in four seconds
-    track = find(make_clip(np.zeros((len(t), 2)), yaw), settings)
+    track = find_track(make_clip(np.zeros((len(t), 2)), yaw), settings)
     assert abs(track.yaw[-1] - track.yaw[0] - 6 * np.pi) < 0.1
     assert np.diff(track.yaw).min() > -0.05
 
 
 @ALL
 @pytest.mark.parametrize("bend", [60, 90, 120, -90])
-def test_bending_until_forward_points_at_the_ground_or_the_sky_keeps_the_heading(settings, bend):
-    t = seconds(6)
+def test_bending_to_the_ground_or_the_sky_keeps_the_heading(settings, bend):
+    t = make_times(6)
     pitch = np.radians(bend) * np.sin(np.pi * t / 6) ** 2
     roll = 0.15 * np.sin(5 * t)
     yaw = 0.8 + 0.3 * np.sin(t)
@@ -332,27 +334,27 @@ def test_bending_until_forward_points_at_the_ground_or_the_sky_keeps_the_heading
     # a lean to the side looks like a turn once the hips are bent: by the lean times tan(bend / 2)
     most = 0.15 * np.tan(np.radians(abs(bend)) / 2) + 0.05
     assert same_heading(raw.yaw, yaw, most)
-    assert same_heading(find(clip, settings).yaw, yaw, most)
+    assert same_heading(find_track(clip, settings).yaw, yaw, most)
 
 
-def test_a_pelvis_that_stays_level_with_the_ground_still_turns():
-    t = seconds(4)
+def test_a_pelvis_facing_the_ground_still_turns():
+    t = make_times(4)
     yaw = 2.0 * t
     clip = make_clip(np.zeros((len(t), 2)), yaw, pitch=np.pi / 2)
-    track = find(clip)
+    track = find_track(clip)
     np.testing.assert_allclose(np.diff(track.yaw)[10:-10], 2.0 / FPS, atol=1e-3)
 
 
 @ALL
 def test_a_somersault_keeps_its_heading(settings):
-    t = seconds(4)
+    t = make_times(4)
     pitch = 2 * np.pi * np.clip(t - 1.5, 0, 1)
     clip = make_clip(np.zeros((len(t), 2)), np.full(len(t), -2.0), pitch=pitch, roll=0.02)
-    assert same_heading(find(clip, settings).yaw, -2.0, 0.3)
+    assert same_heading(find_track(clip, settings).yaw, -2.0, 0.3)
 
 
-def test_tilted_hips_look_where_their_forward_axis_points_on_the_ground():
-    t = seconds(4)
+def test_tilted_hips_face_where_their_forward_axis_points():
+    t = make_times(4)
     clip = make_clip(np.zeros((len(t), 2)), 0.5 * t, pitch=0.25, roll=0.1 * np.sin(6 * t))
     rotations, _ = clip.compute_world()
     on_the_ground = measure_heading(rotations[:, HIPS], FORWARD)
@@ -366,10 +368,10 @@ def test_tilted_hips_look_where_their_forward_axis_points_on_the_ground():
 @ALL
 @pytest.mark.parametrize("frames", [*range(1, 12), 16, 20, 31, 32])
 def test_short_clips_get_shorter_windows(settings, frames):
-    clip = wandering(6).crop(0, frames)
+    clip = make_wandering_clip(6).crop(0, frames)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
     for cyclic in (False, True):
-        track = find(clip, settings, cyclic=cyclic)
+        track = find_track(clip, settings, cyclic=cyclic)
         assert track.frame_count == frames
         assert np.isfinite(track.positions).all()
         assert np.abs(track.yaw - raw.yaw).max() < 0.3
@@ -377,10 +379,8 @@ def test_short_clips_get_shorter_windows(settings, frames):
     attachment.attach(clip, track, HIPS)
 
 
-def loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
-    """One round of a walk with swaying spine and hips that travels and turns; the last frame
-    repeats the first.
-    """
+def make_loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
+    """Make one round of a walk with swaying spine and hips; the last frame repeats the first."""
     phase = np.linspace(0, 1, frames)
     yaw = 0.3 + turn * phase + 0.3 * np.sin(2 * np.pi * phase)
     heading = 0.3 + turn * phase
@@ -395,10 +395,9 @@ def loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
 @pytest.mark.parametrize("turn", [0.0, 1e-9, 0.8, -np.pi, 2 * np.pi])
 @pytest.mark.parametrize("frames", [11, 31, 61])
 def test_a_loop_that_travels_and_turns_has_no_seam(settings, turn, frames):
-    track = find(loop(turn, 1.4, 0.08, frames), settings, cyclic=True)
-    velocity, turning = simulation_bone.compute_local_velocity(played_twice(track), FPS)
-    # around the seam the second round must repeat what follows the first frame of the first, and
-    # the track be as smooth as anywhere else
+    track = find_track(make_loop(turn, 1.4, 0.08, frames), settings, cyclic=True)
+    velocity, turning = simulation_bone.compute_local_velocity(play_twice(track), FPS)
+    # after the seam, the second round repeats the first, and the track is as smooth as elsewhere
     seam = frames - 1
     np.testing.assert_allclose(velocity[seam + 1 : -1], velocity[1:seam], atol=1e-3)
     np.testing.assert_allclose(turning[seam + 1 : -1], turning[1:seam], atol=1e-3)
@@ -409,10 +408,8 @@ def test_a_loop_that_travels_and_turns_has_no_seam(settings, turn, frames):
     assert abs(track.yaw[-1] - track.yaw[0] - turn) < 1e-5
 
 
-def played_on(track: GroundTrack, round_: GroundTrack) -> GroundTrack:
-    """A track with one more round of a loop at its end, moved and turned to where it stands by
-    then.
-    """
+def append_round(track: GroundTrack, round_: GroundTrack) -> GroundTrack:
+    """Append one more round of a loop to a track, moved and turned to the track's end."""
     turn = track.yaw[-1] - round_.yaw[0]
     way = np.pad(round_.positions[1:] - round_.positions[0], ((0, 0), (0, 1)))
     further = track.positions[-1] + quat.mul_vec(quat.from_yaw(np.array(turn)), way)[:, :2]
@@ -422,20 +419,20 @@ def played_on(track: GroundTrack, round_: GroundTrack) -> GroundTrack:
     )
 
 
-def played_twice(track: GroundTrack) -> GroundTrack:
-    return played_on(track, track)
+def play_twice(track: GroundTrack) -> GroundTrack:
+    return append_round(track, track)
 
 
 @ALL
-def test_a_loop_is_smoothed_as_the_endless_walk_it_stands_for(settings):
+def test_a_loop_is_smoothed_like_the_endless_walk(settings):
     frames, rounds = 31, 7
-    one = loop(0.9, 1.4, 0.08, frames)
+    one = make_loop(0.9, 1.4, 0.08, frames)
     raw = endless = simulation_bone.compute_raw_track(one, HIPS, SPINE, FORWARD)
     for _ in range(rounds - 1):
-        endless = played_on(endless, raw)
-    long = find(make_clip(endless.positions, endless.yaw), settings)
+        endless = append_round(endless, raw)
+    long = find_track(make_clip(endless.positions, endless.yaw), settings)
     middle = slice(3 * (frames - 1), 4 * (frames - 1) + 1)
-    track = find(one, settings, cyclic=True)
+    track = find_track(one, settings, cyclic=True)
     turned = long.yaw[middle] - track.yaw
     np.testing.assert_allclose(turned, turned[0], atol=1e-4)
     own, others = (simulation_bone.compute_local_velocity(path, FPS)[0] for path in (track, long))
@@ -446,22 +443,22 @@ def test_a_loop_is_smoothed_as_the_endless_walk_it_stands_for(settings):
 # ---------------------------------------------------------------- other sources
 
 
-def test_a_root_bone_is_taken_as_it_is():
-    t = seconds(3)
+def test_a_root_bone_is_used_unchanged():
+    t = make_times(3)
     path, yaw = np.stack([t, 0.2 * t**2], axis=1), 0.4 + 0.5 * t
     wobble = 0.1 * np.sin(9 * t)
     quarter = (
         np.pi / 2
-    )  # the root's own -Y looks to the character's side: the hips tell which axis is forward
+    )  # the root's own -Y points to the character's side: the hips tell which axis is forward
     clip = make_clip(path + wobble[:, None], yaw + wobble, root=(path, yaw + quarter))
-    track = find(clip, SimulationBoneSettings(source="root"), root=ROOT)
+    track = find_track(clip, SimulationBoneSettings(source="root"), root=ROOT)
     np.testing.assert_allclose(track.positions, path, atol=1e-5)
     assert same_heading(track.yaw, yaw, 1e-5)
 
 
-def test_asking_for_a_root_bone_where_there_is_none_is_an_error():
+def test_requesting_a_missing_root_bone_is_refused():
     with pytest.raises(RigError, match="made"):
-        find(wandering(0), SimulationBoneSettings(source="root"))
+        find_track(make_wandering_clip(0), SimulationBoneSettings(source="root"))
 
 
 @pytest.mark.parametrize(
@@ -475,7 +472,7 @@ def test_asking_for_a_root_bone_where_there_is_none_is_an_error():
         {"position_order": -1},
     ],
 )
-def test_settings_that_make_no_sense_are_refused(wrong):
+def test_invalid_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         SimulationBoneSettings(**wrong)
 
@@ -483,25 +480,25 @@ def test_settings_that_make_no_sense_are_refused(wrong):
 # ---------------------------------------------------------------- attaching and detaching
 
 
-def moving_root_clip() -> Clip:
-    t = seconds(3)
-    still = wandering(7, 3.0)
+def make_moving_root_clip() -> Clip:
+    t = make_times(3)
+    still = make_wandering_clip(7, 3.0)
     raw = simulation_bone.compute_raw_track(still, HIPS, SPINE, FORWARD)
     return make_clip(raw.positions, raw.yaw, pitch=0.2, root=(np.stack([t, -t], axis=1), 3.0 * t))
 
 
 @pytest.mark.parametrize(
-    "clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"]
+    "clip", [make_wandering_clip(7), make_moving_root_clip()], ids=["still root", "moving root"]
 )
 def test_attaching_changes_nothing_in_the_world(clip):
-    track = find(clip)
+    track = find_track(clip)
     attached = attachment.attach(clip, track, HIPS)
     rotations, positions = attached.compute_world()
     before_rotations, before_positions = clip.compute_world()
     kept = [HIPS, SPINE, LEG, PROP]
     np.testing.assert_allclose(positions[:, 1:][:, kept], before_positions[:, kept], atol=1e-5)
     assert quat.angle_between(rotations[:, 1:][:, kept], before_rotations[:, kept]).max() < 1e-3
-    # the simulation bone is the track on the ground, and the former root rides on it
+    # the simulation bone follows the track on the ground, and the former root follows it
     for bone in (0, 1 + ROOT):
         np.testing.assert_allclose(positions[:, bone, :2], track.positions, atol=1e-5)
         np.testing.assert_allclose(positions[:, bone, 2], 0.0)
@@ -513,9 +510,9 @@ def test_attaching_changes_nothing_in_the_world(clip):
     assert (np.sum(attached.rotations[1:] * attached.rotations[:-1], axis=-1) > 0).all()
 
 
-def test_the_skeleton_gets_one_more_bone_and_its_hips_stand_over_the_origin():
-    clip = wandering(8)
-    skeleton = attachment.attach(clip, find(clip), HIPS).skeleton
+def test_attaching_adds_a_bone_and_puts_the_hips_over_the_origin():
+    clip = make_wandering_clip(8)
+    skeleton = attachment.attach(clip, find_track(clip), HIPS).skeleton
     assert skeleton.names == ("Simulation", *NAMES)
     np.testing.assert_array_equal(skeleton.parents, [-1, 0, 1, 2, 2, 1])
     assert skeleton.end_sites == ((1 + SPINE, (0.0, 0.0, 0.2)),)
@@ -529,19 +526,19 @@ def test_the_skeleton_gets_one_more_bone_and_its_hips_stand_over_the_origin():
     np.testing.assert_array_equal(rotations[[0, 1 + ROOT]], np.tile(quat.IDENTITY, (2, 1)))
 
 
-def test_a_taken_name_gets_a_number():
-    clip = wandering(8)
+def test_a_name_that_is_taken_gets_a_number():
+    clip = make_wandering_clip(8)
     taken = replace(
         clip, skeleton=clip.skeleton.with_names(("Simulation", "Simulation.001", "a", "b", "c"))
     )
-    assert attachment.attach(taken, find(taken), HIPS).skeleton.names[0] == "Simulation.002"
+    assert attachment.attach(taken, find_track(taken), HIPS).skeleton.names[0] == "Simulation.002"
 
 
 @pytest.mark.parametrize(
-    "clip", [wandering(7), moving_root_clip()], ids=["still root", "moving root"]
+    "clip", [make_wandering_clip(7), make_moving_root_clip()], ids=["still root", "moving root"]
 )
-def test_detaching_gives_the_motion_back_with_the_root_moving_along(clip):
-    track = find(clip)
+def test_detaching_restores_the_motion_with_a_moving_root(clip):
+    track = find_track(clip)
     back = attachment.detach(attachment.attach(clip, track, HIPS))
     assert back.skeleton.names == clip.skeleton.names
     np.testing.assert_array_equal(back.skeleton.parents, clip.skeleton.parents)
@@ -557,8 +554,8 @@ def test_detaching_gives_the_motion_back_with_the_root_moving_along(clip):
     )
 
 
-def test_where_the_hips_are_the_root_detaching_gives_the_clip_back():
-    clip = wandering(9)
+def test_detaching_restores_a_clip_whose_root_is_the_hips():
+    clip = make_wandering_clip(9)
     rotations, positions = clip.compute_world()
     parents = np.array([-1, 0, 0])
     bones = [HIPS, SPINE, LEG]
@@ -581,8 +578,8 @@ def test_where_the_hips_are_the_root_detaching_gives_the_clip_back():
     assert quat.angle_between(back.rotations, bare.rotations).max() < 1e-3
 
 
-def test_there_is_nothing_to_detach_from_a_clip_with_several_roots():
-    clip = wandering(0)
+def test_detaching_a_clip_with_several_roots_is_refused():
+    clip = make_wandering_clip(0)
     parents = clip.skeleton.parents.copy()
     parents[PROP] = -1
     with pytest.raises(RigError, match="made"):
@@ -593,7 +590,7 @@ def test_there_is_nothing_to_detach_from_a_clip_with_several_roots():
 
 
 def test_speeds_are_in_the_characters_own_frame():
-    t = seconds(4)
+    t = make_times(4)
     yaw = 0.5 * t
     forward = np.stack([np.sin(yaw), -np.cos(yaw)], axis=1)
     left = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
@@ -606,10 +603,10 @@ def test_speeds_are_in_the_characters_own_frame():
 
 @pytest.mark.parametrize(("starts", "ends"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_clips_that_do_not_start_and_end_standing_are_recognised(starts, ends):
-    t = seconds(6)
+    t = make_times(6)
     speed = np.clip(np.minimum(t - 1 + 9 * starts, 5 - t + 9 * ends), 0, 1)
     path = np.stack([np.cumsum(speed) / FPS, 0 * t], axis=1)
-    stands = simulation_bone.stands_at_ends(find(make_clip(path, 0 * t)), FPS)
+    stands = simulation_bone.stands_at_ends(find_track(make_clip(path, 0 * t)), FPS)
     assert stands == (not starts and not ends)
 
 
@@ -648,8 +645,8 @@ def test_real_motion_is_smoothed_without_jumps_and_kept_in_the_world(mocap, file
     raw = simulation_bone.compute_raw_track(clip, hips, spine, forward)
     for settings in simulation_bone.PRESETS.values():
         track = simulation_bone.find_track(clip, hips, spine, forward, settings)
-        assert sway(track.positions, clip.fps) < sway(raw.positions, clip.fps)
-        assert sway(track.yaw, clip.fps) < sway(raw.yaw, clip.fps)
+        assert measure_sway(track.positions, clip.fps) < measure_sway(raw.positions, clip.fps)
+        assert measure_sway(track.yaw, clip.fps) < measure_sway(raw.yaw, clip.fps)
         assert np.abs(np.diff(track.yaw)).max() <= np.abs(np.diff(raw.yaw)).max()
         attached = attachment.attach(clip, track, hips)
         kept = [
