@@ -1,4 +1,6 @@
-"""A database that an earlier version cached is found again: the same settings give the same key."""
+"""The same settings give the same content key as in earlier versions, so cached databases are
+found.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def test_content_keys_equal_those_of_earlier_versions(tmp_path):
     source.mirror, source.speed, source.gait, source.tags = False, 1.2, "walk", "limp"
     assert compute_key(obj) == "5a6a28a7989f04222ad1a2f0a9bcb6dc"
 
-    # the order of sources and features, and weights, decide nothing
+    # order and weights do not change the key
     settings.sources.move(0, 1)
     settings.features.items.move(0, 1)
     settings.features.items[0].weight = 9.0

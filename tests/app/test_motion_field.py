@@ -1,4 +1,4 @@
-"""The motion field as the other method: chosen, trained in slices, kept, and played live and in
+"""The motion field as the other method: chosen, trained in slices, saved, and played live and in
 takes.
 """
 
@@ -82,7 +82,7 @@ def test_a_motion_field_plays_live_and_in_takes():
     controller = settings.controller
     now = 0.0
 
-    # live, greedy as long as nothing is trained; neighbours and drift act at once
+    # live, it is greedy until it is trained; neighbours and drift act at once
     settings.play.show_map = True
     live, _keyboard = start_live(obj, "W")
     field = live.session.performer.method
@@ -100,21 +100,21 @@ def test_a_motion_field_plays_live_and_in_takes():
         live.tick(now, 0.0)
     assert len(field.decision.states) == 4
     assert live.session.performer.settings.drift == 0.3
-    # what is drawn copes with it
+    # the overlays draw it
     text = " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
     assert len(runtime.trail.frames) == 60
     assert obj.session_uid in runtime.pose_maps
     assert "4 neighbours" in text, text
     assert "greedy" in text, text
     assert "Cost" not in text, text
-    # another method counts from the next start on, which is said once
+    # another method acts from the next start, which is reported once
     controller.method = "MATCHING"
     live.messages.clear()
     for _ in range(24):
         now += 1 / 24
         live.tick(now, 0.0)
     assert sum("another method" in line.lower() for line in live.messages) == 1, live.messages
-    # what is recorded is a take, which is performed again
+    # a recording becomes a take that can be performed again
     live.toggle_recording()
     for _ in range(24):
         now += 1 / 24
@@ -127,7 +127,7 @@ def test_a_motion_field_plays_live_and_in_takes():
         settings.take_index = 0
         ops.remove_take()
 
-    # a script, the same one again, and by the other method
+    # a script, the same script again, and the script with the other method
     assert ops.bake_script(script="square", seconds=3.0) == {"FINISHED"}
     take = settings.takes[0].action
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
@@ -160,7 +160,7 @@ def test_training_can_be_stopped_and_resumed():
     expect_refusal(ops.train, "limp")
     training.tags = ""
 
-    # stopped half-way, and gone on with
+    # stop half-way and resume
     work = field_training.train_steps(obj)
     seen = set()
     for stage, part in work:
@@ -190,7 +190,7 @@ def test_training_can_be_stopped_and_resumed():
     parts = [part for stage, part in work if stage == "Looking where actions lead"]
     assert min(parts, default=1.0) >= 0.3, (
         "it began anew"
-    )  # there may be nothing left: a thread goes on until it is told
+    )  # perhaps nothing is left to do: the thread runs until it is stopped
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh"
     assert not list(get_library().folder.glob("*.stopped.npz"))
@@ -202,7 +202,7 @@ def test_training_can_be_stopped_and_resumed():
     assert ops.train() == {"FINISHED"}, "once more it is there"
     assert controller.neighbours == 9
 
-    # what was trained is played, and makes a difference
+    # the trained values are played and make a difference
     method = run_steps(performing.prepare_steps(obj))[1]
     assert method.foresight.finished
     assert len(method.foresight.tasks.speeds) == 5
@@ -214,7 +214,7 @@ def test_training_can_be_stopped_and_resumed():
     assert "planning ahead" in " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
     host.end()
 
-    # other tasks, another metric, and another database are not what was trained
+    # other tasks, another metric or another database make the training stale
     for name, value in (("speed", False), ("metric", "notebook"), ("quality", 3), ("tags", "walk")):
         was = getattr(training, name)
         setattr(training, name, value)
@@ -232,7 +232,7 @@ def test_training_can_be_stopped_and_resumed():
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh", "it is found again"
 
-    # a file that is damaged is said, and trained anew
+    # a damaged file is reported and trained again
     file = get_library().get_path(training.trained_key)
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
@@ -242,7 +242,7 @@ def test_training_can_be_stopped_and_resumed():
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh"
 
-    # where the character stood when its database was built is no matter
+    # the character's position at the build does not matter
     obj.animation_data.action, obj.location, obj.rotation_euler = (
         None,
         (3.0, -2.0, 0.0),
@@ -253,7 +253,7 @@ def test_training_can_be_stopped_and_resumed():
     assert field_training.get_training_state(obj) == "fresh"
     assert run_steps(performing.prepare_steps(obj))[1].foresight.finished
 
-    # cleared with the databases, it plays greedily again
+    # once cleared with the databases, it plays greedily again
     assert ops.clear_cache() == {"FINISHED"}
     assert not list(get_library().folder.iterdir())
     status.refresh(obj)
@@ -284,7 +284,7 @@ def test_a_gait_requests_its_tag_and_untrained_tasks_are_reported():
     assert live.warnings == () or not any("not trained" in line for line in live.warnings)
     host.end()
 
-    # what is kept of a take is what was wanted: how the field was asked for it is the field's
+    # the take stores the script's intents, without the tags that the field derives
     assert ops.bake_script(seconds=2.0) == {"FINISHED"}
     [part] = read_parts(settings.takes[-1].action)
     assert len(part.performance.intents) == 48
@@ -318,7 +318,7 @@ def test_a_push_while_live_reaches_the_field():
     assert "E pushes" in preferences.describe_keys()
     keyboard.handle("E", "PRESS")
     keyboard.handle("E", "RELEASE")
-    # without a direction it goes where the view looks, along +Y at heading pi: here ahead of a view
+    # without a direction a push follows the view, along +Y at heading pi: here in front of a view
     # along -Y
     pushed = tick(26)
     for number in range(27, 29):
@@ -333,7 +333,7 @@ def test_a_push_while_live_reaches_the_field():
     assert np.isfinite(last).all()
     host.end()
 
-    # as hard as the panel says, from the next push on
+    # the panel's strength acts from the next push on
     play, performer = obj.motion_matching.play, live.session.performer
     led = steering.create_input(play, keyboard, (), performer.settings, 24.0, FLAT)
     place = live.session._frame.character
@@ -363,7 +363,7 @@ def test_takes_know_the_method_that_made_them():
         "",
     ]
 
-    # a take that is recorded knows it as well
+    # a recorded take knows its method too
     settings.controller.method = "FIELD"
     live, _keyboard = start_live(obj, "W")
     live.toggle_recording()
@@ -373,15 +373,14 @@ def test_takes_know_the_method_that_made_them():
     recorded = bpy.data.actions[live.takes[0]]
     assert read_parts(recorded)[0].performance.method == read_parts(by_field)[0].performance.method
 
-    # takes are compared by the methods that made them, whatever is chosen now
+    # takes are compared by their own methods, whatever is chosen now
     def notes(chosen, one=by_field, other=by_search):
         settings.controller.method = chosen
         return run_steps(comparing.compare_steps(obj, (one.name, other.name))).notes
 
     assert notes("MATCHING") == notes("FIELD") == ()
 
-    # so is what the inspector tells of a take: where it is, and the actions that it was chosen
-    # among
+    # the inspector, too, shows a take's own neighbours
     settings.controller.method, settings.take_index, settings.insight.inspect = (
         "MATCHING",
         0,
@@ -406,7 +405,7 @@ def test_takes_know_the_method_that_made_them():
     assert np.median(apart) < 0.15, apart
     inspector.close()
 
-    # where the training cannot be read, or is not stored any more, that is said
+    # a training that cannot be read or no longer exists is reported
     file = get_library().get_path(settings.training.trained_key)
     file.write_bytes(file.read_bytes()[:1000])
     assert [

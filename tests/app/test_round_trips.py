@@ -1,6 +1,4 @@
-"""No setting is lost on its way through files, undo and copies: every property that there is, by
-its type.
-"""
+"""Every property survives files, undo and copies, whatever its type."""
 
 from __future__ import annotations
 
@@ -47,7 +45,6 @@ def test_every_setting_survives_saving_and_undo(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     check_values(bpy.data.objects["Hero"], was)
 
-    # undo and redo
     bpy.ops.ed.undo_push(message="before")
     fill(bpy.data.objects["Hero"].motion_matching, 3)
     later = dict(list_leaves(bpy.data.objects["Hero"].motion_matching))
@@ -116,7 +113,7 @@ def test_every_setting_can_be_overridden(tmp_path):
     assert len(apart) > 100, apart
     check_values(save_and_reopen(), changed)
 
-    # items that are added to those of the linked file
+    # items added to the linked ones
     obj = next(obj for obj in bpy.data.objects if obj.override_library)
     add_items(obj.motion_matching)
     more = dict(list_leaves(obj.motion_matching))
@@ -161,7 +158,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
 
     ops = bpy.ops.motion_matching
     obj = create_character(clips=("walk_curves",))
-    for number in range(3):  # as files of one name in three folders
+    for number in range(3):  # files with the same name in three folders
         add_source(obj, "walk", kind="FILE", filepath=f"/capture/{number}/walk.bvh")
     settings = obj.motion_matching
     assert len({source.name for source in settings.sources}) == 3
@@ -178,7 +175,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
         source.speed = 0.5 + number
     add_source(obj, "walk", kind="FILE", filepath="/capture/3/walk.bvh")
 
-    # what comes with the linked file stays, and that is said
+    # linked items cannot be removed, which is reported
     settings.source_index = 0
     expect_refusal(ops.remove_source, "'walk'", "linked file")
     assert len(settings.sources) == 4
@@ -186,7 +183,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
     assert ops.remove_source() == {"FINISHED"}
     assert len(settings.sources) == 3
 
-    # a preset takes the place of linked features
+    # a preset replaces linked features
     for preset in ("holden", "default"):
         ops.apply_preset(kind="features", filepath=preset)
         used = [item for item in settings.features.items if item.weight]

@@ -1,6 +1,4 @@
-"""Files of sources are found wherever their Blender file goes: saved elsewhere, moved along with
-them, linked, appended.
-"""
+"""Source files are found after their Blender file is saved elsewhere, moved, linked or appended."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     there = [project / "clips" / "walk.bvh"]
     bpy.ops.wm.save_as_mainfile(filepath=str(project / "hero.blend"))
 
-    # one that is typed as seen from the file is the same file, also once the file is saved
-    # elsewhere
+    # a relative path finds the same file, also after saving elsewhere
     ops.add_files(filepath=str(project / "clips" / "typed.bvh"))
     obj.motion_matching.sources[1].filepath = "//clips/typed.bvh"
     there.append(project / "clips" / "typed.bvh")
@@ -49,7 +46,7 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(elsewhere / "hero.blend"))
     assert reopen(elsewhere / "hero.blend") == there
 
-    # another file that is given and is not there is told of, the one before is not taken for it
+    # a wrong path is reported, and the earlier file is not used in its place
     source = next(
         obj for obj in bpy.data.objects if obj.motion_matching.sources
     ).motion_matching.sources[0]
@@ -59,7 +56,7 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     source.filepath = str(there[0])
     assert find_source_files() == there
 
-    # a file that was saved on Windows leads on from where it lies
+    # paths saved on Windows are resolved relative to the Blender file
     source.filepath, source.beside = (
         "Z:\\project\\clips\\walk.bvh",
         "//..\\project\\clips\\walk.bvh",
@@ -79,7 +76,7 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     assert find_source_files() == there
     assert load_hero(True)
     assert find_source_files() == there
-    # where clips and file have moved together, from there as well
+    # files that moved together with the Blender file are found
     shutil.move(project, folder / "moved")
     there = [folder / "moved" / file.relative_to(project) for file in there]
     project = folder / "moved"
@@ -99,14 +96,14 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
     assert status.refresh(hero).kind == "fresh", status.refresh(hero)
 
-    # saved there, and moved once more
+    # saved and moved once more
     bpy.ops.wm.save_mainfile()
     shutil.move(project, folder / "again")
     assert reopen(folder / "again" / "hero.blend") == [
         folder / "again" / file.relative_to(project) for file in there
     ]
 
-    # one that is nowhere is told of by the path that was given
+    # a missing file is reported with the path that was given
     shutil.rmtree(folder / "again" / "clips")
     hero = next(obj for obj in bpy.data.objects if obj.motion_matching.sources)
     assert "walk.bvh" in find_source_problem(hero.motion_matching.sources[0])

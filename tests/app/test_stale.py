@@ -1,4 +1,4 @@
-"""The panel says why a database is stale, and the order of the sources makes no other one."""
+"""The panel says why a database is stale; the order of the sources does not matter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
         assert found.kind == "fresh", found
         assert not found.stale_reason, found
 
-    # another order is the same database
+    # another order gives the same database
     assert list_sources()[0] == "jog"
     sources.move(0, 2)
     assert list_sources()[2] == "jog"
@@ -51,8 +51,8 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     assert list_sources()[2] == "jog"
     check_fresh()
 
-    # a key of an action, a setting of a source, settings of all, the rig; each by the name that the
-    # panel has for it
+    # keys of actions, settings of sources, shared settings and the rig, each with its name in the
+    # panel
     curve = actions.get_active_curves(jog, actions.find_slot(jog, obj))[7]
     value = curve.keyframe_points[40].co.y
     curve.keyframe_points[40].co.y += 0.01
@@ -82,7 +82,7 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     obj.pose.bones["Head"].constraints.remove(limit)
     check_fresh()
 
-    # new ones and ones that are gone, which a file on the disk may be; many are counted
+    # new and missing sources, also missing files; long lists are shortened
     clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
     file = tmp_path / "new.bvh"
     bvh.save(clip, file)
@@ -110,7 +110,7 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
         explain_stale()
     )
 
-    # it is known in the file; one that has lost it is stale all the same
+    # the reason survives saving; a file that lost it is stale without a reason
     path = str(tmp_path / "hero.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)

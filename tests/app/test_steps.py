@@ -1,4 +1,4 @@
-"""Long work tells how long it still takes."""
+"""Long work reports its progress and the remaining time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_remaining_time_is_estimated_from_the_part_done():
     assert left.estimate(0.2, 102.0) == "8 s left"
     assert left.estimate(0.25, 150.0) == "2 min 30 s left"
     assert left.estimate(1.0, 160.0) == "0 s left"
-    # a part that is less than before is a new stage
+    # progress that falls back starts a new stage
     assert left.estimate(0.5, 200.0) == ""
     assert left.estimate(0.75, 210.0) == "10 s left"
 
@@ -38,13 +38,13 @@ def test_progress_never_goes_backwards(tmp_path):
         assert max(told) > 0.6, told
         assert told == sorted(told), f"{word} goes back: {told}"
 
-    # read from curves, and evaluated
+    # read from curves, then evaluated
     check_progress(read_sources_steps(obj.session_uid), "Reading")
     limit = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
     check_progress(read_sources_steps(obj.session_uid), "Reading")
     obj.pose.bones["Head"].constraints.remove(limit)
 
-    # several files that are imported
+    # import of several files
     clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
     files = []
     for number in range(3):
@@ -55,7 +55,7 @@ def test_progress_never_goes_backwards(tmp_path):
     )
     check_progress(operators_import.MOTION_MATCHING_OT_import_motion.steps(wanted, bpy.context), "")
 
-    # the memory that is reported is the one that the panel shows
+    # the reported memory equals the value in the panel
     ops.build()
     database = get_library().load(obj.motion_matching.built_key)
     assert (

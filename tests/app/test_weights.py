@@ -1,5 +1,5 @@
-"""A weight of a feature is no part of the database: changing one tells a live session once, and
-hashes nothing.
+"""Feature weights are not part of the content key: changing one hashes nothing and updates a live
+session once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def obj():
 
 @pytest.fixture
 def hashes(monkeypatch):
-    """Each time that something is hashed for the key of a database."""
+    """Every hash computed for a database key."""
     calls = []
 
     class Counted(library.DatabaseKeyBuilder):
@@ -63,7 +63,7 @@ def test_changing_a_weight_hashes_nothing(obj, hashes):
     assert hashes == []
     assert obj.motion_matching.features.preset == "", "it is no longer the preset's"
 
-    # what is in the key does
+    # values in the key do
     obj.motion_matching.features.items[0].axes = "xy"
     assert told[5:] == ["database"]
     assert runtime.statuses.stale == {obj.session_uid}

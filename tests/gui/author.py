@@ -1,5 +1,5 @@
-"""From an empty file to databases of the demo and of a folder of motion capture: tag, ask, retune
-while live, and see it.
+"""From an empty file to databases of the demo and of motion capture: tag, request tags, change
+weights while live.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from drive import (
 )
 
 RED = (0.9, 0.05, 0.05)
-seen: list[tuple[float, ...]] = []  # colours of a place of the Timeline, each time that it is drawn
+seen: list[tuple[float, ...]] = []  # colours of one place of the Timeline, one per redraw
 
 
 # ---------------------------------------------------------------- in the Timeline
 
 
 def find_timeline():
-    """The largest Timeline's area and the region in it."""
+    """Return the largest Timeline area and its main region."""
     window = view()[0]
     area = max(
         (area for area in window.screen.areas if area.type == "DOPESHEET_EDITOR"),
@@ -52,7 +52,7 @@ def find_timeline():
 
 
 def open_timeline():
-    """A larger one than that below the view, in place of the Properties."""
+    """Open a large Timeline in place of the Properties."""
     next(area for area in view()[0].screen.areas if area.type == "PROPERTIES").ui_type = "TIMELINE"
     yield 0.3
 
@@ -64,7 +64,7 @@ def call_in_timeline(operator, **options):
 
 
 def watch_color(frame):
-    """Note the colour at a frame, a little above the foot of the Timeline."""
+    """Note the colour at a frame at each redraw, a little above the foot of the Timeline."""
     bands = load_module("ui.tags.drawing")
     scale = bpy.context.preferences.system.ui_scale
 
@@ -90,7 +90,7 @@ def is_red(color):
 
 
 def read_color():
-    """The colour at that place when the Timeline is drawn anew."""
+    """Redraw the Timeline and return the colour at the watched place."""
     seen.clear()
     find_timeline()[1].tag_redraw()
     yield from until(lambda: seen)
@@ -98,7 +98,7 @@ def read_color():
 
 
 def tag_a_range(obj):
-    """From the playhead, in the Timeline, where it is seen as a band; undo takes it away."""
+    """Tag a range from the playhead; the Timeline shows it as a band, and undo removes it."""
     settings = obj.motion_matching
     settings.source_index = [source.name for source in settings.sources].index("walk_curves")
     handle = watch_color(100)
@@ -129,7 +129,7 @@ def tag_a_range(obj):
 
 
 def observe_ticks(live, count, look):
-    """What `look(performer, frame)` finds at each tick of so many."""
+    """Return what `look(performer, frame)` finds at each of `count` ticks."""
     found, performer = [], live.session.performer
     step = type(performer).step
 
@@ -147,8 +147,8 @@ def observe_ticks(live, count, look):
 
 
 def measure_path_error(live):
-    """By how much what is played misses, within a second, where it is steered: the mean over
-    turning to three sides, in metres.
+    """Return by how many metres the motion misses its steered path within a second, over three
+    turns.
     """
     hud, misses = load_module("ui.play.drawing"), []
 
@@ -164,9 +164,7 @@ def measure_path_error(live):
 
 
 def request_a_tag(live, obj):
-    """By its key from one tag to the next: what is played carries it, and by a button in
-    the panel.
-    """
+    """Request a tag by its key, then another one in the panel."""
     database, play = live.database, obj.motion_matching.play
     wanted = database.requestable_tags.index("mine") + 1
     for _ in range(wanted):
@@ -185,9 +183,7 @@ def request_a_tag(live, obj):
 
 
 def change_weights(live, obj):
-    """Where the path counts for nothing it is not followed; where it counts again, it is. Weights
-    act without a build.
-    """
+    """Weights act without a build: the path is followed only if its features count."""
     features = obj.motion_matching.features
     call(bpy.ops.motion_matching.apply_preset, kind="features", filepath="default")
     of_path = [item for item in features.items if item.kind.startswith("trajectory")]
@@ -206,13 +202,13 @@ def change_weights(live, obj):
     assert misses[1] < 0.7 * misses[0]
     call(bpy.ops.motion_matching.save_preset, "INVOKE_DEFAULT", kind="features")
     yield 0.3
-    tap("RET")  # as its dialog has it
+    tap("RET")  # confirms its dialog
     yield from until(lambda: features.preset == "my_preset")
     assert alive().live is live
 
 
 def change_features(live):
-    """A feature more: the session goes on, and says that it counts from the next start on."""
+    """An added feature acts from the next start; the session continues and says so."""
     call(bpy.ops.motion_matching.add_feature, kind="bone_position", bone="head")
     yield from until(lambda: not live.plays_features)
     before = count_ticks(live)
@@ -227,9 +223,7 @@ def change_features(live):
 
 
 def steer_motion_capture():
-    """A character of a folder's files, with a database of its own, that goes where it is
-    steered.
-    """
+    """Build a database for a character from motion capture files, and steer it."""
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
     bpy.context.view_layer.objects.active = None

@@ -1,8 +1,7 @@
-"""What drives a Blender that has a window: simulated events, waiting, and the extension's modules.
-Runs inside Blender.
+"""Drive a Blender with a window: simulated events, waiting, and access to the extension. Runs
+inside Blender.
 
-A scenario is a generator that yields seconds to wait. Blender has to be started with
-`--enable-event-simulate`.
+A scenario is a generator that yields seconds to wait. Start Blender with `--enable-event-simulate`.
 """
 
 from __future__ import annotations
@@ -25,31 +24,31 @@ from traces import TRACES
 Scenario = Iterator[float]
 PACKAGE = "bl_ext.user_default.motion_matching"
 FOLDER = Path(os.environ.get("MOTION_MATCHING_TEST_FOLDER", bpy.app.tempdir))
-KEPT_CLEAN = ("handlers", "timers", "draw handlers", "threads")  # what a session could leave behind
+KEPT_CLEAN = ("handlers", "timers", "draw handlers", "threads")  # what a session might leave behind
 
 heard: list[
     tuple[str, str]
-] = []  # type and value of every event but timers that reached the live operator
-drawn: Counter[str] = Counter()  # how often a kind of region of the 3D view was drawn
+] = []  # type and value of every event, except timers, that reached the live operator
+drawn: Counter[str] = Counter()  # number of redraws of each kind of region of the 3D view
 watching: dict[str, Any] = {}
 exec(TRACES, watching)
 
 
-# ---------------------------------------------------------------- what is there
+# ---------------------------------------------------------------- windows and modules
 
 
 def load_module(name: str) -> Any:
-    """A module of the extension, such as 'ui.performing'."""
+    """Import a module of the extension, such as 'ui.performing'."""
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 def alive() -> Any:
-    """What the extension holds while Blender runs: its `Runtime`."""
+    """Return the extension's `Runtime`."""
     return load_module("app.runtime").runtime
 
 
 def view() -> tuple[Any, Any, Any]:
-    """The first window, its 3D view's area, and the region in it."""
+    """Return the first window, its 3D view's area and the main region in it."""
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     return window, area, region_of(area, "WINDOW")
@@ -70,7 +69,7 @@ def call(operator: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def event(kind: str, value: str = "PRESS", dx: int = 0, dy: int = 0, **options: Any) -> None:
-    """An event in the 3D view, a third from its left."""
+    """Send an event to the 3D view, at a third of its width."""
     window, _, region = view()
     window.event_simulate(
         type=kind,
@@ -87,7 +86,7 @@ def tap(kind: str, **options: Any) -> None:
 
 
 def choose(menu: str, letter: str) -> Scenario:
-    """Open a menu and press the letter of one of its entries."""
+    """Open a menu and press the letter of an entry."""
     call(bpy.ops.wm.call_menu, name=menu)
     yield 0.2
     tap(letter, unicode=letter.lower())
@@ -98,7 +97,7 @@ def click(operator: str, at: int | None = None) -> Scenario:
     """Find the button of an operator, such as 'motion_matching.start', in the sidebar, and click
     it.
 
-    Buttons that reach not so far to the right are `at` so many pixels from the left.
+    For narrow buttons, `at` is their distance from the left in pixels.
     """
     dx = 0 if at is None else at - region_of(view()[1], "UI").width // 3
     command = bpy.ops.ui.copy_python_command_button
@@ -112,15 +111,15 @@ def click(operator: str, at: int | None = None) -> Scenario:
 
 
 def drag(path: str, by: int) -> Scenario:
-    """Find the field of a number, such as 'motion_matching.speed', in the sidebar, and drag it by
-    so many pixels.
+    """Find a number field, such as 'motion_matching.speed', in the sidebar, and drag it by `by`
+    pixels.
     """
     field = region_of(view()[1], "UI").width // 3  # beside its label
     y = yield from find_in_sidebar(
         path, lambda: _read_button(bpy.ops.ui.copy_data_path_button) == path, field
     )
     send_to_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
-    for step in range(1, 6):  # it is no drag until the mouse has gone a little way
+    for step in range(1, 6):  # a drag starts only after the mouse has moved a little
         yield 0.0
         send_to_sidebar(y, dx=field + by * step // 5)
     yield 0.0
@@ -129,16 +128,14 @@ def drag(path: str, by: int) -> Scenario:
 
 
 def send_to_sidebar(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", dx: int = 0) -> None:
-    """An event in the sidebar, at a height of the window and a third from its left."""
+    """Send an event to the sidebar, at a height of the window and a third of its width."""
     window, area, _ = view()
     sidebar = region_of(area, "UI")
     window.event_simulate(type=kind, value=value, x=sidebar.x + sidebar.width // 3 + dx, y=y)
 
 
 def scroll_sidebar(notches: int) -> None:
-    """Scroll the sidebar down, or up; lists, which would scroll instead, do not reach to the
-    margin.
-    """
+    """Scroll the sidebar down, or up; at its margin, where no list takes the scrolling."""
     sidebar = region_of(view()[1], "UI")
     for _ in range(abs(notches)):
         send_to_sidebar(
@@ -150,9 +147,7 @@ def scroll_sidebar(notches: int) -> None:
 
 
 def find_in_sidebar(what: str, is_below: Callable[[], bool], dx: int = 0) -> Iterator[float]:
-    """Move the mouse down the sidebar, scrolling as far as need be, until it is over something; the
-    value is its height.
-    """
+    """Move the mouse down the sidebar, scrolling if needed, until `is_below()`; return its height."""
     sidebar = region_of(view()[1], "UI")
     scroll_sidebar(-30)
     yield from redrawn("UI")
@@ -169,7 +164,7 @@ def find_in_sidebar(what: str, is_below: Callable[[], bool], dx: int = 0) -> Ite
 
 
 def _read_button(operator: Any) -> str:
-    """What Blender tells people who write scripts about the button below the mouse."""
+    """Return what Blender copies from the button below the mouse."""
     window, area, _ = view()
     with bpy.context.temp_override(window=window, area=area, region=region_of(area, "UI")):
         if not operator.poll():
@@ -189,14 +184,14 @@ def until(condition: Callable[[], Any], limit: float = 90.0) -> Scenario:
 
 
 def redrawn(kind: str = "WINDOW") -> Scenario:
-    """Wait until a kind of region of the 3D view was drawn anew."""
+    """Wait until a region of the 3D view is redrawn."""
     before = drawn[kind]
     region_of(view()[1], kind).tag_redraw()
     yield from until(lambda: drawn[kind] > before)
 
 
 def take_screenshot() -> Iterator[float]:
-    """Wait until the 3D view is drawn anew; the value is its colours (H, W, 4)."""
+    """Wait until the 3D view is redrawn; return its colours (H, W, 4)."""
     shots: list[Any] = []
 
     def note() -> None:
@@ -217,7 +212,7 @@ def take_screenshot() -> Iterator[float]:
 
 
 def worked() -> Scenario:
-    """Wait for what takes its time."""
+    """Wait until the operator that is running has finished."""
     yield 0.1
     yield from until(lambda: not alive().progress)
 
@@ -227,7 +222,7 @@ def count_ticks(live: Any) -> int:
 
 
 def ticked(live: Any, count: int) -> Scenario:
-    """Wait for ticks, never for seconds: how fast a machine draws is not the test's."""
+    """Wait for a number of ticks. Not for seconds: machines draw at different speeds."""
     start = count_ticks(live)
     yield from until(lambda: count_ticks(live) >= start + count or alive().live is not live)
 
@@ -236,7 +231,7 @@ def ticked(live: Any, count: int) -> Scenario:
 
 
 def find_motion_capture() -> tuple[Path, list[Path]]:
-    """A folder of BVH: real recordings where there are some, else generated ones."""
+    """Return a folder of BVH and its files: real recordings if available, else generated clips."""
     real = Path(os.environ.get("MOTION_MATCHING_MOCAP", "")) / "bandai-namco"
     if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
         names = ("walk", "walk-turn-left", "walk-turn-right", "run")
@@ -252,8 +247,8 @@ def find_motion_capture() -> tuple[Path, list[Path]]:
 
 
 def empty_file(*panels: str) -> Scenario:
-    """The extension enabled, nothing in the file, and the sidebar's tab open, in which only these
-    panels are, if any.
+    """Enable the extension in an empty file, with the sidebar's tab open and only these panels in
+    it.
     """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     if panels:
@@ -270,7 +265,7 @@ def empty_file(*panels: str) -> Scenario:
 
 
 def _open_panels(names: set[str]) -> None:
-    """Have these panels open when they are drawn for the first time, and all others closed."""
+    """Open these panels when they are first drawn, and close all others."""
     panels = [cls for cls in load_module("ui.classes").ALL if issubclass(cls, bpy.types.Panel)]
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
@@ -284,7 +279,7 @@ def _open_panels(names: set[str]) -> None:
 
 
 def create_performer() -> Scenario:
-    """The demo performer in an otherwise empty file, seen from near."""
+    """Add the demo performer to an otherwise empty file, and look at it from nearby."""
     yield from empty_file()
     call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
     yield from worked()
@@ -299,7 +294,7 @@ def look_at_performer() -> None:
 
 
 def started() -> Iterator[float]:
-    """Start by the shortcut and wait; the value is the session."""
+    """Start with the shortcut, wait for some ticks, and return the session."""
     assert alive().live is None
     event("MOUSEMOVE", "NOTHING")
     tap("M", ctrl=True, alt=True)
@@ -310,17 +305,17 @@ def started() -> Iterator[float]:
 
 
 def recorded(live: Any, count: int) -> Scenario:
-    """Begin a recording by its key, and wait for ticks of it."""
+    """Start a recording with its key, and wait for ticks of it."""
     tap("SPACE", unicode=" ")
     yield from until(lambda: live.session.is_recording)
     yield from ticked(live, count)
 
 
 def read_traces() -> dict[str, Any]:
-    """What is registered in Blender that a session could leave behind."""
+    """Return what is registered in Blender that a session might leave behind."""
     found = watching["traces"]()
     kept = {kind: set(found[kind]) for kind in KEPT_CLEAN}
-    # panels look at databases and rigs a little after changes
+    # panels refresh databases and rigs a little after changes
     panels = {
         str(load_module("app.status")._refresh_stale),
         str(load_module("app.rig_status")._refresh_pending),
@@ -329,12 +324,12 @@ def read_traces() -> dict[str, Any]:
 
 
 def check_left_nothing(live: Any, before: dict[str, Any]) -> Scenario:
-    """Wait until a session has ended, and see that all is as it was before it."""
+    """Wait until a session has ended, and check that nothing of it is left."""
     yield from until(lambda: alive().live is None)
     assert not live.session.is_running
     assert not live.session.is_recording
     yield 0.3
-    for _ in range(20):  # panels look at what has changed a moment later
+    for _ in range(20):  # panels refresh a moment later
         if not (left := watching["differences"](before, read_traces())):
             break
         yield 0.1
@@ -343,7 +338,7 @@ def check_left_nothing(live: Any, before: dict[str, Any]) -> Scenario:
 
 
 def _watch_events() -> None:
-    """Note what reaches the live operator, and what is drawn."""
+    """Note the events that reach the live operator, and redraws."""
     operator = load_module("ui.play.operators").MOTION_MATCHING_OT_start
     modal = operator.modal
 
@@ -365,9 +360,7 @@ def _note_drawing(kind: str) -> None:
 
 
 def run(scenario: Callable[[], Scenario], needs_keys: bool = True) -> None:
-    """Play a scenario, and end Blender: with 0, or with 3 after a failure or where no key reached
-    the live operator.
-    """
+    """Play a scenario, and exit Blender with 0, or with 3 after a failure or if no key arrived."""
     steps = scenario()
 
     def step() -> float:

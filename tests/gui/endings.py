@@ -1,5 +1,5 @@
-"""In a window: undo, redo, modes, renaming, deletion, errors and disabling, each while a character
-is live.
+"""In a window: undo, redo, modes, renaming, deletion, errors and disabling while a character is
+live.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def get_action(obj):
 
 
 def check_ended(live, before, *words):
-    """It is over, the user was told why, and nothing of it is left."""
+    """Check that the session is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
     said = alive().end_message
     print("   ", said or "(by the user)", flush=True)
@@ -53,7 +53,7 @@ def check_ended(live, before, *words):
 
 
 def check_restored(cause, *words):
-    """What was there before comes back. `cause` is a generator that ends a session."""
+    """Check that `cause`, a generator that ends a session, restores the character."""
     before, own = read_traces(), get_pose(find_hero())
     live = yield from started()
     event("W", unicode="w")
@@ -67,7 +67,7 @@ def check_restored(cause, *words):
 
 
 def check_take_kept(cause, *words):
-    """A recording that it ends is a take afterwards, which the armature plays."""
+    """Check that a recording ended by `cause` becomes a take that the armature plays."""
     before = read_traces()
     live = yield from started()
     yield from recorded(live, 30)
@@ -77,7 +77,7 @@ def check_take_kept(cause, *words):
     [take] = obj.motion_matching.takes
     assert get_action(obj) == take.action
     assert take.action.frame_range[1] - take.action.frame_range[0] >= 28
-    # away with it, for the next
+    # remove the take for the next cause
     bpy.data.actions.remove(take.action)
     obj.motion_matching.takes.clear()
     for bone in obj.pose.bones:
@@ -87,7 +87,7 @@ def check_take_kept(cause, *words):
     yield 0.5
 
 
-# ---------------------------------------------------------------- what ends it
+# ---------------------------------------------------------------- endings
 
 
 def press_escape(live):
@@ -130,7 +130,7 @@ def disable(live):
     assert alive().live is None
     yield 0.5
     bpy.ops.preferences.addon_enable(module=PACKAGE)
-    # it looks once for recordings that were cut off
+    # wait until it has looked for interrupted recordings
     yield from until(
         lambda: not bpy.app.timers.is_registered(load_module("app.handlers")._refresh_recordings)
     )
@@ -146,11 +146,11 @@ CAUSES = (
 )
 
 
-# ---------------------------------------------------------------- what else may happen
+# ---------------------------------------------------------------- other events
 
 
 def redo_ends_a_session():
-    """Redo, which the menu offers after an undo, ends a session too."""
+    """Redo after an undo also ends a session."""
     call(bpy.ops.ed.undo_push, message="one more")
     call(bpy.ops.ed.undo)
     yield 0.3
@@ -158,9 +158,7 @@ def redo_ends_a_session():
 
 
 def undo_steps_made_while_live():
-    """Undo after an ending goes to a step that was made while live, where the character is as it
-    was before.
-    """
+    """Undo after a session goes to a step made while live, with the restored character."""
     before, own = read_traces(), get_pose(find_hero())
     live = yield from started()
     event("W", unicode="w")
@@ -181,7 +179,7 @@ def undo_steps_made_while_live():
 
 
 def keep_session():
-    """New names of the object and its data, pose mode, and another frame are no reason to end."""
+    """Renaming the object and its data, pose mode and frame changes do not end a session."""
     before = read_traces()
     live = yield from started()
     yield from recorded(live, 10)
@@ -206,7 +204,7 @@ def keep_session():
 
 
 def delete_bone():
-    """A bone goes in edit mode, which ends a session first."""
+    """Deleting a bone needs edit mode, which ends the session first."""
     before = read_traces()
     live = yield from started()
     tap("TAB")
@@ -219,7 +217,7 @@ def delete_bone():
 
 
 def delete_armature(remove):
-    """Without its armature, a recording waits to be recovered."""
+    """A recording of a deleted armature waits for recovery."""
     before = read_traces()
     live = yield from started()
     yield from recorded(live, 40)

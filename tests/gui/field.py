@@ -1,7 +1,6 @@
-"""A motion field is chosen in the panel, trained by its button, stopped by Esc and gone on with,
-and steered and pushed.
+"""Choose, train, stop and resume a motion field, then steer and push it.
 
-Its neighbours are seen, and one of them is forced; so is how the training goes.
+Its neighbours and its training curve are drawn, and one neighbour is forced.
 """
 
 from __future__ import annotations
@@ -36,13 +35,11 @@ from drive import (
 )
 
 TRAIN, FAVOUR = "motion_matching.train", "motion_matching.favour"
-MUCH = 300  # pixels that a thick line over the character takes at least
+MUCH = 300  # pixels that a thick line over the character covers at least
 
 
 def open_controller():
-    """Have the Controller's panel open and above the others from the first time that it is
-    drawn.
-    """
+    """Open the Controller's panel and draw it above the others from the start."""
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     classes = load_module("ui.classes").get_classes(load_module("ui.controller.panel"))
     for cls in reversed(classes):
@@ -53,7 +50,7 @@ def open_controller():
 
 
 def train(obj):
-    """Stopped by Esc, and gone on with to the end."""
+    """Stop the training with Esc, and resume it to the end."""
     fields, learning = load_module("app.training"), load_module("app.learning_curves")
     obj.motion_matching.training.show_residuals = True
     yield from click(TRAIN)
@@ -91,9 +88,7 @@ def train(obj):
 
 
 def check_drawn_after_undo(obj):
-    """How the training went is seen again on its own, when the database of what is there now was
-    looked at.
-    """
+    """The training curve returns by itself once the database was looked at after an undo."""
     fields, drawing = load_module("app.training"), load_module("ui.insight.learning_drawing")
     obj.motion_matching.training.show_residuals = True
     for push in (2.0, 3.0):
@@ -133,19 +128,19 @@ def walk_and_push(live):
 
 
 def count_pixels(shot, color):
-    """How many pixels are of a theme's colour."""
+    """Count the pixels of a theme's colour."""
     return int((np.abs(shot[..., :3] - 255.0 * np.array(color[:3])) < 6).all(axis=-1).sum())
 
 
 def show_neighbours(live):
-    """The chosen one in the theme's colour of the chosen motion, the others as what is asked for:
-    seen, and gone again.
+    """The chosen neighbour is drawn in its theme colour, the others by their heading; both can be
+    hidden.
     """
     play, cache = (
         bpy.context.object.motion_matching.play,
         alive().get_cache(load_module("ui.play.drawing").HudCache),
     )
-    play.show_paths = False  # has that colour too
+    play.show_paths = False  # uses the same colour
     chosen, counts = bpy.context.preferences.themes[0].view_3d.bone_pose_active, []
     for shown in (False, True, False):
         play.show_ghosts = shown
@@ -161,9 +156,7 @@ def show_neighbours(live):
 
 
 def force_neighbour(live):
-    """The button of a neighbour has it chosen at every tick, and once more pressed it is free
-    again.
-    """
+    """A neighbour's button forces it at every tick; pressed again, it releases it."""
     controller = bpy.context.object.motion_matching.controller
     yield from click(FAVOUR, at=22)
     yield from until(lambda: controller.favour)

@@ -1,5 +1,5 @@
-"""In a window: saving, opening, reverting, new files, workspaces, areas, scenes and windows, while
-a character is live.
+"""In a window: saving, opening, reverting, new files, workspaces, areas, scenes and windows while
+live.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_live(live):
 
 
 def check_ended(live, before, *words):
-    """It is over, the user was told why, and nothing of it is left."""
+    """Check that the session is over, the user was told why, and nothing of it is left."""
     yield from check_left_nothing(live, before)
     said = alive().end_message
     print("   ", said, flush=True)
@@ -46,7 +46,7 @@ def check_ended(live, before, *words):
 
 
 def save():
-    """What is saved is the file without a session."""
+    """The saved file holds the state before the session."""
     before, place = read_traces(), find_hero().location.copy()
     live = yield from started()
     event("W", unicode="w")
@@ -58,7 +58,7 @@ def save():
 
 
 def recover_after(load):
-    """A recording outlives the file that goes, and is recovered in the one that it was made in."""
+    """A recording survives closing the file, and is recovered in the file it was made in."""
     before = read_traces()
     live = yield from started()
     yield from recorded(live, 40)
@@ -94,7 +94,7 @@ def start_new_file():
 
 
 def switch_workspaces():
-    """It goes on in another workspace, also in one without a 3D view."""
+    """A session continues in other workspaces, also in one without a 3D view."""
     before = read_traces()
     live = yield from started()
     window = view()[0]
@@ -116,7 +116,7 @@ def switch_workspaces():
 
 
 def change_areas():
-    """It goes on where its area is maximised, becomes another editor, or is closed."""
+    """A session continues if its area is maximised, becomes another editor, or is closed."""
     before = read_traces()
     call(bpy.ops.screen.area_split, direction="VERTICAL", factor=0.5)
     yield 0.5
@@ -153,7 +153,7 @@ def choose_scene():
 
 
 def close_window():
-    """A recording in a second window is a take when that is closed."""
+    """A recording in a second window becomes a take when that window closes."""
     before = read_traces()
     first = bpy.context.window_manager.windows[0]
     call(bpy.ops.wm.window_new_main)

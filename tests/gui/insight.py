@@ -1,5 +1,5 @@
-"""Insight in a window, and a path that is edited by hand: found by their panels, seen in the view,
-undone, and gone.
+"""Insight and a path edited by hand, in a window: opened in their panels, drawn in the view,
+undone.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from drive import (
     worked,
 )
 
-NOISE, MUCH = 20, 100  # pixels that may change on their own, and that what is drawn takes at least
+NOISE, MUCH = 20, 100  # pixels that may change by themselves, and that a drawing covers at least
 FRAME = 60
 
 
 def get_settings():
-    """Those of the performer, whichever it is after an undo."""
+    """Return the performer's settings; undo replaces the object."""
     return bpy.data.objects["Performer"].motion_matching
 
 
@@ -45,11 +45,11 @@ def get_settings():
 
 
 def count_changed_pixels(owner, name):
-    """How many pixels a toggle makes a difference to, once the view has come to rest."""
+    """Count the pixels that a toggle changes once the view is at rest."""
     shots = []
     for shown in (True, False, False):
         setattr(owner(), name, shown)
-        yield from redrawn()  # what is drawn for the first time is made then
+        yield from redrawn()  # the first redraw creates the drawing
         shots.append((yield from take_screenshot()))
     setattr(owner(), name, True)
     count, noise = (int((np.abs(a - b).max(axis=-1) > 8).sum()) for a, b in pairwise(shots))
@@ -62,7 +62,7 @@ def count_changed_pixels(owner, name):
 
 
 def measure_coverage():
-    """Coverage is measured by its button, and its strands and charts are drawn."""
+    """Measure coverage with its button; its strands and charts are drawn."""
     yield from click("motion_matching.measure_coverage")
     yield from until(lambda: alive().coverage_reports)
     yield from worked()
@@ -74,9 +74,7 @@ def measure_coverage():
 
 
 def inspect_frames():
-    """The frame that the timeline is at, by a button; the next one by its key, weighed when it
-    rests.
-    """
+    """Inspect the current frame with a button, and the next ones with a key."""
     get_settings().source_index = [source.name for source in get_settings().sources].index(
         "walk_curves"
     )
@@ -98,9 +96,7 @@ def inspect_frames():
 
 
 def map_poses():
-    """The map of poses is made by its button and drawn; the frame that is inspected is marked on
-    it.
-    """
+    """Make the pose map with its button; the inspected frame is marked on it."""
     yield from click("motion_matching.map_poses")
     drawing = load_module("ui.insight.drawing")
     yield from until(lambda: alive().pose_maps)
@@ -115,7 +111,7 @@ def map_poses():
 
 
 def follow_on_the_map():
-    """While live, the map shows the way that the motion takes."""
+    """While live, the map shows the played frames."""
     before = read_traces()
     get_settings().play.show_map = True
     live = yield from started()
@@ -126,7 +122,7 @@ def follow_on_the_map():
     def get_marked():
         return find_marked(bpy.data.objects["Performer"], found)[0]
 
-    yield from until(lambda: len(set(get_marked())) > 5)  # of each picture the last one
+    yield from until(lambda: len(set(get_marked())) > 5)  # each redraw shows its last one
     event("W", "RELEASE")
     assert max(get_marked()) < len(found.colours)
     tap("ESC")
@@ -143,13 +139,13 @@ def undo():
 
 
 def get_snapshot():
-    """The paths that are drawn, or None."""
+    """Return the drawn paths, or None."""
     return load_module("ui.database.ground_paths").get_cache().snapshot
 
 
 def read_track(name, differs_from=None, like=None):
-    """Wait until a path is drawn, and is another one or the same again; the value is its positions
-    (F, 2).
+    """Wait until a path is drawn that differs from one or equals another; return its positions (F,
+    2).
     """
 
     def is_there():
@@ -165,7 +161,7 @@ def read_track(name, differs_from=None, like=None):
 
 
 def smooth_path():
-    """The path that is drawn follows a slider as it is dragged, and comes back with undo."""
+    """Dragging a slider changes the drawn path, and undo restores it."""
     get_settings().show_path = True
     bpy.ops.ed.undo_push(message="before")
     begun = yield from read_track("smoothed")
@@ -182,8 +178,8 @@ def smooth_path():
 
 
 def edit_path_by_hand():
-    """The path becomes an empty, which is moved and keyed; that is drawn, undone, and the computed
-    path comes back.
+    """The path becomes an empty that can be moved, keyed and undone; then the computed path
+    returns.
     """
     yield from click("motion_matching.edit_path")
     yield from until(lambda: get_settings().sources[get_settings().source_index].use_path)
@@ -221,9 +217,7 @@ def edit_path_by_hand():
 
 
 def scenario():
-    bpy.context.preferences.inputs.use_mouse_continuous = (
-        False  # there is no real mouse that could be put elsewhere
-    )
+    bpy.context.preferences.inputs.use_mouse_continuous = False  # there is no real mouse to warp
     yield from empty_file(
         "database", "simulation_bone", "insight", "coverage", "frame_inspector", "pose_map"
     )

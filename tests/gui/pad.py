@@ -1,7 +1,7 @@
-"""A gamepad in a window: it steers, its Start button records, and when it is unplugged the keyboard
-goes on.
+"""A gamepad in a window: it steers, Start records, and the keyboard takes over when it is
+unplugged.
 
-The pad is SDL's own virtual joystick, in the process that reads it; the library is the extension's.
+The pad is SDL's virtual joystick, in the process that reads it, with the extension's library.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from drive import (
 
 
 def collect_messages(live):
-    """The sentences about gamepads that are shown to the user, from now on."""
+    """Collect the messages about gamepads from now on."""
     told = []
     tick = live.tick
 
@@ -43,13 +43,13 @@ def collect_messages(live):
 
 
 def get_view_directions():
-    """Ahead and to the right, as the view looks."""
+    """Return the directions ahead and to the right of the view."""
     heading = load_module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
     return (math.sin(heading), -math.cos(heading)), (-math.cos(heading), -math.sin(heading))
 
 
 def measure_way(live, count):
-    """Wait for ticks; how far the character went ahead and to the right meanwhile."""
+    """Wait for ticks; return how far the character went ahead and to the right."""
     x, y = live.position
     yield from ticked(live, count)
     x, y = live.position[0] - x, live.position[1] - y
@@ -108,7 +108,7 @@ def record_until_unplugged(live, pad, told):
 def scenario():
     yield from create_performer()
     obj, before = bpy.context.object, read_traces()
-    from virtual_pad import VirtualPad  # with the library that the extension brings
+    from virtual_pad import VirtualPad  # uses the extension's library
 
     live = yield from started()
     told = collect_messages(live)

@@ -1,6 +1,4 @@
-"""Blender is quit while a character is recorded. What was recorded is offered at the next start,
-see `recover.py`.
-"""
+"""Quit Blender while recording. The recording is offered at the next start, see `recover.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After `quit.py`: the recording that was cut off is offered in the panel, and becomes a take."""
+"""After `quit.py`: the panel offers the interrupted recording, and it becomes a take."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scenario():
     assert obj.animation_data.action == take.action
     print(f"recovered {take.seconds:.2f} s")
     assert take.seconds >= 2.0
-    # and it plays on
+    # a session still starts
     live = yield from started()
     event("W", unicode="w")
     yield from ticked(live, 10)

@@ -1,5 +1,5 @@
-"""In a window: motion from wherever it is selected, a folder of motion capture, and how a build and
-its database stand.
+"""In a window: sources from selected actions and from a folder, and the state of builds and
+databases.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIBRARY = FOLDER / "library"
 
 
 def open_editor(kind):
-    """The largest area beside the view, as an editor of that kind."""
+    """Turn the largest area beside the view into an editor of that kind."""
     areas = [area for area in view()[0].screen.areas if area != view()[1]]
     area = max(areas, key=lambda one: one.width * one.height)
     area.ui_type = kind
@@ -50,9 +50,7 @@ def call_in(area, operator, **options):
 
 
 def add_selected():
-    """The names of the sources that the selected actions become, once there are any; the list is
-    empty then again.
-    """
+    """Add the selected actions as sources, remove them again, and return their names."""
     yield from until(lambda: call(bpy.ops.motion_matching.add_assets.poll))
     sources = bpy.context.object.motion_matching.sources
     assert call(bpy.ops.motion_matching.add_assets) == {"FINISHED"}
@@ -62,9 +60,7 @@ def add_selected():
 
 
 def add_from_selections():
-    """Actions that are selected in the Outliner, as assets of this file, and in an asset library,
-    linked.
-    """
+    """Add actions selected in the Outliner, as assets of this file, and in an asset library."""
     obj = bpy.context.object
     call(bpy.ops.motion_matching.remove_source, all=True)
     assert not call(bpy.ops.motion_matching.add_assets.poll)
@@ -106,8 +102,8 @@ def add_from_selections():
 
 
 def build_from_a_folder():
-    """A folder of motion capture becomes a character with a database: built, given up, changed, and
-    built again.
+    """A folder of motion capture becomes a character whose build is cancelled, changed and
+    repeated.
     """
     for obj in bpy.context.selected_objects:
         obj.select_set(False)
@@ -146,7 +142,7 @@ def build_from_a_folder():
 
 
 def switch_databases():
-    """What is built stays built beside a database of fewer files, which is chosen in the list."""
+    """A database stays built while another one with fewer files is chosen in the list."""
     settings, status = bpy.context.object.motion_matching, load_module("app.status")
     plus = region_of(view()[1], "UI").width - 45
     yield from click("motion_matching.add_database", at=plus)

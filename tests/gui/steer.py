@@ -1,5 +1,5 @@
-"""From an empty file: add the performer, build, start, steer, look round, record ten seconds, stop;
-a take is there.
+"""From an empty file: add the performer, build, start, steer, turn the view, record, stop; a take
+is there.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ from drive import (
     worked,
 )
 
-SECONDS = 10  # of the recording
+SECONDS = 10  # length of the recording
 
 
 def watch_status():
-    """Every look from now on at whether the database is still that of its sources: one takes as
-    long as many ticks.
-    """
+    """Note each check whether the database is stale: one takes as long as many ticks."""
     status, found = load_module("app.status"), []
     refresh = status.refresh
     status.refresh = lambda obj: found.append(obj.name) or refresh(obj)
@@ -47,9 +45,7 @@ def watch_status():
 
 
 def measure_way(live, before):
-    """How far the character went since it was at a place, and how far of that to where the view
-    looks now.
-    """
+    """Return how far the character went since `before`, in total and along the view."""
     heading = load_module("ui.play.navigation").compute_heading(view()[1].spaces.active.region_3d)
     x, y = (now - then for now, then in zip(live.position, before, strict=True))
     return math.hypot(x, y), x * math.sin(heading) - y * math.cos(heading)
@@ -76,7 +72,7 @@ def pan():
 
 
 def walk_and_stop(live):
-    """Where the view looks is ahead, also once the view was turned while the key is held."""
+    """Ahead is where the view looks, also after turning the view while the key is held."""
     seen = view()[1].spaces.active.region_3d
     place, pictures = live.position, drawn["WINDOW"]
     event("W", unicode="w")
@@ -117,7 +113,7 @@ def walk_and_stop(live):
 
 
 def check_shortcuts_are_blocked(live):
-    """Undo and file shortcuts are held off, and letters do nothing."""
+    """Undo, file shortcuts and letters do nothing while live."""
     names = set(bpy.data.objects.keys())
     for kind in ("Z", "S", "O", "N", "Q"):
         tap(kind, ctrl=True)
@@ -129,7 +125,7 @@ def check_shortcuts_are_blocked(live):
 
 
 def record(live):
-    """Ten seconds of running: ahead, then to the left."""
+    """Run ten seconds: ahead, then to the left."""
     half = round(SECONDS * live.database.fps / 2)
     tap("R", unicode="r")
     event("W", unicode="w")
@@ -145,13 +141,13 @@ def record(live):
 
 
 def check_take(obj, live, start, stop):
-    """The keys lead from where the recording began to where it ended."""
+    """The take starts and ends where the recording did."""
     action = obj.animation_data.action
     assert [take.action for take in obj.motion_matching.takes] == [action]
     assert live.takes == [action.name]
     first, last = (int(frame) for frame in action.frame_range)
     assert first == bpy.context.scene.frame_current
-    # a slow machine makes several ticks between two pictures
+    # a slow machine makes several ticks per redraw
     seconds = (last - first) * bpy.context.scene.render.fps_base / bpy.context.scene.render.fps
     assert SECONDS - 0.1 <= seconds <= SECONDS + 5.0, seconds
     hips = obj.pose.bones[live.database.role_names["hips"]]
@@ -168,7 +164,7 @@ def check_take(obj, live, start, stop):
 
 
 def check_undo(name):
-    """Undo takes the take away, redo brings it back."""
+    """Undo removes the take, and redo restores it."""
     call(bpy.ops.ed.undo)
     yield 0.5
     obj = bpy.data.objects["Performer"]
@@ -202,7 +198,7 @@ def scenario():
     yield from check_shortcuts_are_blocked(live)
     ends = yield from record(live)
     yield from ticked(live, 5)
-    assert len(found) <= 1, "ticks count as changes of the sources"  # one was due at the start
+    assert len(found) <= 1, "ticks count as changes of the sources"  # one is due at the start
     tap("ESC")
     yield from check_left_nothing(live, before)
     check_take(obj, live, *ends)

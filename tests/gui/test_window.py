@@ -1,8 +1,7 @@
-"""The packaged extension in a Blender with a window: a character is steered and recorded, and each
-ending is clean.
+"""The packaged extension in a Blender with a window: steer, record, and end in every way.
 
-`build.py test tests/gui --blender-program "…" --blender-window "…"`: two commands that run one
-Blender, without a window and with one. On Linux without a screen, the second may be `xvfb-run -a
+`build.py test tests/gui --blender-program "…" --blender-window "…"` takes two commands that run the
+same Blender, without and with a window. On Linux without a screen, the second may be `xvfb-run -a
 blender`. Without them the tests are skipped.
 """
 
@@ -22,21 +21,21 @@ PLAYED = "played to its end"
 
 pytestmark = pytest.mark.timeout(
     900
-)  # without graphics hardware, Blender draws a few pictures a second
+)  # without graphics hardware, Blender draws only a few frames a second
 
 
 @pytest.fixture
 def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
-    """Return `play(script) -> str`: a scenario in a Blender with a window and the extension; what
-    it prints.
+    """Return `play(script) -> str`, which plays a scenario in a Blender with a window and returns
+    its output.
 
-    All that is played lies in one folder without the checkout, so nothing but what is installed can
-    be found.
+    Everything it needs is copied to a folder without the checkout, so only the installed extension
+    is found.
     """
     command = shlex.split(request.config.getoption("--blender-window"))
     if not (command and host.program):
         pytest.skip("no --blender-window is given")
-    # not before there is a window: packaging takes its time
+    # not before a window is sure: packaging takes time
     archive = request.getfixturevalue("extension_zip")
     host.command("extension", "install-file", "-r", "user_default", "--enable", archive)
     scripts = tmp_path / "scripts"

@@ -1,6 +1,4 @@
-"""A bone collection alone is driven and recorded; all else goes on with its own animation, then and
-in the take.
-"""
+"""Drive and record one bone collection; all other bones keep their own animation."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ head, spine, leg = (
 
 
 def create_hero(*bones, **play):
-    # somebody whose own animation nods, lifts a leg, and moves the object
+    # its own action nods, lifts a leg and moves the object
     hero = Hero(collection="Driven", **play)
     missing = [bone for bone in bones if bone not in hero.obj.data.bones]
     assert not missing, (missing, hero.obj.data.bones.keys())
@@ -72,7 +70,7 @@ def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> Non
     assert recorded["collection"] == "Driven"
     keys = read_first_channels(take)
 
-    # a constraint on what is not driven is in nobody's way
+    # a constraint on an undriven bone does not matter
     obj.pose.bones["Neck"].constraints.new("COPY_ROTATION")
     assert "Neck" not in BONES
 
@@ -130,14 +128,14 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
         "whoever drives the hips drives where the character is"
     )
 
-    # it plays on where the timeline goes, and what is driven stays
+    # undriven bones follow the timeline, driven ones stay
     legs, place = get_basis_matrices(obj, "Hips", *LEGS), obj.matrix_world.copy()
     bpy.context.scene.frame_set(60)
     assert abs(get_head_angle(obj) - 0.59) < 1e-3
     np.testing.assert_allclose(get_basis_matrices(obj, "Hips", *LEGS), legs, atol=1e-6)
     np.testing.assert_allclose(obj.matrix_world, place, atol=1e-5)
 
-    # while it is recorded as well, from the first key to the last
+    # they do so while recording, from the first key to the last
     bpy.context.scene.frame_set(19)
     obj.motion_matching.play.timeline = True
     hero.live.toggle_recording()
@@ -150,8 +148,8 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     [take] = [listed.action for listed in obj.motion_matching.takes]
     host.end()
 
-    # the take has keys of what was driven, and beside them those that the rest has of its own; the
-    # own action is untouched
+    # the take has keys for the driven bones, and those of its own action for the rest; its own
+    # action is unchanged
     keys = read_first_channels(take)
     assert {path.split('"')[1] for path in keys if '"' in path} == {"Head", "Hips", *LEGS}, (
         keys.keys()
@@ -168,7 +166,7 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
             get_bone_matrices(obj), seen[frame - 20], atol=2e-4, err_msg=str(frame)
         )
 
-    # recorded over again, it is a take with one part
+    # recorded again, the take still has one part
     obj.motion_matching.play.timeline = False
     hero.start()
     hero.live.toggle_recording()
@@ -207,8 +205,7 @@ def test_a_collection_without_hips_leaves_the_character_in_place() -> None:
 
 
 def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
-    # over a take of all bones, the arms are recorded again, and the rest stays as it was recorded
-    # first
+    # record the spine and head again over a take of all bones
     hero, _own = create_hero("Spine", "Head")
     hero.obj.motion_matching.play.collection = ""
     obj, play = hero.obj, hero.obj.motion_matching.play
@@ -234,7 +231,7 @@ def test_rerecording_a_collection_keeps_the_rest_of_the_take() -> None:
 
 
 def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
-    # an undo cuts a recording off; what is recovered has what the rest plays as well
+    # an undo ends the recording; the recovered take also has the animation of the other bones
     hero, own = create_hero("Hips", *LEGS)
     bpy.ops.ed.undo_push(message="the hero")
     bpy.ops.ed.undo_push(message="something else")
@@ -248,7 +245,7 @@ def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
     assert np.array_equal(read_first_channels(take)[head], read_first_channels(own)[head])
     assert len(read_first_channels(take)[leg]) == 50
 
-    # a collection that is not there
+    # an unknown collection
     hero, own = create_hero("Hips")
     hero.obj.motion_matching.play.collection = "Wings"
     with pytest.raises(MotionMatchingError) as caught:
@@ -259,7 +256,7 @@ def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
 
 
 def test_nla_strips_of_undriven_bones_play_on() -> None:
-    # what the rest plays may come from strips: they go on beside the take
+    # the other bones may play NLA strips, which continue beside the take
     hero, own = create_hero("Hips", *LEGS)
     obj = hero.obj
     track = obj.animation_data.nla_tracks.new()

@@ -1,6 +1,4 @@
-"""A character on the spot is seen there, over a ground that moves by, and is recorded where it
-goes.
-"""
+"""A character shown in place over a moving ground is recorded where it goes in the world."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ def record_hero(**play):
         seen.append(np.array(hero.obj.matrix_world))
         ticks.append(live.session._frame.character)
         layers.append(runtime.get_cache(play_drawing.HudCache).snapshot)
-    bpy.context.scene.frame_set(1)  # keys show the truth, and are not seen
+    bpy.context.scene.frame_set(1)  # plays the keys, which hold world motion
     seen.append(np.array(hero.obj.matrix_world))
     return hero, live, np.array(seen), np.array(ticks), layers
 
@@ -44,8 +42,8 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
     assert np.abs(seen[:, :2, 3]).max() < 1e-6, "it has left its place"
     assert np.ptp(ticks[:, 2]) > 0.3
     facing = np.arctan2(seen[:-1, 1, 0], seen[:-1, 0, 0])
-    np.testing.assert_allclose(facing[1:], ticks[:-1, 2], atol=0.1)  # it turns as it does
-    # what is drawn is drawn around it: the ring of the simulation object, and the path
+    np.testing.assert_allclose(facing[1:], ticks[:-1, 2], atol=0.1)  # it turns as in the world
+    # the ring of the simulation object and the path are drawn around it
     for at in (0, 70, 139):
         ground = [line for line in layers[at].lines if line.color == "bone_solid"]
         rest = [line for line in layers[at].lines if line.color != "bone_solid"]
@@ -53,7 +51,7 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
         assert len(rest) == 4
         assert max(np.linalg.norm(line.points[0][:2]) for line in rest) < 0.8, rest
 
-    # the metres of the ground move by against the way that it goes
+    # the ground's metre lines move against the motion
     def get_mark(at, axis):
         return layers[at].lines[2 + axis].points[0][axis]
 
@@ -66,7 +64,7 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
     assert kept.keys() == true.keys()
     assert all(np.array_equal(kept[key], true[key]) for key in kept)
 
-    # from where it is when that is chosen, and back
+    # switching the view keeps its place, and switching back returns to the world
     hero = Hero(view="still")
     live = hero.start()
     hero.run(130)
@@ -89,7 +87,7 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
 
 
 def test_overlays_are_drawn_around_a_character_in_place() -> None:
-    # whoever is not carried over the ground is drawn around as well, seen from its own front
+    # overlays also surround a character without root motion, relative to its own front
     def bake_in_place(hero):
         hero.obj.motion_matching.root = "IN_PLACE"
 
@@ -115,7 +113,7 @@ def test_overlays_are_drawn_around_a_character_in_place() -> None:
             if line.color == "bone_pose_active"
         ).points
         assert np.allclose(matched[0][:2], (2.0, 3.0), atol=1e-6)
-        # a second ahead in its own frame, as the truth has it
+        # a second ahead in its own frame, as in the world
         true = display_transform.DisplayTransform().transform_placement(frame.character)
         ahead = play_drawing._trace_matched_path(live.database, frame)[-1]
 
@@ -141,7 +139,7 @@ def test_overlays_are_drawn_around_a_character_in_place() -> None:
 
 
 def test_walls_move_with_the_ground() -> None:
-    # walls pass by with the ground, at their true distance
+    # walls move with the ground and stay at their true distance
     hero = Hero(view="spot")
     mesh = bpy.data.meshes.new("Wall")
     mesh.from_pydata([(-1, -2, -1), (1, -2, -1), (1, -2, 2), (-1, -2, 2)], [], [(0, 1, 2, 3)])

@@ -1,5 +1,5 @@
-"""Whatever ends a live session ends it once, with one message; what was there comes back, and a
-recording is kept.
+"""Every ending of a live session ends it once, with one message, restores the character and keeps
+the recording.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.ui.characters import create_character, expect_refusal
 @pytest.fixture(autouse=True)
 def watch_traces():
     watch()
-    reset_blender()  # what it registers is noted now
+    reset_blender()  # now its registrations are noted
     yield
     give_back()
 
@@ -141,7 +141,7 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
 
         c.live.session.performer.step = raise_error
 
-    # what is done, and what the message says; the armature is there afterwards
+    # how the session ends, and the words of the message; the armature still exists
     end, words = {
         "esc": (host.end, ()),
         "undo": (ops.ed.undo, ("Undo",)),
@@ -182,7 +182,7 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
         c.check_given_back(find_hero())
     assert [action.name for action in bpy.data.actions] == ["Own"]
 
-    # the same while it records
+    # the same while recording
     c = Character()
     c.live.toggle_recording()
     c.run(60)
@@ -217,7 +217,7 @@ def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     obj = bpy.data.objects["Held"]
     c.run(20)
     here = get_bone_matrices(obj)
-    bpy.context.scene.frame_set(33)  # a recording plays keys there, and its own action had some
+    bpy.context.scene.frame_set(33)  # both the recording and its own action have keys here
     np.testing.assert_allclose(get_bone_matrices(obj), here, atol=1e-5)
     c.run(20)
     assert runtime.live is c.live
@@ -256,7 +256,7 @@ def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
         assert not left.exists()
         assert (
             40 <= obj.animation_data.action.frame_range[1] - 20 < 60
-        )  # of the last second, nothing was on the disk yet
+        )  # the last second is not on the disk yet
 
 
 @pytest.mark.usefixtures("prepared")
@@ -320,7 +320,7 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     def get_last_frame(armature):
         return bpy.data.objects[armature].animation_data.action.frame_range[1]
 
-    # names by which the oldest comes first, whenever they were made
+    # file names sort from the oldest, whenever the files were written
     paths = []
     for number, (name, armature, ticks) in enumerate(
         (
@@ -339,13 +339,13 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
         assert runtime.interrupted == tuple(paths), runtime.interrupted
     other, older, newer, elsewhere, gone = paths
 
-    # nothing of this file: the oldest, whose file is named
+    # no recording of this file: the error names the file of the oldest
     with pytest.raises(RuntimeError) as caught:
         operators.recover_take()
     assert "'Other'" in str(caught.value), caught.value
     assert "third.blend" in str(caught.value), caught.value
 
-    # the newest of this file, whatever else there is
+    # the newest recording of this file comes first
     ops.wm.open_mainfile(filepath=files["first"])
     create_person("Gone")
     for path, last in ((newer, 80), (older, 70)):
@@ -354,15 +354,15 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
         assert not path.exists()
     assert runtime.interrupted == (other, elsewhere, gone)
 
-    # then the newest whose armature is here, as where the file has got another name; one that
-    # cannot be read is in nobody's way
+    # then the newest whose armature is here, as the file may have been renamed; an unreadable file
+    # is skipped
     (torn := other.with_name("2026-01-09" + other.suffix)).write_bytes(b"nonsense")
     recordings.refresh()
     assert operators.recover_take() == {"FINISHED"}
     assert get_last_frame("Gone") == 95
     assert runtime.interrupted == (other, elsewhere, torn)
 
-    # what would be recovered is what is discarded
+    # Discard takes the recording that Recover would take
     assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"}
     assert runtime.interrupted == (other, torn)
     assert operators.discard_recording("EXEC_DEFAULT") == {"FINISHED"}

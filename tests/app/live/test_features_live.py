@@ -1,5 +1,5 @@
-"""Features while live: weights act at once, and a session goes on where the list itself is
-changed.
+"""Feature weights act at once while live, and a session continues when the list of features
+changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def test_a_session_continues_when_features_change() -> None:
     live = hero.start()
     hero.run(40)
 
-    # the default, listed, is what it played with
+    # the listed default equals the features in use
     assert ops.apply_preset(kind="features", filepath="default") == {"FINISHED"}
     hero.run(20)
     assert live.plays_features, live.messages
@@ -29,7 +29,7 @@ def test_a_session_continues_when_features_change() -> None:
     count = len(load_demo().schema.features)
 
     def measure_path_error(ticks):
-        """Share of the cost of what is played that is the path's."""
+        """Return the trajectory features' share of the cost of the played frames."""
         method = live.session.performer.method
         parts = [
             k for k, f in enumerate(load_demo().schema.features) if f.kind.startswith("trajectory")
@@ -46,7 +46,7 @@ def test_a_session_continues_when_features_change() -> None:
             misses.append(costs[parts].sum())
         return float(np.mean(misses))
 
-    # a weight acts without a build: the path counts for next to nothing, then for nearly all
+    # a weight acts without a build: first the path hardly counts, then it counts most
     for item in features.items:
         item.weight = 0.01 if item.kind.startswith("trajectory") else 1.0
     hero.run(20)
@@ -62,7 +62,7 @@ def test_a_session_continues_when_features_change() -> None:
     hero.run(20)
     assert live.session.performer.settings.weights[5] == 10.0
 
-    # what was found out so is kept as a preset right away, and the session goes on
+    # the weights can be saved as a preset at once, and the session continues
     assert ops.save_preset(kind="features", name="Keen") == {"FINISHED"}
     assert features.preset == "keen"
     assert ops.save_preset(kind="controllers", name="Keen") == {"FINISHED"}
@@ -71,8 +71,8 @@ def test_a_session_continues_when_features_change() -> None:
     assert live.plays_features
     assert ops.remove_preset(kind="controllers", name="keen") == {"FINISHED"}
 
-    # added, removed, moved, changed: it goes on with what it has, says so once, and weights that
-    # are left still act
+    # after a feature is added, removed, moved or changed, the session keeps its features and says
+    # so once; weights of the remaining ones still act
     live.toggle_recording()
 
     def check_session_continues(change, says):

@@ -1,6 +1,4 @@
-"""What is done while a character is live stays the user's: takes, keys, flags, and the steps that
-undo goes back to.
-"""
+"""What users do while a character is live is kept: takes, keys, fake users and undo steps."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ head = 'pose.bones["Head"].rotation_quaternion'
 
 
 def create_hero_with_action(**play):
-    # somebody who plays an action, with a pose beside it
+    # a character that plays an action, with a pose beside it
     hero = Hero(**play)
     with actions.create_action("Own", hero.obj) as own:
         there = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
@@ -80,12 +78,11 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     assert not runtime.interrupted
     assert not list(recordings.get_folder().iterdir())
 
-    # a take that the step has already does not come twice, and one that was deleted does not come
-    # back
+    # a take that is already in the step is not added twice, and a deleted one does not return
     hero, _ = create_hero_with_action()
     with actions.create_action("Other", create_person("Other")) as other:
         recording.store_performance(other, "{}", 1.0, 1, 30.0)
-    bpy.data.texts.remove(bpy.data.texts[0])  # of a take whose text is gone it cannot be told
+    bpy.data.texts.remove(bpy.data.texts[0])  # without its text, nothing tells which take this is
     hero.start()
     record(hero, 40)
     ed.undo_push(message="a slider")
@@ -104,8 +101,8 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     assert not runtime.interrupted
     assert not list(recordings.get_folder().iterdir())
 
-    # after an ending of the user's nothing is left on the disk, and where the file goes, all can be
-    # recovered
+    # when the user ends the session nothing is left on the disk; when the file is closed, all takes
+    # can be recovered
     for end in (host.end, lambda: bpy.ops.wm.read_homefile(use_empty=True)):
         hero, _own = create_hero_with_action()
         hero.start()
@@ -149,7 +146,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
         for step in (ed.undo, ed.undo, ed.undo, ed.redo, ed.redo, ed.redo):
             step()
             check(bpy.data.objects["Hero"], step)
-        # an undo that ends a session goes to such a step too
+        # an undo that ends a session goes to such a step as well
         hero.obj = bpy.data.objects["Hero"]
         hero.start()
         hero.run(30)
@@ -158,7 +155,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
         ed.undo()
         check(bpy.data.objects["Hero"], "live")
 
-    # a step that was made after a take plays it
+    # a step made after a take plays the take
     hero, own = create_hero_with_action()
     hero.start()
     record(hero, 40)
@@ -171,7 +168,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
     assert obj.animation_data.use_nla
     assert bpy.data.actions["Own"].use_fake_user
 
-    # somebody who had no animation has none again
+    # a character without animation has none again
     hero = Hero()
     ed.undo_push(message="the hero")
     hero.start()
@@ -185,7 +182,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
     assert obj.animation_data is None
     assert obj.location.length == 0.0
 
-    # a copy that was made while live plays what the character did
+    # a copy made while live plays the action from before the session
     hero, own = create_hero_with_action()
     hero.start()
     hero.run(30)
@@ -198,7 +195,7 @@ def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
 
 
 def test_keys_inserted_while_live_are_kept() -> None:
-    # somebody without animation, who is keyed while live
+    # a character without animation that gets a key while live
     hero = Hero()
     hero.start()
     hero.run(20)
@@ -209,7 +206,7 @@ def test_keys_inserted_while_live_are_kept() -> None:
     assert hero.obj.animation_data.action == mine
     assert hero.obj.animation_data.use_nla
 
-    # drivers and strips are animation as well
+    # drivers are animation too
     hero = Hero()
     hero.start()
     hero.run(20)
@@ -217,7 +214,7 @@ def test_keys_inserted_while_live_are_kept() -> None:
     host.end()
     assert len(hero.obj.animation_data.drivers) == 1
 
-    # beside an action of one's own, the keys stay in the file
+    # with an own action, the new keys stay in the file
     hero, own = create_hero_with_action()
     hero.start()
     hero.run(20)
@@ -239,8 +236,8 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
             if name == path and index == 0
         }
 
-    # a recording of the spine alone, while the head is keyed: the key is one of the own action, and
-    # the take has it too
+    # the spine is recorded while the head gets a key: both its own action and the take have that
+    # key
     hero, own = create_hero_with_action(collection="Driven")
     add_bone_collection(hero.obj, "Driven", "Spine")
     with_keys = actions.get_channelbag(own).fcurves[0]
@@ -268,7 +265,7 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
     assert first.keyframe_points[0].interpolation == "BEZIER"
     assert not read_keys(own, 'pose.bones["Spine"].rotation_quaternion')
 
-    # without an action of one's own, and where all is driven, they stay in one beside the take
+    # without an own action, or if all bones are driven, keys are saved in an action beside the take
     for play in ({"collection": "Driven"}, {}):
         for keeps in (True, False):
             hero = Hero(**play)
@@ -292,7 +289,7 @@ def test_keys_inserted_while_recording_are_kept(tmp_path: Path) -> None:
             assert ("Live Take" in bpy.data.actions) == keeps
             assert not keeps or recording.is_take(bpy.data.actions["Live Take"])
 
-    # nothing is left of a recording beside which nothing was keyed
+    # a recording without such keys leaves only its take
     hero, own = create_hero_with_action()
     hero.start()
     record(hero, 30)
@@ -311,7 +308,7 @@ def test_deleting_a_take_assigns_the_previous_action_again() -> None:
     assert list(bpy.data.actions) == [own]
     assert abs(hero.obj.location.x - 19 / 49) < 1e-5
 
-    # the one of two takes that is played stays
+    # the take that plays stays assigned
     hero, own = create_hero_with_action()
     hero.start()
     record(hero, 40)
@@ -332,7 +329,7 @@ def test_the_fake_user_of_an_action_is_kept() -> None:
     assert hero.obj.animation_data.action == own
     assert own.use_fake_user
 
-    # one that only the character plays
+    # an action that only the character uses
     hero, own = create_hero_with_action()
     hero.start()
     hero.run(10)

@@ -1,6 +1,4 @@
-"""Live, a character walks on the ground and is held by the walls that a bake of the same wishes
-has.
-"""
+"""A live character walks on the same ground, and is stopped by the same walls, as in a bake."""
 
 from __future__ import annotations
 
@@ -28,7 +26,6 @@ def test_live_and_bake_use_the_same_ground() -> None:
     hero = Hero()
     collection = bpy.data.collections.new("Ground")
     bpy.context.scene.collection.children.link(collection)
-    # a slope that rises towards -Y, and a wall across it
     create_box("Slope", (-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
     create_box("Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
     bpy.context.view_layer.update()
@@ -44,7 +41,7 @@ def test_live_and_bake_use_the_same_ground() -> None:
         )
     host.end()
 
-    # what the take keeps, performed again on the ground that a bake gets, is the same
+    # performing the take again on the ground of a bake gives the same motion
     [kept] = recording.read_recorded_parts(hero.obj.animation_data.action)
     again = add_obstacles(hero.obj, performance.from_json(kept["performance"], "the take"))
     take = takes.perform(load_demo(), demo_settings(), again)

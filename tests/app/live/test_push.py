@@ -1,5 +1,5 @@
-"""A push by its button in the panel: to where the keys lead, as hard as is set, and of what devices
-steer alone.
+"""The button in the panel pushes in the direction of the keys, with the set strength, and only if
+devices steer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Redo while and after a session, and Blender that quits while it records: nothing is lost, nothing
-is left behind.
+"""Redo during and after a session, and quitting while recording, lose nothing and leave nothing
+behind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.conftest import CHECKOUT
 from tests.live.hero import Hero
 from tests.scene.keys import read_channels
 
-# enabled as Blender does it, so that Blender disables it again when it ends
+# enabled as Blender does, so that Blender disables it when it quits
 QUITS = """
 import sys
 import bpy
@@ -46,7 +46,7 @@ from tests.live.hero import *
 from motion_matching.app.runtime import runtime
 from motion_matching.app import recordings
 from motion_matching.app.live import endings
-# a second after its start Blender looks for what was cut off
+# Blender looks for interrupted recordings one second after its start
 recordings.refresh()
 [left] = runtime.interrupted
 bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
@@ -72,7 +72,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
         hero.obj = bpy.data.objects["Hero"]
         return hero
 
-    # a redo while it is live ends it, as an undo does, and goes where it should
+    # a redo while live ends the session, as an undo does, and goes to the next step
     hero = create_hero()
     live = hero.start()
     hero.run(30)
@@ -86,7 +86,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     assert not obj.animation_data
     assert len(bpy.data.actions) == 0
 
-    # while it records, the take is kept over the redo
+    # while recording, the take survives the redo
     hero = create_hero()
     live = hero.start()
     live.toggle_recording()
@@ -100,8 +100,8 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     assert obj.animation_data.action.frame_range[1] == 70
     assert [take.action for take in obj.motion_matching.takes] == [obj.animation_data.action]
 
-    # after an ending, undo takes the take back and redo brings it again; each time another session
-    # may start
+    # after the session, undo removes the take and redo restores it; another session may start each
+    # time
     hero = create_hero()
     ed.redo()
     hero.obj = bpy.data.objects["Hero"]
@@ -109,7 +109,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     live.toggle_recording()
     hero.run(60)
     host.end()
-    ed.undo_push(message="Start")  # as Blender does after an operator that has finished
+    ed.undo_push(message="Start")  # as Blender does after an operator
     keys = {
         key: values.copy() for key, values in read_channels(hero.obj.animation_data.action).items()
     }

@@ -1,6 +1,4 @@
-"""Tags that are asked for: live at once, in recordings, in baked scripts, and what nothing in the
-data has.
-"""
+"""Requested tags act live, in recordings and in baked scripts; tags without data are reported."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ from tests.ui.characters import create_character, expect_refusal
 
 
 def add_tags(demo_database: Database) -> Database:
-    """The demo with the mirror images tagged 'left', the others 'right', and the first half second
-    of clips 'begin'.
-    """
+    """Tag the mirror images 'left', the others 'right', and the first half second of clips 'begin'."""
     mirrored = np.array([r.mirrored for r in demo_database.ranges])[demo_database.range_of_frame]
     since = (
         np.arange(demo_database.frame_count) - demo_database.starts[demo_database.range_of_frame]
@@ -103,7 +99,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     assert live.session.requested_tags == frozenset()
     assert "asked" not in " ".join(runtime.get_cache(play_drawing.HudCache).snapshot.texts)
 
-    # asked for by a button, it is played from the next tick on, and the view says so
+    # a requested tag plays from the next tick on, and the view shows it
     for name, other in (("left", "right"), ("right", "left")):
         assert ops.ask_for_tag(name=name) == {"FINISHED"}
         hero.run(1)
@@ -122,7 +118,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     hero.run(5)
     assert live.session.requested_tags == frozenset()
 
-    # what nothing in the data has is told, and the session goes on without it
+    # tags without data are reported, and the session continues without them
     for text, words in (
         ("swim", "tagged swim"),
         ("left, right", "left, right at once"),
@@ -147,7 +143,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     assert not any("tagged" in warning for warning in live.warnings)
     host.end()
 
-    # a key cycles through them, and back to none
+    # a key cycles through the tags and back to none
     hero.live = live = performing.start(
         obj,
         database,
@@ -166,7 +162,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
         seen.append(play.tags)
     assert seen == ["left", "right", "begin", "end", ""], seen
 
-    # a recording keeps what was asked for, and plays the same again
+    # a recording stores the requests and plays the same again
     hero.run(60)
     live.toggle_recording()
     poses, _wanted_tags = [], []

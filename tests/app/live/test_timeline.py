@@ -1,5 +1,5 @@
-"""Recording along with the playing timeline: ticks are its frames, other animation plays beside, no
-stale pose is seen.
+"""Recording with the timeline: one tick per frame, other animation plays along, and no stale pose
+is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_playing():
 
 
 def create_other():
-    # somebody else, whose own animation says at which frame the world is seen
+    # another object whose position tells which frame is evaluated
     obj = bpy.data.objects.new("Other", None)
     bpy.context.scene.collection.objects.link(obj)
     with actions.create_action("Elsewhere", obj) as action:
@@ -36,25 +36,17 @@ def create_other():
     return obj
 
 
-# Playback that drops frames, and a scene of another rate than the database: keys lie at the times
-# of the ticks.
-
-
-# nothing has been evaluated between: a pose that is evaluated within the change of frame crashes
-# Blender then
-
-
 def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
     hero = Hero(timeline=True)
     scene, beside = bpy.context.scene, create_other()
     scene.frame_set(20)
     live = hero.start()
-    hero.run(15)  # until it is recorded, the clock leads
+    hero.run(15)  # the clock leads until recording starts
     assert not is_playing()
     assert not live.session.is_recording
     live.toggle_recording()
     assert is_playing(), "a recording with the timeline starts it"
-    hero.run(10)  # while the timeline rests no time passes
+    hero.run(10)  # no time passes while the timeline stands still
     assert live.session.recorded_seconds == 0.0
     seen = hero.play(*range(21, 81))
     assert abs(live.session.recorded_seconds - 60 / FPS) < 1e-9
@@ -66,10 +58,10 @@ def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
     assert not is_playing(), "what the recording started it ends"
     take = hero.obj.motion_matching.takes[0].action
     assert np.allclose(take.frame_range, (21, 80)), tuple(take.frame_range)
-    hero.run(10)  # and the clock leads again
+    hero.run(10)  # the clock leads again
     assert runtime.live is live
     host.end()
-    # the take lies where the timeline was, and what was seen at a frame is what the take has there
+    # the take has, at each frame, the pose that was shown there
     assert hero.obj.animation_data.action == take
     for frame in (21, 22, 37, 60, 80):
         scene.frame_set(frame)
@@ -109,8 +101,7 @@ def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
         hero.play(*range(41, 61))
         return hero, live
 
-    # round again from the end, back, far ahead, and stopped by the user: each ends the recording
-    # where it was
+    # looping, jumping back, jumping far ahead and stopping each end the recording where it was
     for leap in (
         lambda hero: hero.play(1, 2, 3),
         lambda hero: hero.play(55, 56),
@@ -130,7 +121,7 @@ def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
         assert live.session._frame.character != before
         host.end()
 
-    # while nothing is recorded, a timeline that goes round takes nobody along
+    # without a recording, a looping timeline does not move the character back
     hero = Hero(timeline=True)
     live = hero.start()
     toggle_playback()
@@ -146,7 +137,7 @@ def test_a_recording_ends_when_the_timeline_jumps_or_stops() -> None:
     assert not is_playing()
     host.end()
 
-    # at the end of the timeline there is nothing to record along
+    # recording cannot start at the end of the timeline
     hero = Hero(timeline=True)
     bpy.context.scene.frame_set(bpy.context.scene.frame_end)
     live = hero.start()
@@ -198,7 +189,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
 
 
 def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) -> None:
-    # whatever ends the session ends the playback that its recording started, and keeps the take
+    # every ending stops the playback that the recording started, and keeps the take
     for end in (
         lambda _: host.end(),
         lambda _: bpy.ops.ed.undo(),
@@ -218,7 +209,7 @@ def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) 
         [take] = [action for action in bpy.data.actions if action.name.startswith("Live Take")]
         assert np.allclose(take.frame_range, (2, 49)), tuple(take.frame_range)
 
-    # an error within a change of frame ends it as well, after that
+    # an error during a frame change ends the session after that change
     hero = Hero(timeline=True)
     live = hero.start()
     live.toggle_recording()
@@ -234,7 +225,7 @@ def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) 
     assert not is_playing()
     assert np.allclose(hero.obj.animation_data.action.frame_range, (2, 19))
 
-    # playback that the user started is the user's
+    # playback started by the user continues
     hero = Hero(timeline=True)
     live = hero.start()
     toggle_playback()
@@ -252,7 +243,7 @@ def test_an_armature_deleted_while_recording_is_named() -> None:
     live.toggle_recording()
     hero.play(*range(2, 20))
     bpy.data.objects.remove(hero.obj)
-    hero.now += 1.0  # the settings are due to be looked at as well
+    hero.now += 1.0  # the settings are due for a check as well
     hero.run(3)
     assert runtime.live is None
     assert "'Hero'" in live.ending, live.ending
@@ -272,8 +263,7 @@ def test_the_frame_may_change_right_after_a_recording_starts() -> None:
 
 
 def test_without_the_setting_timeline_playback_changes_nothing() -> None:
-    # without the setting, a timeline that plays changes nothing: the clock leads, keys begin at the
-    # current frame
+    # without the setting the clock leads, and keys start at the current frame
     hero = Hero()
     bpy.context.scene.frame_set(20)
     live = hero.start()

@@ -1,4 +1,4 @@
-"""The simulation object alone, and what steers: devices, a curve, a target, a recording."""
+"""The simulation object alone, and what steers it: devices, a curve, a target or a recording."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ def test_without_data_only_the_simulation_object_moves(displacement: str, ground
     assert np.linalg.norm(np.diff(take.simulation[:, :2], axis=0), axis=1).max() * 30 > 1.0
 
 
-def test_halflives_halve_the_remaining_distance() -> None:
-    """Released at full speed, half of a step's way is left after its halflife, however it is
-    displaced.
-    """
+def test_the_speed_follows_a_spring_with_its_halflife() -> None:
+    """The speed approaches the desired one as a critically damped spring."""
     settings = PerformerSettings(velocity_halflife=0.3)
     performer = Performer(Ideal(240.0), settings)
     wanted = scripts.build_script("square", 3.9, 240.0, settings.walk, settings.run)
@@ -66,8 +64,7 @@ def test_halflives_halve_the_remaining_distance() -> None:
     )
     begun = speeds[240:]
     assert begun[-1] == pytest.approx(settings.walk.forward, rel=0.02)
-    # a critically damped spring has gone (1 + y t) exp(-y t) of its way at t, with y = 2 ln 2 /
-    # halflife
+    # the spring has covered 1 - (1 + y t) exp(-y t) of its way at t, with y = 2 ln(2) / halflife
     y = 2.0 * np.log(2.0) / 0.3
     t = (np.arange(len(begun)) + 0.5) / 240.0
     np.testing.assert_allclose(
@@ -108,7 +105,7 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
     assert abs(np.hypot(*live.session.velocity) - 1.2) < 0.02, "the speed that is set"
     assert np.allclose(find_marker().location.xy, live.session._frame.character[:2], atol=0.05)
     colors = [line.color for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines]
-    assert colors == ["object_active"] * 3, colors  # path, ring and arrow of the layers
+    assert colors == ["object_active"] * 3, colors  # path, ring and arrow
     assert "1.20 m/s" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[0], (
         runtime.get_cache(play_drawing.HudCache).snapshot.texts
     )
@@ -117,12 +114,12 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
     )
     assert np.linalg.norm(ring - live.session._frame.simulation_object[:2]) < 0.02
 
-    # a change is felt at once
+    # a change acts at once
     controller.walk = (2.0, 1.0, 0.9)
     hero.run(120)
     assert abs(np.hypot(*live.session.velocity) - 2.0) < 0.02
 
-    # the character stays as it was, and so does the scene where nothing is recorded
+    # the character stays unchanged, and so does the scene without a recording
     names = {o.name for o in bpy.data.objects}
     host.end()
     assert find_marker() is None
@@ -167,15 +164,14 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
         ), frame
     assert live.takes == ["Steered Path"]
 
-    # data can be laid beside where it went
+    # coverage can be compared with the steered path
     insight_shown = obj.motion_matching.insight
     insight_shown.beside, insight_shown.recording = "recording", action
     [track] = insight._get_reference_tracks(obj, load_demo())[0]
     np.testing.assert_allclose(track, places, atol=1e-6)
 
-    # saved and opened again, it steers from where it begins: the object alone, and a character,
-    # with the settings that it was
-    # recorded with
+    # after reopening, the path steers from its start with its recorded settings: the object alone,
+    # and a character
     ops.wm.save_as_mainfile(filepath=str(tmp_path / "path.blend"))
     ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
     hero.obj = bpy.data.objects["Hero"]
@@ -183,7 +179,7 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     hero.obj.motion_matching.controller.velocity_halflife = 0.1
     play.steer, play.take = "take", bpy.data.actions["Steered Path"]
     live = hero.start()
-    hero.run(1)  # it starts the clock
+    hero.run(1)  # starts the clock
     again = []
     for _ in range(200):
         hero.run(1)
@@ -251,11 +247,11 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
             lambda ground: steering.create_input(play, Keyboard(), (), settings, FPS, ground),
             hero.now,
         )
-        hero.now += 7.0  # however long it takes to get there
+        hero.now += 7.0  # however long the start takes
         hero.run(1)
         return hero.live
 
-    # it begins as the take does, and what was appended comes after it
+    # it starts like the take, and continues with the appended part
     appended = recording.read_recorded_parts(first)[1]
     later = performance.from_json(appended["performance"], "the take").intents[
         appended["lead_in"] :
@@ -271,7 +267,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     assert runtime.live is None
     assert "The input has ended" in live.ending
 
-    # what is recorded of it is solved again as any other recording
+    # its recording is performed again like any other
     live = lead(chosen)
     live.toggle_recording()
     hero.run(60)
@@ -282,7 +278,8 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     solved = rollout.solve(new_performer(), performance.from_json(part["performance"], "the take"))
     assert np.array_equal(solved.poses[part["lead_in"] :], np.stack(poses)[:60])
 
-    # weights are those of its features: with others, the character's own stay
+    # recorded weights belong to the recorded features: with other features, the character's own
+    # weights stay
     part = recording.read_recorded_parts(first)[0]
     for lost in (1, count - 1):
         kept = performance.from_json(part["performance"], "the take")
@@ -303,8 +300,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
         assert not live.messages, live.messages
         host.end()
 
-    # of what was recorded before the beginning, what comes after it takes the place of what was
-    # there
+    # intents recorded before the start are replaced by those after it
     before = performance.Performance("before", FPS, (Intent(gait=0.5),) * 30)
     start, lead_in = 1.0, part["lead_in"]
     scene_rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
@@ -383,7 +379,7 @@ def test_no_ending_of_steering_alone_leaves_partial_state(tmp_path: Path) -> Non
             assert find_marker().animation_data.action.name == "Steered Path"
         expected = {"Steered Path": FPS, "file": 40}.get(
             words
-        )  # where there is no place to keep it: all but the last second
+        )  # recovered from the disk, without the last second
         assert len(runtime.interrupted) == bool(expected), (words, runtime.interrupted)
         if expected:
             ops.wm.read_homefile(use_empty=True)
@@ -410,8 +406,8 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     [path] = runtime.interrupted
     assert recovery.read_origin(path) == ("Steered Path", str(tmp_path / "path.blend"), True)
 
-    # an empty that moves as the one that was lost, with its performance, in whatever file; the
-    # character is not needed
+    # the recovered empty moves like the lost one and has its performance, in any file and without
+    # the character
     assert ops.motion_matching.recover_take() == {"FINISHED"}
     assert not runtime.interrupted
     assert not path.exists()
@@ -426,7 +422,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
         ), frame
     assert recording.has_performance(lost.animation_data.action)
 
-    # a path that was recorded in another file is in nobody's way
+    # a path recorded in another file is ignored
     (own := SteeringHero()).start()
     own.live.toggle_recording()
     own.run(60)
@@ -467,7 +463,7 @@ def test_curves_and_targets_steer() -> None:
 
         return MotionMatching(load_demo(), demo_settings())
 
-    # what is not chosen is asked for, and nothing has begun
+    # a missing choice is reported, and nothing starts
     for steer, word in (("curve", "curve"), ("target", "object"), ("take", "recording")):
         play.steer = steer
         with pytest.raises(MotionMatchingError) as caught:
@@ -488,7 +484,7 @@ def test_curves_and_targets_steer() -> None:
     play.steer, play.curve, play.gait = "curve", way, "walk"
     keyboard = start_steering()
     places = []
-    keyboard.handle("S", "PRESS")  # keys steer nobody meanwhile
+    keyboard.handle("S", "PRESS")  # movement keys do not act
     for _ in range(round(4 * FPS)):
         hero.run(1)
         places.append(hero.live.session._frame.character[:2])
@@ -496,7 +492,7 @@ def test_curves_and_targets_steer() -> None:
     along = np.array(places)[np.array(places)[:, 1] > -3.0]
     assert np.abs(along[:, 0] - 1.0).max() < 0.3
     assert min(y for _, y in places) < -3.0
-    keyboard.handle("SPACE", "PRESS")  # and still record
+    keyboard.handle("SPACE", "PRESS")  # other keys still record
     hero.run(30)
     assert hero.live.session.is_recording
     host.end()
