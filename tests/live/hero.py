@@ -1,6 +1,6 @@
 """A character that is performed live through the extension.
 
-Time is the test's: `run` makes ticks of the clock, `play` frames of the timeline.
+The test controls the time: `run` makes ticks of the clock, `play` plays frames of the timeline.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.scene.bodies import create_person
 
 
 class Hero:
-    """A session on a person in an otherwise empty file; `play` are settings of the panel."""
+    """A session on a person in an otherwise empty file; `play` are settings of the Play panel."""
 
     def __init__(
         self, seconds: float = 10.0, database: Database | None = None, **play: Any
@@ -51,14 +51,14 @@ class Hero:
         return self.live
 
     def run(self, ticks: int) -> None:
-        """Ticks of the clock."""
+        """Advance the clock by a number of ticks."""
         for _ in range(ticks):
             self.now += 1.0 / FPS
             if runtime.live is self.live:
                 self.live.tick(self.now, 0.0)
 
     def play(self, *frames: int, timers: int = 2) -> list[np.ndarray]:
-        """Frames as the timeline plays them, with the timers between; what is seen (B, 4, 4) at
+        """Play frames of the timeline with timer events between; return the bones (B, 4, 4) at
         each.
         """
         seen = []
@@ -73,13 +73,13 @@ class Hero:
 
 
 def toggle_playback() -> None:
-    """Playback on or off, as the space bar has it."""
+    """Start or stop playback, as the space bar does."""
     with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
         bpy.ops.screen.animation_play()
 
 
 def add_bone_collection(obj: bpy.types.Object, name: str, *bones: str) -> None:
-    """Put bones into a bone collection of an armature."""
+    """Add a bone collection with these bones to an armature."""
     collection = obj.data.collections.new(name)
     for bone in bones:
         collection.assign(obj.data.bones[bone])

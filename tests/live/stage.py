@@ -1,4 +1,4 @@
-"""A performer and an armature that it moves."""
+"""A performer and the armature that it moves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def build_performance(name: str = "random", seconds: float = 10.0, seed: int = 2
 
 
 def get_bone_matrices(obj: bpy.types.Object) -> np.ndarray:
-    """Where Blender puts the bones now (B, 4, 4), in the world."""
+    """Return the evaluated bones (B, 4, 4) in the world."""
     found = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array(
         [np.array(found.matrix_world @ found.pose.bones[name].matrix) for name in NAMES]
@@ -45,7 +45,7 @@ def get_bone_matrices(obj: bpy.types.Object) -> np.ndarray:
 
 
 class Stage:
-    """A session on a person of its own, whose time the test makes."""
+    """A session on its own person; the test controls the time."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Stage:
             self.session.switch_clock(self.now, with_timeline=True)
 
     def run(self, ticks: int) -> list:
-        """Reports of so many frames of one tick each."""
+        """Run frames of one tick each and return their reports."""
         reports = []
         for _ in range(ticks):
             self.now += 1.0 / FPS

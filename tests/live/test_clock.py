@@ -1,4 +1,4 @@
-"""Ticks come exactly as often as their rate says, whatever the frames do."""
+"""Ticks come exactly at their rate, whatever the frame times are."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_a_stall_is_caught_up_in_part_and_the_rest_reported():
     assert clock.count_due(10.1) == 6
     assert clock.count_due(13.1) == 30
     assert clock.dropped == pytest.approx(2.5)
-    # afterwards time goes on as if nothing had been
+    # afterwards time continues normally
     assert clock.count_due(13.2) == 6
     assert clock.dropped == pytest.approx(2.5)
 
 
 def test_slow_ticks_do_not_build_up_a_backlog():
-    """Every frame takes as long as twice its ticks: the next frame is due no more than a stall's
-    worth.
+    """If every frame takes twice as long as its ticks, the next frame is due at most a stall's
+    worth of ticks.
     """
     clock, now, most = Clock(60.0, longest=0.5), 0.0, 0
     clock.count_due(now)

@@ -1,4 +1,4 @@
-"""A path is followed, a target is reached, a recording is performed again: by a real performer."""
+"""A real performer follows a path, reaches a target, and repeats a recording."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def performer(demo_database) -> Performer:
 def drive_performer(
     performer: Performer, source, seconds: float, place: Placement | None = None
 ) -> list:
-    """Frames of a performer that an input leads, from where it begins or from a place."""
+    """Return the frames of a performer that an input leads, from the input's start or from a place."""
     place = place or source.start.placement
     frames = [performer.reset((place.x, place.y), place.yaw)]
     for tick in range(round(seconds * performer.method.fps)):
@@ -61,7 +61,7 @@ def predict_path(path: PathInput, second: float):
 
 
 def trace_path(path: PathInput, seconds: float, dt: float = 0.01) -> np.ndarray:
-    """Where the path wants to be (T, 2), every `dt`."""
+    """Return the desired positions (T, 2) of a path, every `dt`."""
     return np.array([predict_path(path, k * dt).positions[0] for k in range(round(seconds / dt))])
 
 
@@ -135,7 +135,7 @@ def test_degenerate_paths_are_refused():
 
 @pytest.fixture
 def synchronized(demo_database) -> Performer:
-    """One that is led by the code as well, also while it stands."""
+    """A performer that is synchronized with the simulation object, also while standing."""
     settings = takes.make_default_settings(demo_database).with_changes(
         {"displacement": "synchronize", "synchronization": 0.6, "clamp": False}
     )
@@ -143,8 +143,8 @@ def synchronized(demo_database) -> Performer:
 
 
 def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer):
-    """As shipped, standing feet are not dragged: the clamp alone says how far it may be from what
-    is steered.
+    """With the shipped settings standing feet are not dragged: only the clamp limits the distance
+    to the target.
     """
     for x, y in ((0, -4), (3, 0), (-5, -5)):
         goal = Placement(x, y, 0.0)
@@ -174,11 +174,11 @@ def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
     way = get_placements(frames)
     apart = np.hypot(way[:, 0] - x, way[:, 1] - y)
     still = way[-round(1.5 * performer.method.fps) :]
-    # who stands sways a little, and the data leads the place with it
+    # a standing character sways a little, and the data moves it
     assert apart[-1] < 0.02
     assert np.ptp(still[:, :2], axis=0).max() < 0.02
     assert abs(wrap(still[-1, 2] - yaw)) < 0.02
-    # it does not run past and come back
+    # it does not overshoot
     first = np.argmax(apart < 0.2)
     assert apart[first:].max() < 0.3
 

@@ -1,4 +1,4 @@
-"""Gamepads read by the real library: sticks as speed and facing, buttons, pads that come and go."""
+"""Gamepads through the real library: sticks set speed and facing, buttons act, pads come and go."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_stick_response_keeps_direction_and_covers_the_full_range():
 
 def test_the_dead_zone_is_round_and_has_no_step():
     assert math.hypot(*apply_response(0.15 + 1e-6, 0.0, 0.15, 1.0)) < 1e-5
-    # a dead zone for each axis would swallow the small one
+    # a dead zone per axis would remove the small one
     x, y = apply_response(0.8, 0.1, 0.15, 1.0)
     assert y / x == pytest.approx(0.1 / 0.8)
 
@@ -80,7 +80,7 @@ def test_out_of_range_settings_are_named():
         pad.open()
 
 
-# ---------------------------------------------------------------- real library, virtual pads
+# ---------------------------------------------------------------- the real library with virtual pads
 
 
 def test_left_stick_deflection_sets_the_speed(steering):
@@ -162,7 +162,7 @@ def test_the_last_pad_touched_steers(steering):
             first.stick(0.0, 0.0)
             second.stick(1.0, 0.0)
             assert get_intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
-            second.unplug()  # in the middle of a movement: it does not go on for ever
+            second.unplug()  # while moving: it must not move on forever
             assert get_intent(steering).move == (0.0, 0.0)
             assert steering.take_messages() == [
                 "The gamepad 'Second' is connected.",
@@ -198,7 +198,7 @@ def test_sdl_starts_only_joysticks_and_leaves_ctrl_c_alone(steering):
 
 
 def test_signals_still_end_a_program_that_reads_gamepads():
-    """SDL would take those that nobody handles for itself and make events of them."""
+    """SDL would turn unhandled signals into events."""
     script = (
         "import os, signal, time\nfrom motion_matching.live.inputs.gamepad import Gamepad\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
@@ -211,7 +211,7 @@ def test_signals_still_end_a_program_that_reads_gamepads():
 
 
 def test_without_the_library_the_keyboard_works_and_one_line_says_why(monkeypatch, steering):
-    monkeypatch.setitem(sys.modules, "sdl2", None)  # as an import that fails
+    monkeypatch.setitem(sys.modules, "sdl2", None)  # makes the import fail
     steering.open()
     steering.keyboard.handle("W", "PRESS")
     assert get_intent(steering).move == pytest.approx((0.0, -1.0))

@@ -1,4 +1,4 @@
-"""Keys steer as seen in the view; none is stuck, and none does two things."""
+"""Keys steer relative to the view; none gets stuck, and none acts twice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def press(*keys: str, **options) -> Keyboard:
 
 
 def compute_heading(move) -> float:
-    """Heading of a direction on the ground: 0 is -Y, growing to the left."""
+    """Return the heading of a direction on the ground: 0 is -Y, growing to the left."""
     return math.atan2(move[0], -move[1])
 
 
@@ -91,13 +91,13 @@ def test_a_second_key_for_the_same_direction_outlasts_the_first():
 
 def test_losing_focus_releases_all_keys():
     keyboard = press("W", "D", "R", hold=("run",))
-    keyboard.release_all()  # the window has lost the focus, and the releases come to nobody
+    keyboard.release_all()  # the window has lost the focus, and nobody receives the releases
     assert get_intent(keyboard).move == (0.0, 0.0)
     assert get_intent(keyboard).gait == 0.0
-    assert not keyboard.handle("W", "RELEASE")  # a late one does no harm
+    assert not keyboard.handle("W", "RELEASE")  # a late release does nothing
     keyboard.handle(
         "W", "PRESS", is_repeat=True
-    )  # still down when the focus comes back: it counts again
+    )  # still down when the focus returns: it acts again
     assert get_intent(keyboard).move == pytest.approx((0.0, -1.0))
 
 
@@ -109,13 +109,13 @@ def test_run_and_strafe_toggle_or_act_while_held():
         seen.append(get_intent(keyboard).gait)
     assert seen == [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]
     keyboard.handle("R", "PRESS")
-    for _ in range(5):  # a key that is held repeats itself
+    for _ in range(5):  # a held key repeats
         keyboard.handle("R", "PRESS", is_repeat=True)
     assert get_intent(keyboard).gait == 0.0
     keyboard.release_all()
     keyboard.handle("R", "PRESS")
     keyboard.release_all()
-    assert get_intent(keyboard).gait == 1.0  # what was toggled stays
+    assert get_intent(keyboard).gait == 1.0  # a toggled gait stays
 
     held = press("F", hold=("run", "strafe"))
     assert get_intent(held, 0.4).facing == 0.4
@@ -134,7 +134,7 @@ def test_a_push_acts_once_in_the_direction_of_the_keys():
     assert first.push[0] < -0.5
     assert first.push[1] == pytest.approx(0.0, abs=1e-12)
     assert second.push is None
-    assert get_intent(press("E")).push[1] < -0.5  # ahead, where none is held
+    assert get_intent(press("E")).push[1] < -0.5  # ahead, if no key is held
 
 
 def test_commands_act_once():
@@ -153,7 +153,7 @@ def test_shortcuts_and_other_keys_are_left_alone():
     keyboard.handle("W", "PRESS")
     assert keyboard.handle(
         "W", "RELEASE", is_modified=True
-    )  # Ctrl came after: it is up all the same
+    )  # Ctrl was pressed later: the key is up all the same
     assert get_intent(keyboard).move == (0.0, 0.0)
 
 

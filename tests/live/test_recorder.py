@@ -1,4 +1,4 @@
-"""What is recorded becomes keys that are the ticks, and a take that knows how it came about."""
+"""Recordings become keys that equal the ticks, and takes that store how they were made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def record(stage, ticks, **plan):
     name = stage.session.stop_recording()
     np.testing.assert_allclose(
         get_bone_matrices(stage.obj), before, atol=1e-6
-    )  # the session goes on from where it is
+    )  # the session continues from its current pose
     return np.stack(poses), bpy.data.actions[name]
 
 
@@ -71,13 +71,13 @@ def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
                 keys = keyed[track.path, component]
                 if len(keys) == 1:
                     assert np.ptp(values) <= 1e-6
-                else:  # a key for every tick, exactly
+                else:  # exactly one key per tick
                     assert np.array_equal(
                         keys, np.column_stack([frames, values]).astype(np.float32)
                     ), track.path
         stage.session.stop()
         assert obj.animation_data.action == action
-        for tick in (0, 1, 133, 399):  # and Blender plays the ticks
+        for tick in (0, 1, 133, 399):  # Blender plays the ticks
             frame = frames[tick]
             scene.frame_set(int(frame), subframe=frame - int(frame))
             played = get_bone_matrices(obj)
@@ -123,7 +123,7 @@ def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
         shown_keys.append(len(keys))
         if len(keys):
             assert recorder.count - keys[-1, 0] / STEP < 0.3 * FPS + 2 or len(keys) < 10
-        # the pose that is seen is that of the session, not that of a key
+        # the session's pose is shown, not the keys'
         here = get_bone_matrices(stage.obj)
         stage.session.show_again()
         np.testing.assert_allclose(here, get_bone_matrices(stage.obj), atol=1e-6)
@@ -134,7 +134,7 @@ def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
         (grown[start : start + second] > 0).sum() >= 3 for start in range(0, 8 * second, second)
     )  # a few times a second
     curves = sum(len(track.free) for track in stage.writer.tracks)
-    # whatever has been recorded before, a flush touches no more than its part of one segment
+    # however much was recorded before, a flush changes only its part of one segment
     assert touched.max() <= np.ceil(curves / 4 + 8) * SEGMENT * FPS, touched.max()
     assert touched[-10 * second :].max() <= 1.05 * touched[: 11 * second].max()
     assert shown_keys.max() <= SEGMENT * FPS <= 20 * FPS
@@ -154,7 +154,7 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
     before = read_curve(action, path, 1)
     assert len(before) == 100
 
-    # a key that the user has shaped outside the new ones keeps its shape
+    # a key that the user shaped outside the new range keeps its shape
     found = next(
         c
         for c in actions.get_channelbag(action).fcurves
@@ -196,7 +196,6 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
     assert stage.obj.animation_data.action == other
     assert action.use_fake_user
 
-    # what is played where
     for poses, start, take in ((second, 40, action), (third, 101, action)):
         actions.assign(stage.obj, take)
         for tick in (0, len(poses) - 1):
@@ -207,7 +206,7 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
             np.testing.assert_allclose(played, get_bone_matrices(twin), atol=1e-4)
             bpy.data.objects.remove(twin)
 
-    # an action that was not recorded is the user's
+    # an action that is no recording belongs to the user
     with actions.create_action("Mine", stage.obj) as mine:
         actions.write_channel(mine, "location", np.arange(5), np.zeros((3, 5)), "Object")
     stage.session.start(0.0)
@@ -222,8 +221,7 @@ def test_recordings_make_extend_or_overwrite_takes() -> None:
 def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
     scene = bpy.context.scene
 
-    # a channel that stays in a take and moves in what is recorded over it holds its value before
-    # and after
+    # a constant channel that moves in the new part keeps its value before and after it
     obj = create_person()
     path, other = 'pose.bones["Head"].location', 'pose.bones["Head"].rotation_euler'
 
@@ -246,7 +244,7 @@ def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
     moving = still[:10] + np.linspace(0.1, 1.0, 10)[:, None]
     actions.write_channel(
         action, "location", np.array([1.0, 60.0]), np.zeros((3, 2)), "Object"
-    )  # it goes on for longer
+    )  # the action is longer
     write_take(obj, make_ticks(20.0, moving, location, euler), base)
     head = obj.pose.bones["Head"]
     head.rotation_mode = "XYZ"
@@ -262,8 +260,7 @@ def test_recording_over_part_of_a_take_keeps_the_rest() -> None:
 def test_recording_beyond_a_take_keeps_the_take() -> None:
     scene = bpy.context.scene
 
-    # what is recorded well after a take's end, or well before its start, leaves all that the take
-    # plays elsewhere as it was
+    # recording well after a take's end, or well before its start, keeps the motion elsewhere
     obj = create_person()
     head = obj.pose.bones["Head"]
     head.rotation_mode = "XYZ"
@@ -286,7 +283,7 @@ def test_recording_beyond_a_take_keeps_the_take() -> None:
         scene.frame_set(frame)
         return [*obj.location, *obj.rotation_euler, *head.location, *head.rotation_euler]
 
-    # moving, still, at rest and without a curve, moving
+    # moving, constant, at rest without a curve, moving
     rows = np.zeros((20, 12))
     rows[:, 0], rows[:, 4], rows[:, 9] = np.linspace(0.2, 1.0, 20), 0.3, np.linspace(-0.5, 0.5, 20)
     action = write_take(obj, make_ticks(100.0, rows))
@@ -310,7 +307,7 @@ def test_recording_with_the_timeline_keys_one_tick_per_frame() -> None:
     stage.run(10)
     stage.session.record(RecordingPlan("Take", 1.0, 1.0))
     poses = []
-    for frame in range(2, 82):  # as an operator does after each change of frame
+    for frame in range(2, 82):  # as the operator does after each frame change
         scene.frame_set(frame)
         [report] = stage.run(1)
         poses.append(report.frame.pose)

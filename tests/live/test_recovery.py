@@ -1,6 +1,4 @@
-"""What was recorded survives a program that is killed, but for a second; a file that is torn is
-read up to there.
-"""
+"""A killed program loses at most a second of a recording; a torn file is read up to the tear."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ from tests.live.stage import *
 folder = Path(sys.argv[2])
 """
 
-# says how many ticks it has recorded, and goes on until it is killed
+# prints how many ticks it has recorded, until it is killed
 KILLED = (
     HEAD
     + """
@@ -68,7 +66,7 @@ def check_recovered(demo_file, folder, count):
     assert count - FPS <= len(ticks.frames) <= count + FPS, (count, len(ticks.frames))
     assert np.allclose(ticks.frames, 5.0 + 0.8 * np.arange(len(ticks.frames)))
 
-    # the same ticks recorded without an end like that
+    # the same ticks in a recording that ended normally
     stage = Stage()
     stage.run(15)
     stage.session.record(RecordingPlan("Kept", 5.0, 0.8))
@@ -104,8 +102,8 @@ def test_a_killed_program_loses_at_most_a_second(demo_file: Path, tmp_path: Path
                 count = int(line)
             if count >= 130 or time.monotonic() > give_up:
                 break
-        process.kill()  # SIGKILL: nothing can be cleaned up
-        # what it had still said
+        process.kill()  # SIGKILL: no clean-up is possible
+        # its last output
         count = max([count, *(int(line) for line in process.stdout if line.strip().isdigit())])
     assert count >= 130
     check_recovered(demo_file, folder, count)
@@ -136,9 +134,7 @@ def test_a_torn_file_is_read_up_to_the_tear(tmp_path: Path) -> None:
     assert lengths[-1] == 3 * FPS
     assert lengths == sorted(lengths)
     assert set(lengths) == {FPS, 2 * FPS, 3 * FPS}
-    torn.write_bytes(
-        whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:]
-    )  # a flipped bit in the last second
+    torn.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
     assert len(recovery.read(torn).ticks.frames) == 2 * FPS
     for nonsense in (b"", b"nonsense" * 1000):
         torn.write_bytes(nonsense)
@@ -146,7 +142,7 @@ def test_a_torn_file_is_read_up_to_the_tear(tmp_path: Path) -> None:
             recovery.read(torn)
         assert torn.name in str(caught.value)
     torn.unlink()
-    stage.session.stop()  # the take is in the action, and the file is gone
+    stage.session.stop()  # the take becomes an action, and the file is deleted
     assert list(folder.iterdir()) == []
 
 

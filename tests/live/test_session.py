@@ -1,4 +1,4 @@
-"""A session plays what a take of the same wishes holds, shows it smoothly, and leaves nothing
+"""A session plays the same ticks as a baked take, interpolates between them, and leaves nothing
 behind.
 """
 
@@ -50,7 +50,7 @@ def test_a_session_makes_the_ticks_of_a_baked_take() -> None:
     assert not reports[-2].is_finished
     stage.session.stop()
 
-    # frames of any length: the ticks are the same, in their order
+    # frames of any length give the same ticks in the same order
     rng = np.random.default_rng(0)
     stage, count = Stage(ReplayInput(performance, FPS)), 0
     while True:
@@ -89,7 +89,7 @@ def test_poses_between_ticks_are_interpolated() -> None:
     )
     stage.session.stop()
 
-    # with the timeline, what is shown is the tick itself
+    # with the timeline, the tick itself is shown
     stage = Stage(follows_timeline=True)
     report = stage.run(20)[-1]
     here = get_bone_matrices(stage.obj)
@@ -155,7 +155,7 @@ def test_keys_steer_relative_to_the_view() -> None:
     keyboard.handle("W", "PRESS")
     stage.session.stop()
 
-    # it begins where the armature stands, and walks the way it faces
+    # it starts where the armature stands, and walks the way it faces
     obj = create_person("Elsewhere")
     obj.location, obj.rotation_euler = (5.0, 6.0, 0.0), (0.0, 0.0, 1.2)
     bpy.context.view_layer.update()
@@ -190,7 +190,7 @@ def test_a_session_leaves_nothing_behind() -> None:
     stage.session.stop()
     assert_same(before, read_state(obj))
 
-    # a start that fails leaves all as it was
+    # a failed start changes nothing
     class Refused(Input):
         closed = 0
         start = Start(Placement(0.0, 0.0, 0.0), {"no such setting": 1})

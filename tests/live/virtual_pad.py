@@ -1,6 +1,4 @@
-"""Gamepads without a gamepad: SDL's own virtual joysticks, read by the real library like
-any other.
-"""
+"""Gamepads without hardware: SDL's virtual joysticks, read by the real library."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ _SYSTEMS = sdl2.SDL_INIT_JOYSTICK | sdl2.SDL_INIT_GAMECONTROLLER
 
 
 class VirtualPad:
-    """A pad that is connected within the block; values count from SDL's next update on."""
+    """A pad that is connected within the block; values act from SDL's next update on."""
 
     def __init__(self, name: str = "Virtual Pad") -> None:
         self._name = name.encode()
@@ -36,7 +34,7 @@ class VirtualPad:
         return self
 
     def stick(self, x: float, y: float, right: bool = False) -> None:
-        """Push a stick: x to the right, y away from the player, 1 being all the way."""
+        """Push a stick: x to the right, y away from the player; 1 is fully deflected."""
         first = 2 if right else 0
         sdl2.SDL_JoystickSetVirtualAxis(self._joystick, first, round(32767 * x))
         sdl2.SDL_JoystickSetVirtualAxis(self._joystick, first + 1, round(-32767 * y))

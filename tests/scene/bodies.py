@@ -1,6 +1,4 @@
-"""A walking person for tests, and armatures of all kinds that such a person's motion is
-baked onto.
-"""
+"""A walking person, and all kinds of armatures that its motion is baked onto."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ FORWARD = np.array([0.0, -1.0, 0.0])
 
 @cache
 def make_walk(frames: int = 60) -> Clip:
-    """Somebody who walks and turns, away from the origin, with a simulation bone as in a take; 30
-    fps.
-    """
+    """Return a walk with turns, away from the origin, with a simulation bone as in a take; 30 fps."""
     clip = next(c for c in locomotion.generate() if c.name == "walk_curves").crop(100, 100 + frames)
     hips, spine = clip.skeleton.index("Hips"), clip.skeleton.index("UpperChest")
     moved = attach(clip, find_track(clip, hips, spine, FORWARD, SimulationBoneSettings()), hips)
@@ -37,8 +33,8 @@ def make_walk(frames: int = 60) -> Clip:
 
 
 def create_person(name: str = "Person", *, root: bool = False) -> bpy.types.Object:
-    """An armature as a user has it: the walking person's bones without a simulation bone, or with a
-    bone 'Root'.
+    """Create an armature with the walking person's bones, without a simulation bone, or with a bone
+    'Root'.
     """
     obj = create_armature(detach(make_walk()).skeleton, name)
     if root:
@@ -49,8 +45,8 @@ def create_person(name: str = "Person", *, root: bool = False) -> bpy.types.Obje
     return obj
 
 
-class EditBones:  # a block that reads as one word
-    """The edit bones of an armature within the block."""
+class EditBones:
+    """The edit bones of an armature, within the block."""
 
     def __init__(self, obj: bpy.types.Object) -> None:
         self._obj = obj
@@ -72,9 +68,7 @@ def place_armature(
     y_up: bool = False,
     scale: float = 1.0,
 ) -> None:
-    """Put an armature somewhere; with `y_up` or a `scale` its bones are turned and scaled so that
-    it looks the same.
-    """
+    """Place an armature; with `y_up` or `scale` its bones change so that it looks the same."""
     lying = Euler((np.pi / 2 if y_up else 0.0, 0.0, 0.0)).to_matrix().to_4x4() @ Matrix.Scale(
         scale, 4
     )
@@ -84,7 +78,7 @@ def place_armature(
 
 
 def get_ground_transform(obj: bpy.types.Object) -> np.ndarray:
-    """Where an object is and how it is turned about Z, as a matrix (4, 4)."""
+    """Return an object's location and its rotation about Z as a matrix (4, 4)."""
     bpy.context.view_layer.update()
     return np.array(
         Matrix.Translation(obj.matrix_world.translation) @ Matrix.Rotation(_get_yaw(obj), 4, "Z")
@@ -92,8 +86,8 @@ def get_ground_transform(obj: bpy.types.Object) -> np.ndarray:
 
 
 def get_rest_matrices(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
-    """The bones' rests (B, 4, 4) in the world, were the object at the origin and not turned about
-    Z; unit axes.
+    """Return the rest of bones (B, 4, 4) in the world with unit axes, as if the object stood at the
+    origin without a turn about Z.
     """
     rests = np.array([obj.data.bones[name].matrix_local for name in names], dtype=np.float64)
     return _unscaled(np.linalg.inv(get_ground_transform(obj)) @ np.array(obj.matrix_world) @ rests)
@@ -102,7 +96,7 @@ def get_rest_matrices(obj: bpy.types.Object, names: Sequence[str]) -> np.ndarray
 def evaluate_bones(
     obj: bpy.types.Object, names: Sequence[str], frames: Sequence[float]
 ) -> np.ndarray:
-    """Where Blender puts the bones in frames of the scene (F, B, 4, 4), in the world; unit axes."""
+    """Return the evaluated bones at frames of the scene (F, B, 4, 4), in the world with unit axes."""
     result = np.empty((len(frames), len(names), 4, 4))
     for i, frame in enumerate(frames):
         bpy.context.scene.frame_set(int(frame))
@@ -113,7 +107,7 @@ def evaluate_bones(
 
 
 def compute_expected_bones(clip: Clip, rests: np.ndarray) -> np.ndarray:
-    """Where a clip puts bones (F, B, 4, 4) that rest like that: all of its own but the first."""
+    """Return where a clip puts bones with these rests (F, B, 4, 4), all except its first."""
     skeleton = clip.skeleton
     from_rest = to_matrices(*clip.compute_world()) @ np.linalg.inv(
         to_matrices(*skeleton.compute_rest_world())

@@ -1,4 +1,4 @@
-"""The keys of an action, as tests compare them."""
+"""Read the keys of an action for comparison."""
 
 from __future__ import annotations
 

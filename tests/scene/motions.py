@@ -1,6 +1,4 @@
-"""Made-up motion for tests, and what Blender makes of it. Imported by scripts that run inside
-Blender.
-"""
+"""Random motion, and its evaluation in Blender. Scripts that run inside Blender import it."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from motion_matching.scene.rig.fitting import ArmatureState, fit
 
 
 def fit_bones(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
-    """The map between a skeleton and an armature object that rests the same."""
+    """Map a skeleton to an armature object that rests the same."""
     nowhere = quat.IDENTITY.copy(), np.zeros(3)
     return fit(ArmatureState.from_object(obj), skeleton, nowhere)
 
@@ -23,7 +21,7 @@ def fit_bones(obj: bpy.types.Object, skeleton: Skeleton) -> BoneMap:
 def to_basis(
     fitted: BoneMap, rotations: np.ndarray, positions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)` of local poses."""
+    """Convert local poses to pose bones' rotations `(..., B, 4)` and locations `(..., B, 3)`."""
     turned = quat.mul(quat.mul(fitted.before, rotations), fitted.after)
     moved = quat.mul_vec(fitted.before, positions - fitted.rest_positions)
     return quat.normalize(turned), moved / fitted.scale
@@ -34,8 +32,8 @@ def make_random_rotations(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def make_random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
-    """A tree with any rest pose; names that need escaping, end sites, and a bone right on top of
-    its parent.
+    """Make a tree with any rest pose, names that need escaping, end sites, and a bone at its
+    parent's head.
     """
     parents = np.array(
         [-1, *(int(rng.integers(max(0, bone - 4), bone)) for bone in range(1, bones))]
@@ -55,7 +53,7 @@ def make_random_skeleton(rng: np.random.Generator, bones: int = 18) -> Skeleton:
 def make_random_clip(
     seed: int, frames: int = 40, fps: float = 30.0, moving: tuple[int, ...] | None = None
 ) -> Clip:
-    """Any poses at all: the worst case. Positions vary in the `moving` bones, or in every one (six
+    """Make random poses, the worst case. Positions vary in the `moving` bones, or in all (six
     channels).
     """
     rng = np.random.default_rng(seed)
@@ -69,7 +67,7 @@ def make_random_clip(
 
 
 def to_matrices(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Matrices `(..., 4, 4)`."""
+    """Return matrices `(..., 4, 4)`."""
     result = np.zeros((*positions.shape[:-1], 4, 4))
     result[..., :3, :3] = quat.to_matrix(rotations.astype(np.float64))
     result[..., :3, 3] = positions
@@ -78,8 +76,8 @@ def to_matrices(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 
 def compute_motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
-    """What takes each bone from the skeleton's rest pose to its place in each frame `(F, B, 4, 4)`,
-    in the world.
+    """Return each bone's transform from the rest pose to its place in each frame `(F, B, 4, 4)`, in
+    the world.
     """
     return to_matrices(*clip.compute_world()) @ np.linalg.inv(
         to_matrices(*skeleton.compute_rest_world())
@@ -89,7 +87,7 @@ def compute_motion_from_rest(clip: Clip, skeleton: Skeleton) -> np.ndarray:
 def evaluate_motion_from_rest(
     obj: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray
 ) -> np.ndarray:
-    """The same `(F, B, 4, 4)` of an armature as Blender evaluates it, however its bones point."""
+    """Return the same `(F, B, 4, 4)` of an armature evaluated by Blender, whatever its bone axes."""
     bones = to_blender_names(names)
     rest = np.array([obj.data.bones[bone].matrix_local for bone in bones], dtype=np.float64)
     result = np.empty((len(frames), len(bones), 4, 4))
@@ -104,12 +102,10 @@ def evaluate_motion_from_rest(
 def assert_moves_like(
     obj: bpy.types.Object, clip: Clip, skeleton: Skeleton, frames: np.ndarray
 ) -> None:
-    """The clip's frames, evaluated at these frames of the scene, put every bone where the clip has
-    it: to 1e-4.
-    """
+    """Check that at these frames of the scene every bone is where the clip has it, to 1e-4."""
     expected = compute_motion_from_rest(clip, skeleton)
     _, heads = skeleton.compute_rest_world()
-    for bone in range(skeleton.bone_count):  # where the head goes, rather than the far away origin
+    for bone in range(skeleton.bone_count):  # compare heads rather than the far origin
         expected[:, bone, :3, 3] += expected[:, bone, :3, :3] @ heads[bone].astype(np.float64)
     found = evaluate_motion_from_rest(obj, clip.skeleton.names, frames)
     for bone in range(skeleton.bone_count):

@@ -1,6 +1,4 @@
-"""Armatures as users have them, and what is looked at to tell whether a file was left as it was.
-Runs inside Blender.
-"""
+"""Armatures as users have them, and the state of a file for comparison. Runs inside Blender."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def get_bone_path(bone: str, channel: str) -> str:
 def edit_bones(
     obj: bpy.types.Object, change: Callable[[bpy.types.ArmatureEditBones], None]
 ) -> None:
-    """Change an armature's bones."""
+    """Change an armature's bones in edit mode."""
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     change(obj.data.edit_bones)
@@ -47,8 +45,8 @@ def edit_bones(
 def create_awkward_armature(
     rng: np.random.Generator, bones: int = 20, connected: float = 0.4
 ) -> bpy.types.Object:
-    """A tree of bones with any rolls, some connected, in all rotation modes, named so that paths
-    need escapes.
+    """Create a tree of bones with any rolls, some connected, in all rotation modes, with names that
+    need escaping.
     """
     data = bpy.data.armatures.new("Awkward")
     obj = bpy.data.objects.new("Awkward", data)
@@ -79,7 +77,7 @@ def create_awkward_armature(
 def insert_keys(
     action: bpy.types.Action, bone: str, channel: str, frames: np.ndarray, values: np.ndarray
 ) -> None:
-    """Linear curves of a bone's property (C, F)."""
+    """Write linear curves of a bone's property (C, F)."""
     actions.write_channel(
         action,
         get_bone_path(bone, channel),
@@ -100,9 +98,7 @@ def insert_random_keys(
     frames: np.ndarray,
     scales: bool = False,
 ) -> None:
-    """Keys of channels that need not be there, in whichever rotation mode, between which curves go
-    as they like.
-    """
+    """Key some channels, in any rotation mode, with random interpolation, handles and modifiers."""
     for bone in obj.pose.bones:
         for channel, count in COUNTS.items():
             if rng.random() < 0.3 or (channel == "scale" and not scales):
@@ -135,13 +131,13 @@ def insert_random_keys(
             curve.modifiers.new("NOISE").mute = True
     groups = list(actions.get_channelbag(action).groups)
     groups[0].mute = True
-    for curve in get_curves(action)[5:12]:  # channels with components missing
+    for curve in get_curves(action)[5:12]:  # channels with missing components
         if curve.array_index == 1:
             actions.get_channelbag(action).fcurves.remove(curve)
 
 
 def create_mixamo_armature() -> bpy.types.Object:
-    """A person as importers leave Mixamo's: centimetres and Y up in the armature, all undone by the
+    """Create a person like Mixamo imports: centimetres and Y up in the armature, undone by the
     object.
     """
     obj = create_armature(build_humanoid_skeleton(), "Armature")
@@ -161,8 +157,8 @@ def create_mixamo_armature() -> bpy.types.Object:
 
 
 def create_rigify_armature() -> bpy.types.Object:
-    """A person as Rigify builds them: controls move ORG- bones, which hang on each other; DEF-
-    bones follow those.
+    """Create a person like Rigify's: controls move ORG- bones, a connected chain; DEF- bones follow
+    them.
     """
     skeleton = build_humanoid_skeleton()
     obj = create_armature(skeleton, "rig")
@@ -193,9 +189,7 @@ def create_rigify_armature() -> bpy.types.Object:
 
 
 def add_sway(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
-    """A clip whose bones sway a little beyond what they did, in place and rotation, but for the
-    first frame.
-    """
+    """Let every bone sway a little, except in the first frame."""
     turns = quat.from_scaled_angle_axis(sway * rng.normal(size=(*clip.rotations.shape[:2], 3)))
     turns[0] = quat.IDENTITY
     return Clip(
@@ -208,8 +202,8 @@ def add_sway(clip: Clip, rng: np.random.Generator, sway: float = 0.02) -> Clip:
 
 
 def as_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
-    """A clip on another skeleton that rests alike, whatever its bones' axes, order, prefixes and
-    hierarchy are.
+    """Return a clip on another skeleton that rests alike, whatever its bone axes, order, prefixes
+    and hierarchy.
     """
     theirs = _shorten_names(clip.skeleton)
     order = [theirs.index(name) for name in _shorten_names(skeleton)]
@@ -225,9 +219,7 @@ def _shorten_names(skeleton: Skeleton) -> list[str]:
 
 
 def assert_alike(first: Clip, second: Clip, tolerance: float = 1e-4) -> None:
-    """Two clips of bones of the same names put them in the same places of the world and turn them
-    alike.
-    """
+    """Check that two clips with equal bone names put them in the same places and orientations."""
     assert first.skeleton.names == second.skeleton.names
     assert np.array_equal(first.skeleton.parents, second.skeleton.parents)
     assert first.frame_count == second.frame_count
@@ -238,7 +230,7 @@ def assert_alike(first: Clip, second: Clip, tolerance: float = 1e-4) -> None:
 
 
 def read_state(obj: bpy.types.Object) -> dict[str, object]:
-    """Everything of the file that sampling might disturb."""
+    """Return everything in the file that sampling might disturb."""
     context, scene, data = bpy.context, bpy.context.scene, obj.animation_data
     return {
         "frame": (scene.frame_current, scene.frame_subframe, scene.frame_start, scene.frame_end),

@@ -1,6 +1,4 @@
-"""Databases built from the actions of a Blender file: the same takes as from BVH, and clear words
-where it cannot be.
-"""
+"""Databases from the actions of a Blender file give the same takes as from BVH; errors are clear."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ assert main(["build", __file__.replace(".py", ".bvh"), "--armature", "A", "-o", 
 def check_same_take(folder, *options):
     clips = [bvh.load(file) for file in sorted((folder / "clips").glob("*.bvh"))]
     new_file(clips[0].fps)
-    # how mirrored bones roll is taken from the rest pose, so for that it has to be the same
+    # the roll of mirrored bones comes from the rest pose, so it has to be the same
     rest = (
         clips[0].skeleton if "--mirror" in [folder, *options] else compute_standing_rest(clips[0])
     )
@@ -235,7 +233,7 @@ def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> Non
     assert find_frames("prefer") == list(range(60, 70))
     assert np.allclose(database.bias[start + 60 : start + 70], -2.0)
 
-    # they are written as tags by clip, and such a file stands in their place
+    # a file of tags written from the markers replaces them
     assert (
         run("build", folder / "marked.blend", "-o", out, "--save-tags", folder / "tags.json") == 0
     )
@@ -248,7 +246,7 @@ def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> Non
     assert run("build", folder / "marked.blend", "-o", out, "--tags", folder / "tags.json") == 0
     assert databases.load(out).tag_names == ("other",)
 
-    # markers that do not pair up are told
+    # unpaired markers are reported
     action = bpy.data.actions[clips[0].name]
     action.pose_markers.remove(next(m for m in action.pose_markers if m.name == "end: limp"))
     save(folder, "marked.blend")

@@ -1,4 +1,4 @@
-"""Contacts as markers of an action: written, moved as an animator does, and read back."""
+"""Contacts as markers of an action: write them, move them like an animator, read them back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Databases on disk: found by content, stale when a key changes, the oldest gone when room is
-short.
+"""Databases on disk are found by content, become stale when a key changes, and the oldest are
+deleted.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def test_keys_follow_the_content():
         lambda: obj.pose.bones["Head"].constraints.remove(limit.pop()),
     )
 
-    # what makes no difference to a database
+    # changes that do not affect a database
     for owner, name, value in (
         (settings.features.items[0], "weight", 9.0),
         (settings.features, "responsiveness", 2.0),
@@ -115,7 +115,7 @@ def test_keys_follow_the_content():
         assert compute_key(obj) == key, name
         assert status.refresh(obj).kind == "fresh", name
 
-    # nor does where a tilted armature, as imports leave it, is turned to
+    # nor does the heading of a tilted armature, as left by imports
     def compute_turned_key(about_z):
         obj.rotation_euler = (1.5707964, 0, about_z)
         bpy.context.view_layer.update()
@@ -125,7 +125,7 @@ def test_keys_follow_the_content():
     obj.rotation_euler = (0, 0, 0)
     bpy.context.view_layer.update()
 
-    # the same motion elsewhere is found again without building
+    # the same motion on another character is found without a build
     twin = create_character("Twin")
     ops.add_actions()
     assert not twin.motion_matching.built_key
@@ -133,7 +133,7 @@ def test_keys_follow_the_content():
     first = get_library().load(key)
     assert get_library().load(key) is first, "it is loaded once"
 
-    # a change of an action is noticed, moving on in time is not
+    # changing an action is noticed, changing the frame is not
     status.get_status(twin)
     bpy.context.scene.frame_set(7)
     bpy.context.view_layer.update()
@@ -173,7 +173,7 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
         bpy.context.view_layer.update()
         return compute_key(obj)
 
-    # what sources key or drivers set is the same at every frame, tweaked, and whatever plays
+    # keyed and driven values do not depend on the frame, on tweaks, or on the assigned action
     scene.frame_set(1)
     key = compute_updated_key()
     scene.frame_set(100)
@@ -191,8 +191,7 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
     scene.frame_set(150)
     assert status.refresh(obj).kind == "fresh"
 
-    # the rest counts as it is: other constraints, sliders that no source keys, keys themselves, a
-    # driver that is muted
+    # other values count: other constraints, sliders without keys, keys themselves, a muted driver
     def check_key_differs(change, undo):
         change()
         assert compute_updated_key() != key, change
@@ -248,14 +247,14 @@ def test_the_oldest_databases_go_when_space_is_short(tmp_path):
         "the newest stays, however little room there is"
     )
     assert databases.load("e").frame_count == made.frame_count
-    with pytest.raises(DatabaseError) as caught:  # loaded what is gone
+    with pytest.raises(DatabaseError) as caught:  # no longer in the library
         databases.load("a")
     assert "a.npz" in str(caught.value)
     assert databases.clear() == (size, 0)
     assert not list(folder.iterdir())
     assert not databases.has("e")
 
-    # outside an extension they lie in Blender's user folder, and nowhere else
+    # outside an extension they lie only in Blender's user folder
     where = library.get_folder()
     assert where.is_dir()
     assert Path(os.environ["BLENDER_USER_RESOURCES"]) in where.parents
@@ -263,7 +262,7 @@ def test_the_oldest_databases_go_when_space_is_short(tmp_path):
     assert shared.folder == where
     assert shared.limit == library.DEFAULT_LIMIT
 
-    # one library is shared, with as much room as the preferences say
+    # all share one library, whose size the preferences limit
     addon = bpy.context.preferences.addons.new()
     addon.module = "motion_matching"
     addon.preferences.limit = 5.0

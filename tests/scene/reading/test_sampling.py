@@ -1,5 +1,5 @@
-"""Actions become clips that move as Blender shows them, by curves or by evaluation, and the file
-stays as it was.
+"""Actions become clips that move as in Blender, by curves or by evaluation, and the file does not
+change.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def sample_both_ways(obj, action, because="", **options):
 
 
 def read_shown_bones(scene, obj, clip, first):
-    # heads and directions of bones as the scene shows them, frame by frame
+    # heads and directions of bones in the scene, per frame
     heads, along = [], []
     for frame in range(first, first + clip.frame_count):
         scene.frame_set(frame)
@@ -90,7 +90,7 @@ def test_curves_and_evaluation_give_the_pose_that_blender_shows(scene):
             (0.7, 1, 2, 3),
         )
         obj.scale = 3 * (0.4,)
-        for _above, scale in ((obj, 2.0), (None, 0.3)):  # below two scaled and turned parents
+        for _above, scale in ((obj, 2.0), (None, 0.3)):  # below two scaled and rotated parents
             parent = bpy.data.objects.new("Parent", None)
             scene.collection.objects.link(parent)
             parent.rotation_euler, parent.scale, parent.location = (
@@ -157,7 +157,7 @@ def test_curves_and_evaluation_agree_beside_nla(scene) -> None:
     with actions.create_action("Above", obj) as above:
         insert_random_keys(rng, obj, above, np.arange(1, 30))
     obj.animation_data.action_influence = 0.5
-    assert_alike(alone, sample_both_ways(obj, below))  # an action by itself is what it was
+    assert_alike(alone, sample_both_ways(obj, below))  # an action alone gives the same as before
     assert_alike(sample_both_ways(obj, above), sample(obj, [below, above])[1].clip)
 
 
@@ -195,7 +195,7 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
         obj.parent = target
 
     def parent_to_path(obj, target, bone):
-        # it goes along a curve, whose object stands still
+        # it moves along the path of a still object
         curve = bpy.data.curves.new("Path", "CURVE")
         curve.dimensions, curve.use_path = "3D", True
         curve.splines.new("BEZIER").bezier_points.add(1)
@@ -241,7 +241,7 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
         "constraints",
     )
 
-    # where the object hides, curves still tell, but Blender does not
+    # if the object hides, its curves can be read, but Blender does not evaluate it
     obj = create_awkward_armature(rng)
     with actions.create_action("Hides", obj) as action:
         insert_random_keys(rng, obj, action, np.arange(1, 15))
@@ -249,11 +249,11 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
             action, "hide_viewport", np.array([5, 10]), np.array([[0, 1]]), "Object"
         )
     assert not sample(obj, [action])[0].evaluated_because
-    with pytest.raises(RigError) as caught:  # the pose stands still where it is hidden
+    with pytest.raises(RigError) as caught:  # a hidden pose stands still
         sample(obj, [action], evaluate=True)
     assert "hidden in frame 10" in str(caught.value), caught.value
 
-    # where no bone is scaled, how scale is inherited does not matter
+    # if no bone is scaled, the inheritance of scale does not matter
     obj = create_awkward_armature(rng)
     make_setter("inherit_scale", "NONE")(obj, None, None)
     with actions.create_action("Any", obj) as action:
@@ -272,7 +272,7 @@ def test_actions_that_need_evaluation_are_evaluated_and_say_why(scene) -> None:
 def test_unkeyed_channels_rest() -> None:
     rng = np.random.default_rng(5)
 
-    # what an action does not key rests, whatever was posed before or another action did
+    # unkeyed channels rest, whatever pose or action came before
     obj = create_awkward_armature(rng)
     with actions.create_action("All", obj) as everything:
         insert_random_keys(rng, obj, everything, np.arange(1, 20))
@@ -332,7 +332,7 @@ def test_the_slot_of_the_armature_is_sampled() -> None:
         )
     mine = sample_both_ways(obj, action)
     if hasattr(action, "slots"):
-        action.slots[0].name_display = other.name  # now meant for the other, and nobody's
+        action.slots[0].name_display = other.name  # now named after the other, and assigned to none
         obj.animation_data.action = None
         assert_alike(mine, sample_both_ways(obj, action))
         slot = action.slots.new("OBJECT", obj.name)
@@ -340,11 +340,11 @@ def test_the_slot_of_the_armature_is_sampled() -> None:
         curve = bag.fcurves.new(get_bone_path(obj.data.bones[0].name, "location"), index=0)
         curve.keyframe_points.insert(1, 5.0)
         curve.keyframe_points.insert(20, 7.0)
-        assert sample_both_ways(obj, action).frame_count == 20  # the slot of its name
+        assert sample_both_ways(obj, action).frame_count == 20  # the slot with its name
         obj.animation_data.action = action
         obj.animation_data.action_slot = action.slots[0]
-        assert_alike(mine, sample_both_ways(obj, action))  # the slot that is assigned
-        # an action that was never assigned anywhere stays so
+        assert_alike(mine, sample_both_ways(obj, action))  # the assigned slot
+        # a never assigned action stays unassigned
         fresh = bpy.data.actions.new("Fresh")
         slot = fresh.slots.new("OBJECT", "Any")
     bpy.data.actions.new("Empty")
@@ -442,7 +442,7 @@ def test_sampling_leaves_the_file_unchanged(scene) -> None:
     obj.animation_data.use_tweak_mode = False
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(RigError) as caught:  # bones that are being edited
+    with pytest.raises(RigError) as caught:  # in edit mode
         sample(obj, [walk])
     assert "Edit Mode" in str(caught.value)
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -461,7 +461,7 @@ def test_sampling_makes_no_undo_step() -> None:
     bpy.ops.ed.undo_push(message="moved")
     for evaluate in (False, True):
         sample(obj, [action], evaluate=evaluate)
-    bpy.ops.ed.undo()  # one step back is the one before the move, not one of sampling
+    bpy.ops.ed.undo()  # the last step is before the move, sampling added none
     obj = bpy.data.objects["Awkward"]
     assert tuple(obj.location) == (0, 0, 0)
     bpy.ops.ed.redo()
@@ -480,7 +480,7 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
         c.crop(0, 60) for c in locomotion.generate() if c.name.startswith(("walk_curves", "turns"))
     ][:2]
 
-    # motion capture, below an object that stands elsewhere, turned
+    # motion capture, below a rotated object that stands elsewhere
     standing = replace(walks[0], skeleton=compute_standing_rest(walks[0]))
     mocap = create_armature(standing.skeleton, "Mocap")
     first = sample_both_ways(mocap, bake_bake(standing, mocap, name="First"))
@@ -488,7 +488,7 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
     again = sample_both_ways(mocap, bake_bake(first, mocap, name="Again"))
     assert_alike(first, again)
 
-    # centimetres and a quarter turn in the object
+    # centimetres, and a quarter turn in the object
     mixamo = create_mixamo_armature()
     skeleton = read_skeleton(mixamo)
     assert skeleton.names[0] == "mixamorig:Hips"
@@ -504,7 +504,7 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
         action = bake_bake(clip, mixamo, name="Mixamo")
         assert_alike(sample_both_ways(mixamo, action), clip)
 
-    # controls drive deform bones by constraints
+    # constraints drive the deform bones
     rig = create_rigify_armature()
     with actions.create_action("Controls", rig) as action:
         plain = create_armature(person, "Plain")
@@ -539,7 +539,7 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
 
 
 def read_looks():
-    # what the user sees, and what would be saved
+    # what the user sees, and what would be saved in the file
     bpy.context.view_layer.update()
     hero, context = bpy.data.objects["Hero"], bpy.context
     data, kinds = hero.animation_data, ("scenes", "objects", "armatures", "actions")
@@ -580,7 +580,7 @@ def sample_in_pieces(obj, action, between=lambda: None, **options):
             assert list_blocks() == there, "nothing of it is left"
             return done.value(), pauses
         now = read_looks()
-        # where an object is makes a difference to the last bits of its bones
+        # the object's place changes the last bits of its bones
         assert np.abs(np.subtract(now.pop("pose"), before["pose"])).max() < 1e-5, (
             "nothing of it is seen meanwhile"
         )
@@ -619,7 +619,7 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
     )
     monkeypatch.setattr(actions, "_MAX_KEYS", 4000)
     assert check_equals_one_go(obj, walk) >= 5, "curves are read in several pieces"
-    # undo in between, after which nothing may be touched that was found before it
+    # undo between the pieces invalidates every reference from before
     bpy.ops.ed.undo_push(message="one")
 
     def undo():
@@ -633,7 +633,7 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
     check_equals_one_go(obj, walk, undo)
     walk, obj = bpy.data.actions["walk_curves"], bpy.context.object
 
-    # none of it is left for the end, which runs in a thread
+    # no curve is read at the end, which runs in a thread
     work = sample_steps(obj, walk)
     while True:
         try:
@@ -644,19 +644,19 @@ def test_evaluation_in_pieces_equals_evaluation_in_one_go(monkeypatch, obj):
             assert not asked
             break
 
-    # what goes meanwhile is told
+    # a deleted action is reported
     work = sample_steps(obj, walk)
     next(work)
     kept = walk.copy()
     bpy.data.actions.remove(walk)
-    with pytest.raises(sampling.MotionDataError) as caught:  # it has read what is gone
+    with pytest.raises(sampling.MotionDataError) as caught:  # the action is gone
         for _ in work:
             pass
     assert "walk_curves" in str(caught.value)
 
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
     bpy.ops.ed.undo_push(message="kept")
-    for few in (10**6, 0):  # keys, up to which the action itself is played
+    for few in (10**6, 0):  # number of keys up to which the action itself is played
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
         assert check_equals_one_go(obj, kept, frames=(10, 150)) >= 2, (
             "frames are evaluated in several pieces"
@@ -674,7 +674,7 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
         for _ in range(after):
             next(work)
         change()
-        with pytest.raises(kind) as caught:  # what has changed was read
+        with pytest.raises(kind) as caught:  # the source has changed
             for _ in work:
                 pass
         assert all(word in str(caught.value) for word in words), caught.value
@@ -683,18 +683,18 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
         obj.data.bones[before].name = now
 
     def swap_curve():
-        # as many curves as before, but not the same
+        # the same number of curves, but another one
         curves = actions.get_channelbag(walk).fcurves
         last = max(curves, key=lambda curve: (curve.data_path, curve.array_index))
         curves.remove(last)
         curves.new("rotation_euler", index=0).keyframe_points.insert(1, 0.0)
 
-    actions.assign(obj, walk)  # else Blender does not rename what it moves
+    actions.assign(obj, walk)  # otherwise Blender does not rename its channels
     monkeypatch.setattr(actions, "_MAX_KEYS", 4000)
     check_refused(lambda: rename_bone("Head", "Kopf"), "walk_curves", "changed")
     rename_bone("Kopf", "Head")
 
-    # where it is evaluated the armature has to stay as it is
+    # during evaluation the armature must not change
     monkeypatch.setattr(sampling, "_MAX_KEYS", 10**6)
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
     check_refused(lambda: rename_bone("Head", "Kopf"), "Hero", "changed", kind=RigError)
@@ -707,7 +707,7 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
 
     check_refused(move, "Hero", "changed", kind=RigError)
 
-    # but for what the action itself moves: the user may look at other frames
+    # except for channels of the action itself: the user may look at other frames
     for index in range(3):
         actions.get_channelbag(walk).fcurves.new("location", index=index).keyframe_points.insert(
             1, 0.5
@@ -721,7 +721,7 @@ def test_changes_during_reading_are_reported(monkeypatch, obj):
 
 def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
     def drive_by(name, value, other):
-        # how far a bone is away depends on a property of whole numbers, whose keys are linear
+        # a bone's distance depends on an integer property with linear keys
         obj = create_character(clips=("walk_curves",))
         walk = bpy.data.actions["walk_curves"]
         actions.assign(obj, walk)
@@ -763,7 +763,7 @@ def test_integer_properties_step_alike_in_pieces(monkeypatch, obj):
 
 
 def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
-    # what is posed and not keyed yet stays where the action that the object plays has other keys
+    # an unkeyed pose stays, although the assigned action has other keys
     walk, head = bpy.data.actions["walk_curves"], obj.pose.bones["Head"]
     limit = head.constraints.new("LIMIT_ROTATION")
     head["ik"], obj["switch"], head.rotation_mode = 0.0, 1, "QUATERNION"
@@ -857,7 +857,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
         with actions.create_action("Any", obj) as action:
             insert_random_keys(rng, obj, action, np.arange(1, 15))
         change(obj)
-        obj.animation_data.action = None  # what it plays itself makes no difference
+        obj.animation_data.action = None  # its assigned action does not matter
         bpy.context.view_layer.update()
         before = read_state(obj)
         read = [*sample(obj, [action]), run_in_pieces(obj, action)]
@@ -868,7 +868,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
             assert_shown(scene, obj, found.clip, 1, 2e-4)
 
     def hang_target_on_bone(obj):
-        # the target of a constraint hangs on a bone of the armature, by way of another
+        # a constraint's target is a child of a bone, by way of another object
         first = obj.pose.bones[0].name
         handle = create_empty(
             "Handle", parent=obj, parent_type="BONE", parent_bone=first, location=(1, 1, 0.5)
@@ -887,7 +887,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
         held.target, held.subtarget = obj, first
 
     def hook_curve(obj):
-        # a curve whose points are hooked to bones, along which other bones lie
+        # a curve with points hooked to bones, followed by other bones
         curve = bpy.data.curves.new("Spine", "CURVE")
         curve.dimensions = "3D"
         spline = curve.splines.new("BEZIER")
@@ -902,8 +902,7 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
         spine.target, spine.chain_count = along, 1
 
     def drive_by_own_bones(obj):
-        # a bone by another's rotation, a constraint by a property of the object, and the data by a
-        # bone
+        # drive a bone by another's rotation, the data by a bone, and a bone by the data's property
         for owner, path, of, data_path in (
             (
                 obj.pose.bones[3],
@@ -925,14 +924,14 @@ def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):
             curve.driver.type = "SUM"
 
     def drive_by_scene_frame(obj):
-        # by the frame that its scene shows
+        # drive a bone by the scene's current frame
         curve = obj.pose.bones[3].driver_add("location", 0)
         target = curve.driver.variables.new().targets[0]
         target.id_type, target.id, target.data_path = "SCENE", scene, "frame_current"
         curve.driver.type = "SUM"
 
     def follow_each_other(obj):
-        # another armature, which follows this one and is followed by it
+        # another armature follows this one and is followed by it
         other = create_awkward_armature(rng, 3, connected=0.0)
         copying = other.pose.bones[1].constraints.new("COPY_TRANSFORMS")
         copying.target, copying.subtarget = obj, obj.pose.bones[0].name
@@ -966,7 +965,7 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
             for block in getattr(bpy.data, kind)
         )
 
-    for few in (10**6, 0):  # keys, up to which the action itself is played
+    for few in (10**6, 0):  # number of keys up to which the action itself is played
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
         obj, walk = bpy.data.objects["Hero"], bpy.data.actions["walk_curves"]
         bpy.ops.ed.undo_push(message="before")
@@ -977,14 +976,14 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
             next(work)
         next(work)
 
-        # a file that is saved in a pause has nothing of it
+        # a file saved in a pause contains none of the copies
         file = os.path.join(folder, f"in a pause {few}.blend")
         bpy.ops.wm.save_as_mainfile(filepath=file, copy=True)
         with bpy.data.libraries.load(file) as (saved, _):
             held = sorted([*saved.scenes, *saved.objects, *saved.armatures, *saved.actions])
         assert held == before, held
 
-        # what it follows may be moved meanwhile, and the armature be edited as little as ever
+        # the objects it follows may move meanwhile
         target.location = (3.0, 0.0, 1.0)
         bpy.context.view_layer.update()
         next(work)
@@ -1000,7 +999,7 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
         assert np.array_equal(clip.rotations, whole.clip.rotations)
         assert list_names() == before
 
-        # nor does undo bring any of it back, to a step that was made in a pause
+        # undo to a step made in a pause does not bring the copies back
         bpy.data.objects["Hero"].location.x = 5.0
         bpy.ops.ed.undo_push(message="after")
         bpy.ops.ed.undo()
@@ -1012,12 +1011,12 @@ def test_pauses_may_save_undo_and_load(monkeypatch, obj):
         bpy.data.objects["Hero"].location.x = 0.0
         target = bpy.data.objects["Target"]
 
-        # another file in a pause ends it with a sentence, and leaves nothing in that
+        # loading a file in a pause ends it with a sentence, and leaves nothing there
         work = sample_steps(bpy.data.objects["Hero"], bpy.data.actions["walk_curves"])
         while len(list_names()) == len(before):
             next(work)
         bpy.ops.wm.open_mainfile(filepath=file)
-        with pytest.raises(RigError) as caught:  # it has read on in another file
+        with pytest.raises(RigError) as caught:  # the armature is in another file
             for _ in work:
                 pass
         assert "Hero" in str(caught.value), caught.value

@@ -1,4 +1,4 @@
-"""An armature rests as its skeleton does, and the map between their poses is exact both ways."""
+"""An armature rests as its skeleton does, and poses map exactly both ways."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_creating_an_armature_keeps_mode_and_selection() -> None:
     assert read_state() == before
 
     elsewhere = bpy.data.collections.new("Not in the scene")
-    with pytest.raises(RuntimeError):  # an armature out of the scene cannot be built
+    with pytest.raises(RuntimeError):  # an armature outside the scene cannot be built
         create_armature(make_random_skeleton(np.random.default_rng(1)), "Other", elsewhere)
 
 

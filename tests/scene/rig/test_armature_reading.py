@@ -1,5 +1,5 @@
-"""A skeleton read from an armature rests where the armature does in the world, whatever the object
-and its bones are.
+"""A skeleton read from an armature rests where the armature does in the world, whatever its object
+and bone axes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.scene.rigs import create_awkward_armature, create_mixamo_armature, cr
 
 
 def assert_rests(obj, skeleton):
-    # heads, directions, rolls and tails as Blender shows the rest pose
+    # heads, directions, rolls and tails in Blender's rest pose
     obj.data.pose_position = "REST"
     bpy.context.view_layer.update()
     rotations, heads = skeleton.compute_rest_world()
@@ -37,7 +37,7 @@ def assert_rests(obj, skeleton):
 
 
 def check_refused(obj, *words, **options):
-    with pytest.raises(RigError) as caught:  # this is no skeleton
+    with pytest.raises(RigError) as caught:
         read_skeleton(obj, **options)
     assert all(word in str(caught.value) for word in words), caught.value
 
@@ -58,7 +58,7 @@ def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them() -> None:
             0.01 * np.linalg.norm(skeleton.rest_positions, axis=1),
             atol=1e-6,
         )
-        # where it stands and faces is motion: nothing changes but what is turned about Z
+        # location and heading are motion: only the turn about Z changes
         obj.location, obj.rotation_mode = (4, 5, 6), "QUATERNION"
         obj.rotation_quaternion = (
             Matrix.Rotation(2.0, 3, "Z").to_quaternion() @ obj.rotation_euler.to_quaternion()
@@ -68,7 +68,7 @@ def test_bones_of_any_roll_rest_in_the_world_as_blender_shows_them() -> None:
             again.compute_rest_world()[1], scaled.compute_rest_world()[1], atol=1e-6
         )
         np.testing.assert_allclose(again.rest_rotations, scaled.rest_rotations, atol=1e-5)
-        # and a scale that is applied to the data gives the same as one that is not
+        # applied and unapplied scale give the same
         obj.location, obj.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
         before = read_skeleton(obj)
         assert_rests(obj, before)
@@ -91,7 +91,7 @@ def test_import_rotation_and_scale_are_undone_on_hidden_objects_too() -> None:
         "viewport",
         "collection",
         "scene",
-    ):  # Blender does not keep the places of what it does not show
+    ):  # Blender does not update matrices of hidden objects
         hidden = obj.copy()
         hidden.scale = (0.02, 0.02, 0.02)
         if hide != "scene":
@@ -120,7 +120,7 @@ def test_the_deform_bones_of_a_control_rig_are_one_skeleton() -> None:
     assert len(read_skeleton(rig, "all").names) == 3 * len(person.names) + 1
     assert_rests(rig, read_skeleton(rig, "all"))
 
-    # where deform bones would fall apart, what joins them is kept
+    # bones that join separate deform bones are kept
     obj = create_armature(person, "Parts")
     for name in ("Hips", "Spine", "LeftArm"):
         obj.data.bones[name].use_deform = False

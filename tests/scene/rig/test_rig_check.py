@@ -1,6 +1,4 @@
-"""Rigs of common kinds are read for what they are, and mended so that every action plays as
-before.
-"""
+"""Common kinds of rigs are recognised, and fixed so that every action plays as before."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ def test_roles_of_imported_and_of_control_rigs_are_found():
         assert state.roles["spine"] == f"{prefix}UpperChest"
         assert state.roles["right_shin"] == f"{prefix}RightLeg"
 
-    # all bones of a control rig make no body: those that deform do
+    # only the deform bones of a control rig form a body
     problem = check_rig(obj, "all", {}).problems[0]
     assert problem.label == "Roles Missing"
     assert problem.serious
@@ -61,10 +59,10 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     obj = create_mixamo_armature()
     obj.location = (1.0, -2.0, 0.3)
     action = create_animated_rig(rng, obj)
-    # what no even scale of its values scales is told
+    # channels that a uniform scale cannot scale are reported
     why = rig_fix.find_scale_obstacle(obj)
     assert "modifiers" in why, why
-    with pytest.raises(RigError) as caught:  # it was applied
+    with pytest.raises(RigError) as caught:  # already applied
         rig_fix.apply_scale(obj)
     assert obj.name in str(caught.value)
     assert "modifiers" in str(caught.value)
@@ -92,11 +90,11 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     for curve in muted:
         curve.mute = False
     assert_alike(unmuted.clip, sample(obj, [action])[0].clip)
-    # its evaluation says the same as its curves
+    # evaluation and curves agree
     assert_alike(sample(obj, [action], evaluate=True)[0].clip, sample(obj, [action])[0].clip)
     assert check_rig(obj, None, {}).problems == ()
 
-    # a lying armature that is stood up by its object keeps standing where its front is turned
+    # an armature that its object stands upright stays so when its front is turned
     obj.matrix_basis = obj.matrix_basis @ Matrix.Rotation(radians(90), 4, "Y")
     bpy.context.view_layer.update()
     [turned] = sample(obj, [action])
@@ -121,7 +119,7 @@ def test_other_influences_on_a_rig_are_reported():
         bpy.context.collection.objects.link(other)
         return other
 
-    # an action that moves the object alone, assigned or on the NLA
+    # an action that moves only the object, assigned or on the NLA
     obj = create_rig()
     for channel, obstacle in (
         ("scale", rig_fix.find_scale_obstacle),
@@ -140,7 +138,7 @@ def test_other_influences_on_a_rig_are_reported():
         obj.animation_data_clear()
         assert not obstacle(obj)
 
-    # what is constrained to the armature would change its size
+    # an object constrained to the armature would change its size
     obj, prop = create_rig(), add_empty("Prop")
     for kind in ("CHILD_OF", "COPY_TRANSFORMS", "COPY_SCALE", "ARMATURE"):
         held = prop.constraints.new(kind)
@@ -160,7 +158,7 @@ def test_other_influences_on_a_rig_are_reported():
     bpy.context.view_layer.update()
     assert np.abs(np.array(prop.matrix_world) - before).max() < 1e-5
 
-    # a constraint of the armature itself places it, whatever its own rotation
+    # a constraint of the armature itself sets its rotation
     obj = create_rig()
     held = obj.constraints.new("COPY_ROTATION")
     held.target = add_empty("Prop")

@@ -1,4 +1,4 @@
-"""A take's .blend opens elsewhere and moves as the take does; a failed one leaves no trace."""
+"""A take's .blend opens elsewhere and moves like the take; a failed save leaves no trace."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def reopen(file):
     assert abs(scene.render.fps / scene.render.fps_base - 29.97) < 1e-5
     assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, clip.frame_count, 1)
     assert armature.animation_data.action.name == 'Take "1"'
-    fit_bones(armature, skeleton)  # fits, or raises
+    fit_bones(armature, skeleton)  # raises if it does not fit
     assert_moves_like(armature, clip, skeleton, 1 + np.arange(clip.frame_count))
 
-    for frame, heads in enumerate(clip.compute_world()[1]):  # the camera sees all of it
+    for frame, heads in enumerate(clip.compute_world()[1]):  # the camera sees the whole body
         for head in heads:
             x, y, depth = world_to_camera_view(scene, scene.camera, Vector(head.tolist()))
             assert 0 <= x <= 1, (
@@ -137,12 +137,12 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
         assert len(vertex.groups) == 1
         assert vertex.groups[0].weight == 1.0
         owners.append(body.vertex_groups[vertex.groups[0].group].name)
-    assert set(owners) == set(person.names)  # no bone of a person goes without
+    assert set(owners) == set(person.names)  # every bone of a person moves a part
 
     rest = np.array([vertex.co for vertex in mesh.vertices])
     assert rest[:, 2].min() > -0.1, np.ptp(rest, axis=0)
     assert 1.5 < np.ptp(rest[:, 2]) < 2.0, np.ptp(rest, axis=0)
-    assert np.ptp(rest[:, 1]) < 0.6  # faces -Y: its arms lie along X
+    assert np.ptp(rest[:, 1]) < 0.6  # faces -Y: its arms point along X
 
     sided = dict(zip(person.names, find_sides(person), strict=True))
     centres = {name: rest[np.array(owners) == name].mean(axis=0) for name in person.names}

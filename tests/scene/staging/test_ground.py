@@ -1,5 +1,5 @@
-"""The ground out of a collection: meshes as they are shown hold a character as boxes do, slopes and
-steps do not.
+"""Ground from a collection: evaluated meshes block a character as boxes do, slopes and steps do
+not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def add_mesh(collection, name, points, faces):
 
 
 def add_cube(collection, name, size=(1, 1, 1), place=(0, 0, 0), yaw=0.0):
-    # stands on the height of its place
+    # the location is the centre of its base
     points = [
         (x, y, z)
         for z in (0.0, 1.0)
@@ -74,8 +74,7 @@ def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path:
     obstacles = add_collection("Obstacles")
     add_plane(obstacles, "Floor", 50)
     (_wide, _narrow, _small) = boxes
-    # one that a modifier makes, one under a parent that is turned and scaled, and one as the
-    # instance of a collection
+    # an array modifier, a child of a rotated and scaled parent, and a collection instance
     array = add_cube(obstacles, "Array", (2, 1, 2), (-19, -4.5, 0)).modifiers.new("Array", "ARRAY")
     array.count = 20
     parent = bpy.data.objects.new("Parent", None)
@@ -97,8 +96,8 @@ def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path:
         start = solid.slide(*[tuple(rng.uniform(-5, 5, 2).tolist())] * 2, 0.3)
         stop = tuple((start + rng.normal(size=2)).tolist())
         a, b = meshes.slide(start, stop, 0.3), solid.slide(start, stop, 0.3)
-        # single precision puts the two triangles of a side up to 1e-6 apart, which turns a way
-        # along it by a thousandth
+        # in single precision the two triangles of a side differ by 1e-6, which turns a way along it
+        # by a thousandth
         assert math.dist(a, b) < 2e-3, (start, stop, a, b)
         held += math.dist(b, stop) > 1e-3
     assert held > 200
@@ -121,7 +120,7 @@ def test_slopes_steps_and_bridges_do_not_block() -> None:
     add_plane(ways, "Floor", 20)
 
     def is_blocked(x):
-        """Whether somebody who comes along -Y over the place is held."""
+        """Tell whether a character that walks along Y across the place is blocked."""
         return Walls(walls, floor).slide((x, -5.0), (x, 5.0), 0.3) != (x, 5.0)
 
     add_cube(ways, "Step", (1, 1, 0.25), (-10, 0, 0))
@@ -158,7 +157,7 @@ def test_slopes_steps_and_bridges_do_not_block() -> None:
         assert abs(floor.height(x, y) - height) < 1e-5, (x, y, floor.height(x, y))
     assert abs(floor.height(0.3, 0.5) - 0.5 * math.tan(math.radians(40))) < 1e-5
 
-    # on a hill the same height above the floor is meant
+    # on a hill, heights are measured above its floor
     hills = add_collection("Hills")
     add_plane(hills, "Hill", 30, (0, 0, 10), (0, math.radians(-10), 0))
     add_cube(hills, "Wall", (1, 1, 1.5), (5, 0, 10 + 5 * math.tan(math.radians(10))))
@@ -168,7 +167,7 @@ def test_slopes_steps_and_bridges_do_not_block() -> None:
     assert not is_blocked(-5.0)
     assert abs(floor.height(8, 3) - 10 - 8 * math.tan(math.radians(10))) < 1e-4
 
-    # nothing but walls, and nobody shown
+    # only walls; an empty collection
     bare = add_collection("Bare")
     add_plane(bare, "Screen", 2, (0, 0, 1), (math.pi / 2, 0, 0))
     floor, walls = build_floor_and_walls(bare)
@@ -228,7 +227,7 @@ def check_command(folder):
     )
     assert run(*held, "--bvh", take) == (0, "")
     assert 1.5 < measure_reach(take) < 1.8, measure_reach(take)
-    # the performance alone gives the same take: it knows the walls
+    # the performance alone gives the same take, as it stores the walls
     with contextlib.redirect_stderr(io.StringIO()):
         assert (
             main(["take", str(database), "--script", str(saved), "--bvh", str(again), "--quiet"])

@@ -1,4 +1,4 @@
-"""The mannequin stands on the ground, shows its sides, bends without losing its shape, and disturbs
+"""The mannequin stands on the ground, has distinct sides, bends without collapsing, and disturbs
 nothing.
 """
 
@@ -39,7 +39,7 @@ def make_triangles(shape: Surface) -> np.ndarray:
 
 
 def find_parts(shape: Surface) -> np.ndarray:
-    """Which connected part every point (V,) belongs to."""
+    """Return the connected part of every point (V,)."""
     corners = make_triangles(shape)
     links = coo_array(
         (np.ones(len(corners)), (corners[:, 0], corners[:, 1])), shape=(len(shape.points),) * 2
@@ -51,7 +51,7 @@ def find_parts(shape: Surface) -> np.ndarray:
 
 
 def compute_area_vectors(shape: Surface) -> np.ndarray:
-    """Area vectors (F, 3) of the faces, quads before triangles."""
+    """Return the area vectors (F, 3) of the faces, quads before triangles."""
     quads = shape.points[shape.quads]
     corners = shape.points[shape.triangles]
     return 0.5 * np.concatenate(
@@ -63,7 +63,7 @@ def compute_area_vectors(shape: Surface) -> np.ndarray:
 
 
 def find_bones_of_faces(shape: Surface) -> np.ndarray:
-    """Names (F,) of the bones that move the faces' first points most."""
+    """Return the names (F,) of the bones with the highest weight at the faces' first points."""
     first = np.concatenate([shape.quads[:, 0], shape.triangles[:, 0]])
     return np.array(SKELETON.names)[np.argmax(shape.weights[first], axis=1)]
 
@@ -81,7 +81,7 @@ def test_every_point_follows_at_most_four_bones(shape: Surface) -> None:
     unmoved = {
         SKELETON.names[bone] for bone in np.flatnonzero(~np.any(shape.weights > 0.5, axis=0))
     }
-    assert unmoved <= {"LeftShoulder", "RightShoulder"}  # which only share the chest
+    assert unmoved <= {"LeftShoulder", "RightShoulder"}  # they only share the chest
     assert np.all(np.any(shape.weights > 0.3, axis=0))
 
 
@@ -100,7 +100,7 @@ def test_every_part_is_closed_and_faces_outward(shape: Surface) -> None:
     a, b, c = (shape.points[corners[:, corner]] for corner in range(3))
     volumes = np.bincount(labels[corners[:, 0]], np.sum(a * np.cross(b, c), axis=-1) / 6.0)
     assert np.all(volumes > 0.0)
-    assert 0.05 < volumes.sum() < 0.09  # of a slender person, in cubic metres
+    assert 0.05 < volumes.sum() < 0.09  # cubic metres of a slender person
     assert np.min(np.linalg.norm(compute_area_vectors(shape), axis=-1)) > 1e-9
 
 
@@ -224,13 +224,12 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         first, second = skeleton.index(above), skeleton.index(bone)
         both = (owners[:, first] > 0.01) & (owners[:, second] > 0.01)
         assert np.count_nonzero(both) > 20, bone
-        # what lies between two bones keeps its distance from the joint: it neither collapses nor
-        # wrings out
+        # points between two bones keep their distance to the joint: no collapse, no candy wrapper
         before = np.linalg.norm(rest[both] - joints[bone], axis=1)
         after = np.linalg.norm(bent[both] - joints[bone], axis=1)
         np.testing.assert_allclose(after, before, rtol=0.03, err_msg=bone)
 
-        # and the closed part around it its volume: against that of its slice about the joint
+        # the closed part around it keeps its volume, compared with its slice about the joint
         part = owners[:, first] + owners[:, second] > 0.5
         chosen = faces[np.all(part[faces], axis=1)]
         axis_of_limb = int(np.argmax(np.abs(joints[bone] - joints[above])))
@@ -243,7 +242,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         assert loss < 0.15, (bone, loss)
         turn(armature, bone, axis, 0)
 
-    # a shin that is bent far goes into the thigh's back, but nowhere out at its front
+    # a far bent shin enters the back of the thigh, but does not come out at its front
     turn(armature, "LeftLeg", "X", 120)
     bent = evaluate_body(armature)
     shin = owners[:, skeleton.index("LeftLeg")] > 0.99
@@ -255,7 +254,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
     assert len(behind) == 0 or behind[:, 1].min() > front + 0.02, (front, behind[:, 1].min())
     turn(armature, "LeftLeg", "X", 0)
 
-    # a limb turns in its socket: the rest of the body stays, and the limb keeps its shape
+    # a limb turns in its socket: the body stays, and the limb keeps its shape
     for bone, axis, degrees in (
         ("LeftArm", "Y", 78),
         ("LeftArm", "Y", -85),
@@ -318,7 +317,7 @@ def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
     assert not body.data.validate()
     assert armature.matrix_world == body.matrix_world
     assert armature.matrix_world.to_translation().length == 0.0
-    for slot in body.material_slots:  # seen in solid view as when rendered
+    for slot in body.material_slots:  # same colours in solid view as in a render
         shown = slot.material.diffuse_color[:3]
         shader = slot.material.node_tree.nodes["Principled BSDF"]
         np.testing.assert_allclose(shader.inputs["Base Color"].default_value[:3], shown)
@@ -353,7 +352,7 @@ def test_demo_clips_become_actions_with_the_same_motion() -> None:
     made = demo.add_demo_actions(armature, clips)
     assert [action.name for action in made] == [clip.name for clip in clips]
     assert all(action.use_fake_user for action in made)
-    assert armature.animation_data is None  # nobody asked it to play
+    assert armature.animation_data is None  # nothing is assigned
     assert {action.name for action in actions.find_actions(armature)} == {
         clip.name for clip in clips
     }
@@ -366,7 +365,7 @@ def test_demo_clips_become_actions_with_the_same_motion() -> None:
         skeleton.with_names(tuple("x" + name for name in skeleton.names)), "Stranger"
     )
     count = len(bpy.data.actions)
-    with pytest.raises(RigError) as caught:  # it does not fit
+    with pytest.raises(RigError) as caught:
         demo.add_demo_actions(stranger, clips)
     assert "Stranger" in str(caught.value)
     assert len(bpy.data.actions) == count
@@ -388,4 +387,4 @@ def test_a_demo_take_keeps_the_mannequins_soles_on_the_ground() -> None:
         found = evaluate_body(armature)
         lowest.append(found[:, 2].min())
     assert np.min(lowest) > -0.02, lowest
-    assert np.median(np.abs(lowest)) < 0.01, lowest  # its soles walk on the ground
+    assert np.median(np.abs(lowest)) < 0.01, lowest  # the soles touch the ground

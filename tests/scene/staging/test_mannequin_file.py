@@ -1,4 +1,4 @@
-"""The package ships the mannequin as it is sculpted today."""
+"""The package ships the mannequin that the sculptor builds today."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_the_file_equals_the_sculpted_mannequin():
         assert set(shipped.files) == set(sculpted)
         for name, array in sculpted.items():
             assert shipped[name].dtype == array.dtype
-            # other builds of numpy and scipy may round the last digit otherwise
+            # other builds of numpy and scipy may round the last digit differently
             np.testing.assert_allclose(shipped[name], array, rtol=0.0, atol=1e-6, err_msg=name)
 
 

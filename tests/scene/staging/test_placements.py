@@ -1,4 +1,4 @@
-"""Curves to walk along and objects to walk to, as they stand in the scene."""
+"""Curves to follow and objects to reach, as they are placed in the scene."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_curves_are_sampled_as_blender_draws_them() -> None:
             path = read_curve_path(obj)
             assert path.cyclic == cyclic
             line = read_drawn_points(obj)
-            # each point is on the line that Blender draws, and the line is covered
+            # every point lies on the drawn line, and the line is covered
             apart = np.linalg.norm(path.points[:, None] - line[None], axis=2)
             dense = 0.15 if kind != "POLY" else 1e-5
             assert apart.min(axis=1).max() < dense, (kind, cyclic, apart.min(axis=1).max())
@@ -63,7 +63,7 @@ def test_curves_are_sampled_as_blender_draws_them() -> None:
             steps = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
             assert kind == "POLY" or steps.max() < 0.5
             before = len(bpy.data.objects), len(bpy.data.curves), len(bpy.data.meshes)
-            obj.data.bevel_depth = 0.2  # a tube is followed along its middle
+            obj.data.bevel_depth = 0.2  # a tube is followed along its centre line
             again = read_curve_path(obj)
             np.testing.assert_allclose(again.points, path.points, atol=1e-6)
             assert before == (len(bpy.data.objects), len(bpy.data.curves), len(bpy.data.meshes))

@@ -1,5 +1,5 @@
-"""Pictures and films of takes: of the asked size, with both paths and all of the character in them,
-with and without EGL.
+"""Pictures and films of takes have the requested size and show both paths and the whole character,
+with or without EGL.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def assert_inside(obj, margin=0.0):
 
 
 def measure_share(image, colour, colourful=0.3):
-    # the part of the pixels that have the hue of the colour and are at least so colourful
+    # the share of pixels with the colour's hue and at least this saturation
     def compute_hue(rgb):
         r, g, b = np.moveaxis(np.asarray(rgb, dtype=float), -1, 0)
         return np.arctan2(np.sqrt(3) * (g - b), 2 * r - g - b), np.max(rgb, -1) - np.min(rgb, -1)
@@ -107,7 +107,7 @@ def short_take_file(
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where files are made, with a folder for temporary ones beside it."""
+    """A folder for results, with one for temporary files beside it."""
     for name in ("made", "temporary"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
@@ -145,7 +145,7 @@ def check_picture(take, target):
 
 
 def test_a_picture_shows_both_paths_and_all_of_the_character(take_file: Path, folder: Path) -> None:
-    for name in ("take.png", "a # and 100%.PNG"):  # Blender reads # as a frame's number
+    for name in ("take.png", "a # and 100%.PNG"):  # Blender replaces # with the frame number
         reset_blender()
         check_picture(take_file, folder / name)
     assert holds_only(folder, "take.png", "a # and 100%.PNG")
@@ -194,10 +194,10 @@ def check_picture_without_egl(monkeypatch, take, target):
 
     monkeypatch.setenv(
         "__EGL_VENDOR_LIBRARY_DIRS", str(target.parent / "nowhere")
-    )  # Workbench's process dies of it
+    )  # crashes Workbench's process
     engine = preview.save_preview(take, target, (96, 64))
     assert engine == render.CYCLES or sys.platform != "linux", engine
-    monkeypatch.setattr(render, "FIRST_FRAME_WITHIN", 0.01)  # as if it hung
+    monkeypatch.setattr(render, "FIRST_FRAME_WITHIN", 0.01)  # as if it had hung
     assert preview.save_preview(take, target, (96, 64)) == render.CYCLES
     target.unlink()
     for engines in (("NO_SUCH_ENGINE", render.CYCLES), (render.CYCLES,)):
@@ -290,7 +290,7 @@ def test_invalid_options_are_reported_in_a_sentence(
     (folder / "in_the_way.png").mkdir()
     (folder / "old.png").write_text("old")
     (folder / "old.png").chmod(0o444)
-    # before the database is looked for
+    # reported before the database is loaded
     assert (
         cli.main(
             [
@@ -333,9 +333,9 @@ def test_ctrl_c_ends_a_film_and_leaves_nothing(
         ):
             assert running.poll() is None, running.stderr.read()
             time.sleep(0.1)
-        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does, to all its processes
         assert running.wait(30) == 130
         assert "cancelled" in running.stderr.read()
     with pytest.raises(ProcessLookupError):
-        os.killpg(running.pid, 0)  # nobody is left of them
+        os.killpg(running.pid, 0)  # none of them is left
     assert holds_only(folder, "walk.npz")

@@ -1,4 +1,4 @@
-"""`take --onto`: the take on an armature of a user's file, in a copy of it."""
+"""`take --onto` puts the take on an armature of a user's file, in a copy of it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def check_command(folder):
             result.append([found.matrix_world @ found.pose.bones[name].head for name in names])
         return np.array(result)
 
-    # a user's file: an armature in centimetres that lies on its back, at the database's rate, with
-    # an action of its own
+    # a user's file at the database's rate: an armature in centimetres, lying on its back, with an
+    # own action
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start = 30, 11
@@ -73,7 +73,7 @@ def check_command(folder):
     found = read_heads(bpy.data.objects["Other"], clip.skeleton.names, frames - 31)
     assert 1e-4 < np.linalg.norm(found - clip.compute_world()[1], axis=-1).max() < 0.0055
 
-    # a file that the program made itself, whose armature rests otherwise than the clips
+    # a file made by the program, whose armature rests differently from the clips
     for root in ("object", "bone", "hips", "in-place"):
         assert run("-o", folder / "made.blend", "--root", root) == (0, "")
         assert run(

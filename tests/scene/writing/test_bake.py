@@ -1,4 +1,4 @@
-"""A baked action, evaluated by Blender, is the clip; what else is in the file stays as it is."""
+"""A baked action evaluates to the clip, and the rest of the file does not change."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_evaluated_action_equals_clip_at_another_frame_rate(scene) -> None:
         assert list(keys[:, 0]) == list(range(10, 10 + wanted.frame_count))
     assert_moves_like(obj, wanted, clip.skeleton, 10 + np.arange(wanted.frame_count))
 
-    # a rate that only differs by the rounding of fps_base has its keys on whole frames
+    # a rate that differs only by the rounding of fps_base has keys on whole frames
     scene.render.fps, scene.render.fps_base = 30, 30 / 29.97
     action = bake(replace(clip, fps=29.97), obj, name="Film")
     for keys in read_channels(action).values():
@@ -61,11 +61,11 @@ def test_evaluated_action_equals_clip_at_another_frame_rate(scene) -> None:
 def test_only_moving_or_offset_channels_get_keys() -> None:
     clip = make_random_clip(6, moving=(0, 3))
     positions = clip.positions.copy()
-    positions[:, 7] += [0.0, 0.0, 0.5]  # never moves, but is not where it rests
+    positions[:, 7] += [0.0, 0.0, 0.5]  # constant, but not at rest
     clip = replace(clip, positions=positions)
     obj = create_armature(clip.skeleton, "Any")
     names = clip.skeleton.names
-    obj.pose.bones[names[9]].location = (1, 2, 3)  # would stay so without a key
+    obj.pose.bones[names[9]].location = (1, 2, 3)  # would stay without a key
     action = bake(clip, obj, name="Any")
     channels = read_channels(action)
     path = {name: f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in names}
@@ -118,7 +118,7 @@ def test_a_bake_keeps_actions_frame_mode_and_selection(tmp_path, scene) -> None:
     assert (scene.frame_current, bpy.context.mode, obj.select_get()) == (17, "POSE", True)
     assert (scene.render.fps, scene.render.fps_base) == rate
 
-    # the action that is no longer assigned is not lost when the file is saved and opened again
+    # the previously assigned action survives saving and reopening
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "kept.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kept.blend"))

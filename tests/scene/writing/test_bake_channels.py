@@ -1,5 +1,5 @@
-"""Keys in every rotation mode, fewer keys, locked channels, and the NLA: what is evaluated stays
-what was promised.
+"""Keys in every rotation mode, fewer keys, locked channels and the NLA all evaluate to the promised
+motion.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def scene():
 
 
 def test_any_pose_is_exact_in_every_rotation_mode() -> None:
-    for seed, mode in enumerate(MODES):  # any poses at all
+    for seed, mode in enumerate(MODES):  # random poses
         clip = make_random_clip(seed)
         obj = create_armature(clip.skeleton, "Any")
         for bone in obj.pose.bones:
@@ -67,7 +67,7 @@ def test_any_pose_is_exact_in_every_rotation_mode() -> None:
 
 
 def test_angle_curves_do_not_flip() -> None:
-    # three turns about each axis of the order in turn, and a tumble that keeps clear of gimbal lock
+    # three turns about each axis of the order, and a tumble that avoids gimbal lock
     time = np.linspace(0.0, 1.0, 200)
     Skeleton(
         ("Bone",), np.array([-1]), np.zeros((1, 3), np.float32), np.eye(4, dtype=np.float32)[:1]
@@ -87,16 +87,15 @@ def test_angle_curves_do_not_flip() -> None:
         )
         order = ["XYZ".index(axis) for axis in mode]
         wanted = np.empty_like(angles)
-        wanted[order] = angles  # the middle axis of the mode stays away from a quarter turn
+        wanted[order] = angles  # the middle axis of the mode stays clear of a quarter turn
         found = to_mode(from_mode(wanted, mode).T, mode)
         np.testing.assert_allclose(np.diff(found, axis=-1), np.diff(wanted, axis=-1), atol=1e-9)
-        # through gimbal lock and out of it: no step is larger than where the lock is passed at some
-        # distance
+        # through gimbal lock and out: no step is larger than when passing it at some distance
         wanted[order[1]] = np.linspace(0.0, np.pi, 200)
         wanted[order[0]], wanted[order[2]] = 0.5, 0.2
         found = to_mode(from_mode(wanted, mode).T, mode)
         assert np.abs(np.diff(found, axis=-1)).max() < 0.02, mode
-    # through no turn at all: the axis stays, the angle changes its sign
+    # through zero rotation: the axis stays, the angle changes its sign
     turn = quat.from_scaled_angle_axis(np.linspace(-1, 1, 201)[:, None] * [0.0, 0.6, 0.8])
     values = to_mode(turn.T, "AXIS_ANGLE")
     assert np.abs(np.diff(values, axis=-1)).max() < 0.011
@@ -112,10 +111,10 @@ def test_locked_channels_get_no_keys(scene) -> None:
     for bone in pose:
         bone.lock_location = (True, True, True)
     pose["Hips"].lock_location = (False, False, False)
-    pose["Head"].lock_rotation = (True, True, True)  # a W alone turns nothing
+    pose["Head"].lock_rotation = (True, True, True)  # W alone does not rotate
     pose["Neck"].rotation_mode = "XYZ"
     pose["Neck"].lock_rotation = (False, True, False)
-    pose["LeftHand"].lock_rotation = (True, False, True)  # a quaternion is one thing
+    pose["LeftHand"].lock_rotation = (True, False, True)  # a quaternion is keyed as a whole
     pose["RightHand"].scale = (2.0, 1.0, 1.0)
     action = bake(take, obj, name="Take")
     paths = {
@@ -167,11 +166,11 @@ def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
             place_armature(obj, y_up=True, scale=0.01, turn=2.0, location=(5, 5, 0))
             used, share = check(take, obj, distance, **options)
             shares.append(share)
-            assert used > 0.3, (used, distance)  # it makes use of what it may
+            assert used > 0.3, (used, distance)  # it uses the tolerance
         assert shares[0] > shares[1] > shares[2], shares
         assert shares[1] < 0.7, shares
         assert shares[2] < 0.4, shares
-    for seed, mode in enumerate(MODES):  # the worst case keeps its promise too
+    for seed, mode in enumerate(MODES):  # the worst case stays within the tolerance too
         clip = resample(make_random_clip(seed, frames=6), 240.0)
         scene.render.fps = 240
         obj = create_armature(clip.skeleton, "Any")
@@ -205,7 +204,7 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     keys = read_keys(before)
     data = obj.animation_data
 
-    low = data.nla_tracks.new()  # a track below moves what the take leaves at rest
+    low = data.nla_tracks.new()  # a track below moves channels that rest in the take
     low.name = "Low"
     lower = bpy.data.actions.new("Lower")
     slot = actions.ensure_slot(lower)
@@ -242,7 +241,7 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
         evaluate_bones(obj, names, frames), compute_expected_bones(take, rests), atol=1e-4
     )
 
-    # the active action goes on being played where that is asked for
+    # the active action continues to play if requested
     actions.set_action(data, before, before.slots[0] if SLOTS else None)
     bake(take, obj, name="Other", frame_start=20, track="Other", keep_active=True)
     assert data.action == before
@@ -252,7 +251,7 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
         evaluate_bones(obj, names, frames), compute_expected_bones(take, rests), atol=1e-4
     )
 
-    # an error leaves neither track nor action, and the active action as it was
+    # an error leaves no track and no action, and keeps the active action
     actions.set_action(data, before, before.slots[0] if SLOTS else None)
     there = set(bpy.data.actions), [t.name for t in data.nla_tracks]
     try:
@@ -275,14 +274,14 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     if SLOTS:
         assert data.action_slot == before.slots[0]
 
-    # while a strip is tweaked, nothing is touched
+    # in tweak mode nothing changes
     data.action = None
     data.nla_tracks.active = track
     strip.select = True
     data.use_tweak_mode = True
     assert data.use_tweak_mode
     for options in ({}, {"track": "New"}):
-        with pytest.raises(RigError) as caught:  # this would change the strip's action
+        with pytest.raises(RigError) as caught:
             bake(take, obj, name="Broken", **options)
         assert "tweak" in str(caught.value)
     assert data.use_tweak_mode
@@ -293,7 +292,7 @@ def test_a_take_can_go_onto_an_nla_track(tmp_path, monkeypatch) -> None:
     data.use_tweak_mode = False
 
     bake(take.crop(0, 1), create_person("Single"), name="Single", track="Single")
-    # a strip outlives the file
+    # a strip survives saving and reopening
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "nla.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "nla.blend"))
     strip = bpy.data.objects["Person"].animation_data.nla_tracks["Performance"].strips[0]

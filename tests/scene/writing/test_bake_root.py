@@ -1,5 +1,5 @@
-"""Wherever a user's armature stands, and whatever carries the character: in the world it moves as
-the take does.
+"""Wherever an armature stands and whatever carries its root motion, it moves in the world as the
+take does.
 """
 
 from __future__ import annotations
@@ -77,9 +77,7 @@ def test_every_root_target_works_wherever_the_armature_stands() -> None:
                 root_bone="Root" if target is RootTarget.BONE else "",
             )
             want, found = compute_expected_bones(take, rests), evaluate_bones(obj, names, frames)
-            if (
-                target is RootTarget.IN_PLACE
-            ):  # where the object stands, the ground motion taken out
+            if target is RootTarget.IN_PLACE:  # in place, without the ground motion
                 want = place @ np.linalg.inv(path)[:, None] @ want
             np.testing.assert_allclose(found, want, atol=1e-4, err_msg=f"{where} {target}")
             moves = "location" in list_keyed_paths(action)
@@ -93,7 +91,7 @@ def test_every_root_target_works_wherever_the_armature_stands() -> None:
                 None,
                 RootTarget.OBJECT,
                 RootTarget.BONE,
-            ):  # it goes where the simulation bone goes
+            ):  # the root follows the simulation bone
                 np.testing.assert_allclose(root[:, :3, 3], take.positions[:, 0], atol=1e-4)
             bpy.data.objects.remove(obj)
 
@@ -102,7 +100,7 @@ def test_a_simulation_bone_in_the_armature_gets_the_root_motion() -> None:
     for target in (
         None,
         *RootTarget,
-    ):  # an armature with a simulation bone of its own, which is posed now
+    ):  # its own simulation bone is posed beforehand
         obj = create_armature(take.skeleton, "All")
         obj.pose.bones["Simulation"].location = (1.0, 2.0, 3.0)
         rests = get_rest_matrices(obj, take.skeleton.names)
@@ -142,7 +140,7 @@ def test_parents_deltas_and_rotation_modes_keep_the_world_motion(scene) -> None:
 
 
 def test_bones_missing_from_the_take_keep_their_pose() -> None:
-    # bones that are not in the take stay as they are posed, above, between and below those that are
+    # bones missing from the take keep their pose, above, between and below the others
     obj = create_person(root=True)
     with EditBones(obj) as bones:
         helper = bones.new("Helper")
@@ -172,7 +170,7 @@ def test_bones_missing_from_the_take_keep_their_pose() -> None:
     check_refused("'Root'", obj, root=RootTarget.HIPS)
     bake(
         take, obj, name="Take", root=RootTarget.BONE, root_bone="Root"
-    )  # it is keyed now: its scale as well
+    )  # now keyed, scale included
     np.testing.assert_allclose(
         evaluate_bones(obj, names, frames), compute_expected_bones(take, rests), atol=1e-4
     )

@@ -1,6 +1,4 @@
-"""What a take measures is the same from its BVH and from its action, as Blender evaluates it on an
-armature.
-"""
+"""A take has the same metrics from its BVH and from its action evaluated on an armature."""
 
 from __future__ import annotations
 
@@ -69,8 +67,8 @@ def test_an_action_and_its_bvh_have_the_same_metrics(
     assert of_bvh["take"]["response_times"]
     assert of_bvh["take"]["foot_slide_contacts"] > 0
     for name, value in of_bvh["take"].items():
-        # accelerations are second differences: what Blender rounds is multiplied by the square of
-        # the rate
+        # accelerations are second differences, so Blender's rounding grows with the square of the
+        # rate
         tolerance = 0.05 if "acceleration" in name else 1e-3
         if isinstance(value, float):
             value = pytest.approx(value, abs=tolerance, rel=1e-3)

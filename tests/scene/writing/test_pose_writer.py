@@ -1,6 +1,4 @@
-"""A pose written live shows what a bake of it would; what was there before is given back to the
-bit.
-"""
+"""A live pose equals the baked one; afterwards the previous pose is restored exactly."""
 
 from __future__ import annotations
 
@@ -108,7 +106,7 @@ def test_single_rotations_stay_continuous_like_whole_curves() -> None:
         is_euler = mode not in ("QUATERNION", "AXIS_ANGLE")
         before = rng.uniform(-9.0, 9.0, (3 if is_euler else 4, 400))
         rotations = rng.standard_normal((4, 400))
-        if is_euler:  # half of them at the gimbal lock or near it
+        if is_euler:  # half of them at or near gimbal lock
             angles = rng.uniform(-9.0, 9.0, (3, 200))
             angles["XYZ".index(mode[1])] = np.pi * (rng.integers(-2, 2, 200) + 0.5) + rng.choice(
                 [0.0, 1e-7, 1e-3], 200
@@ -124,8 +122,8 @@ def test_single_rotations_stay_continuous_like_whole_curves() -> None:
 def test_dependents_of_an_armature_follow_the_shown_pose(scene_and_poses) -> None:
     scene, poses = scene_and_poses
 
-    # inverse kinematics, a driver, a deformed mesh and a child of a bone see the pose as if
-    # everything were evaluated anew
+    # inverse kinematics, a driver, a deformed mesh and a bone's child follow the pose as in a full
+    # evaluation
     obj = create_person(root=True)
     with EditBones(obj) as bones:
         for name, above in (("Upper", "Chest"), ("Lower", "Upper")):
@@ -181,8 +179,8 @@ def test_dependents_of_an_armature_follow_the_shown_pose(scene_and_poses) -> Non
 def test_bones_outside_the_motion_show_the_baked_pose(scene_and_poses) -> None:
     scene, poses = scene_and_poses
 
-    # bones between and around those of the motion, posed by the user; a bone that hangs elsewhere;
-    # a simulation bone
+    # bones between and around those of the motion, posed by the user; a separate bone; a simulation
+    # bone
     obj = create_person(root=True)
     with EditBones(obj) as bones:
         helper = bones.new("Helper")
@@ -249,7 +247,7 @@ def test_pose_and_action_are_restored_exactly(scene_and_poses) -> None:
             writer.show(pose)
         assert read_state(obj)["pose"] != before["pose"]
         if kind == "action":
-            bpy.data.actions["Mine"].name = "Renamed"  # found again all the same
+            bpy.data.actions["Mine"].name = "Renamed"  # still found
             obj.name = "Somebody"
             bpy.data.actions["Renamed"].name = "Mine"
         writer.restore()
@@ -290,7 +288,7 @@ def test_only_the_bone_collection_is_driven(scene_and_poses) -> None:
         np.testing.assert_allclose(
             obj.pose.bones[name].matrix_basis, twin.pose.bones[name].matrix_basis, atol=1e-6
         )
-    scene.frame_set(6)  # other bones go on playing; those driven are shown again
+    scene.frame_set(6)  # other bones continue to play; driven ones are shown again
     writer.show_again()
     for name in chosen:
         np.testing.assert_allclose(
