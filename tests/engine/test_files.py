@@ -1,12 +1,10 @@
-"""Files appear whole or not at all, and arrays are mapped where they lie."""
+"""Files are written completely or not at all, and arrays are mapped in place."""
 
 from __future__ import annotations
 
 import io
 import os
 import stat
-import subprocess
-import sys
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.files import expect_array, map_arrays, replacing, save_arrays
+from tests.engine.full_disk import assert_old_file_survives
 
 ARRAYS = {
     "poses": np.arange(7 * 13 * 5, dtype=np.float32).reshape(13, 7, 5),
@@ -41,8 +40,8 @@ except DatabaseError as error:
 """
 
 
-def sentence(error: pytest.ExceptionInfo[Exception], *names: object) -> str:
-    """The message of an error: one sentence on one line that holds all of these names."""
+def check_sentence(error: pytest.ExceptionInfo[Exception], *names: object) -> str:
+    """Check that an error is one sentence on one line that holds all of these names; return it."""
     text = str(error.value)
     assert text.endswith(".")
     assert "\n" not in text
@@ -69,9 +68,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path):
 @pytest.mark.parametrize(
     "failure", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")]
 )
-def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, failure: BaseException
-):
+def test_a_failed_write_leaves_only_the_old_file(tmp_path: Path, failure: BaseException):
     file = tmp_path / "report.json"
     file.write_text("old")
 
@@ -83,7 +80,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file_and_nothing_else(
     with pytest.raises(SettingsError if isinstance(failure, OSError) else type(failure)) as error:
         write()
     if isinstance(failure, OSError):
-        sentence(error, file, "No space left on device")
+        check_sentence(error, file, "No space left on device")
     assert file.read_text() == "old"
     assert os.listdir(tmp_path) == ["report.json"]
 
@@ -98,12 +95,12 @@ def test_a_target_that_cannot_be_written_is_named(tmp_path: Path, name: str):
     before = sorted(os.listdir(tmp_path))
     with pytest.raises(SettingsError) as error, replacing(tmp_path / name, SettingsError):
         pytest.fail("this cannot be written")
-    sentence(error, name)
+    check_sentence(error, name)
     assert sorted(os.listdir(tmp_path)) == before
     assert (tmp_path / "read-only.json").read_text() == "old"
 
 
-def test_a_saved_file_has_the_permissions_of_any_other(tmp_path: Path):
+def test_a_saved_file_has_ordinary_permissions(tmp_path: Path):
     (tmp_path / "other").write_text("")
     with replacing(tmp_path / "mine", SettingsError) as temporary:
         temporary.write_text("")
@@ -114,7 +111,7 @@ def test_a_saved_file_has_the_permissions_of_any_other(tmp_path: Path):
 # ---------------------------------------------------------------- arrays
 
 
-def test_arrays_come_back_mapped_aligned_and_read_only(tmp_path: Path):
+def test_arrays_are_loaded_mapped_aligned_and_read_only(tmp_path: Path):
     file = tmp_path / "arrays.npz"
     save_arrays(file, ARRAYS, DatabaseError)
     mapped = map_arrays(file, DatabaseError)
@@ -146,7 +143,7 @@ def test_equal_arrays_make_equal_files(tmp_path: Path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-def test_arrays_of_any_memory_order_are_saved_as_they_read(tmp_path: Path):
+def test_arrays_of_any_memory_order_are_saved(tmp_path: Path):
     array = np.arange(24.0).reshape(4, 6)
     save_arrays(tmp_path / "a.npz", {"turned": array.T, "every": array[:, ::2]}, DatabaseError)
     mapped = map_arrays(tmp_path / "a.npz", DatabaseError)
@@ -154,10 +151,10 @@ def test_arrays_of_any_memory_order_are_saved_as_they_read(tmp_path: Path):
     np.testing.assert_array_equal(mapped["every"], array[:, ::2])
 
 
-def test_members_with_the_headers_of_huge_ones_are_aligned_as_well(
+def test_members_with_the_longer_headers_of_zip64_are_aligned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Above 2 GiB a zip member has a longer header; here it gets that above 6 kB."""
+    """A zip member above 2 GiB has a longer header; the limit is lowered here."""
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 10_000)
     arrays = {"small": np.arange(3.0), "huge": np.arange(5000.0), "last": np.arange(7.0)}
     save_arrays(tmp_path / "a.npz", arrays, DatabaseError)
@@ -170,7 +167,7 @@ def test_members_with_the_headers_of_huge_ones_are_aligned_as_well(
             assert mapped[name].ctypes.data % 64 == 0
 
 
-def test_a_file_may_be_written_over_while_it_is_mapped(tmp_path: Path):
+def test_a_file_can_be_replaced_while_it_is_mapped(tmp_path: Path):
     file = tmp_path / "arrays.npz"
     save_arrays(file, ARRAYS, DatabaseError)
     mapped = map_arrays(file, DatabaseError)
@@ -181,42 +178,28 @@ def test_a_file_may_be_written_over_while_it_is_mapped(tmp_path: Path):
 
 
 @pytest.mark.parametrize("limit", [0, 100, 300_000, 400_400, 1_200_300])
-def test_on_a_full_disk_the_old_file_stays_and_nothing_is_left(tmp_path: Path, limit: int):
-    """The disk is full at once, inside the first array, inside the second, between them, and in the
-    directory.
-    """
+def test_a_full_disk_keeps_the_old_file_and_leaves_no_other(tmp_path: Path, limit: int):
+    """Fill the disk at once, inside the first and second array, between them, and in the directory."""
     file = tmp_path / "arrays.npz"
-    file.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(file), str(limit)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 1
-    assert str(file) in done.stdout
-    assert file.read_text() == "old"
+    assert_old_file_survives(FULL_DISK, file, file, limit)
     assert os.listdir(tmp_path) == ["arrays.npz"]
 
 
-# ---------------------------------------------------------------- other people's files
+# ---------------------------------------------------------------- foreign and damaged files
 
 
-def saved(tmp_path: Path) -> Path:
+def save_example(tmp_path: Path) -> Path:
     file = tmp_path / "arrays.npz"
     save_arrays(file, ARRAYS, DatabaseError)
     return file
 
 
-def _saved_by_numpy(tmp_path: Path) -> Path:
+def _save_with_numpy(tmp_path: Path) -> Path:
     np.save(tmp_path / "other.npy", np.ones(100))
     return tmp_path / "other.npy"
 
 
-# what the header of an array of ten numbers may say instead
+# shapes that the header of an array of ten numbers may claim
 SHAPES = {
     "longer than the file": (10**6,),
     "longer than it is": (20,),
@@ -225,7 +208,7 @@ SHAPES = {
 }
 
 
-def unusable(tmp_path: Path, kind: str) -> Path:
+def write_unusable(tmp_path: Path, kind: str) -> Path:
     file = tmp_path / "arrays.npz"
     if kind == "missing":
         return file
@@ -251,7 +234,7 @@ def unusable(tmp_path: Path, kind: str) -> Path:
         )
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("poses.npy", stream.getvalue() + bytes(80))
-            archive.write(_saved_by_numpy(tmp_path), "other.npy")
+            archive.write(_save_with_numpy(tmp_path), "other.npy")
     return file
 
 
@@ -270,14 +253,14 @@ def unusable(tmp_path: Path, kind: str) -> Path:
     ],
 )
 def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind: str):
-    file = unusable(tmp_path, kind)
+    file = write_unusable(tmp_path, kind)
     with pytest.raises(DatabaseError) as error:
         map_arrays(file, DatabaseError)
-    sentence(error, file)
+    check_sentence(error, file)
 
 
 def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path):
-    file = saved(tmp_path)
+    file = save_example(tmp_path)
     whole = file.read_bytes()
     for length in (
         1,
@@ -293,11 +276,11 @@ def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path):
         file.write_bytes(whole[:length])
         with pytest.raises(DatabaseError) as error:
             map_arrays(file, DatabaseError)
-        sentence(error, file)
+        check_sentence(error, file)
 
 
-def test_damage_anywhere_is_read_as_data_or_refused_but_never_crashes(tmp_path: Path):
-    file = saved(tmp_path)
+def test_a_damaged_file_is_read_or_refused_but_never_crashes(tmp_path: Path):
+    file = save_example(tmp_path)
     whole = bytearray(file.read_bytes())
     rng = np.random.default_rng(0)
     for _ in range(400):
@@ -310,8 +293,8 @@ def test_damage_anywhere_is_read_as_data_or_refused_but_never_crashes(tmp_path: 
                 array.tobytes()  # all of it can be read
 
 
-def test_an_array_has_the_name_type_and_shape_that_is_expected(tmp_path: Path):
-    file = saved(tmp_path)
+def test_arrays_must_have_the_expected_name_type_and_shape(tmp_path: Path):
+    file = save_example(tmp_path)
     arrays = map_arrays(file, DatabaseError)
     assert (
         expect_array(arrays, "poses", np.float32, (None, 7, 5), file, DatabaseError)
@@ -326,4 +309,4 @@ def test_an_array_has_the_name_type_and_shape_that_is_expected(tmp_path: Path):
     ):
         with pytest.raises(DatabaseError) as error:
             expect_array(arrays, name, dtype, shape, file, DatabaseError)
-        sentence(error, file, f"'{name}'")
+        check_sentence(error, file, f"'{name}'")

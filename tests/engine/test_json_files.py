@@ -1,4 +1,4 @@
-"""JSON files: each fault is one sentence with the file and the entry in it."""
+"""JSON files: each fault is one sentence that names the file and the entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from motion_matching.engine.errors import SettingsError
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (None, "does not exist"),
         (b"{", "cannot be read as JSON"),
@@ -18,11 +18,11 @@ from motion_matching.engine.errors import SettingsError
         (b"1" * 5000, "cannot be read as JSON"),
     ],
 )
-def test_what_is_no_json_is_refused_with_its_name(tmp_path, text, said):
+def test_invalid_json_is_refused_with_the_name_of_the_file(tmp_path, text, message):
     path = tmp_path / "list.json"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(SettingsError, match=said) as refused:
+    with pytest.raises(SettingsError, match=message) as refused:
         json_files.read(path, "source list")
     assert f"source list {path}" in str(refused.value)
 
@@ -34,7 +34,7 @@ def test_a_byte_order_mark_of_a_windows_editor_is_no_fault(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("expect", "said"),
+    ("expect", "message"),
     [
         (lambda: json_files.expect_object([], "the file"), r"the file is \[\]; give an object"),
         (
@@ -57,9 +57,9 @@ def test_a_byte_order_mark_of_a_windows_editor_is_no_fault(tmp_path):
         ),
     ],
 )
-def test_an_entry_of_the_wrong_kind_is_named_with_its_remedy(expect, said):
+def test_an_entry_of_the_wrong_kind_is_named_with_a_remedy(expect, message):
     with (
-        pytest.raises(SettingsError, match=said) as refused,
+        pytest.raises(SettingsError, match=message) as refused,
         json_files.name_file("source list a.json"),
     ):
         expect()

@@ -14,6 +14,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
 from tests.engine import rigs
+from tests.engine.scripted import perform_script
 
 DT = 1 / 60
 
@@ -328,11 +329,7 @@ def test_four_legs_are_locked_like_two():
 def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
     results = []
     for lock in (False, True):
-        settings = takes.make_default_settings(demo_database).with_changes({"foot_lock": lock})
-        wanted = takes.prepare_performance(
-            demo_database, settings, "figure_eight", gait=gait, seconds=20, seed=0
-        )
-        results.append(takes.perform(demo_database, settings, wanted))
+        results.append(perform_script(demo_database, "figure_eight", gait, foot_lock=lock))
     reports = [takes.report(take, demo_database)["take"] for take in results]
     assert reports[1]["foot_slide_contacts"] < 0.5 * reports[0]["foot_slide_contacts"]
     assert reports[1]["contacts_locked"] > 0.8
@@ -358,13 +355,9 @@ def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
 
 def test_locking_accelerates_no_bone_much_harder_than_the_data(demo_database):
     """Accelerations stay near the data's, except for a few ticks in a thousand."""
-    settings = takes.make_default_settings(demo_database)
     limits = np.maximum(demo_database.limits, [[1.0], [10.0]])[1, 1:] / demo_database.fps
     for script in ("flips", "random"):
-        wanted = takes.prepare_performance(
-            demo_database, settings, script, gait="walk", seconds=30, seed=0
-        )
-        take = takes.perform(demo_database, settings, wanted)
+        take = perform_script(demo_database, script, seconds=30)
         rotations = take.poses[:, 3:, 1:].transpose(0, 2, 1).astype(np.float64)
         rate = (
             quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(rotations[1:], rotations[:-1])))

@@ -18,6 +18,7 @@ from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
 from tests.engine.rigs import make_dog
+from tests.engine.scripted import perform_script
 
 FPS = 60.0
 STANDING = 0.03
@@ -140,14 +141,6 @@ def test_toes_follow_sloping_ground():
 
 
 # ---------------------------------------------------------------- whole bodies
-
-
-def perform_script(database, script, gait="walk", seconds=20.0):
-    settings = takes.make_default_settings(database)
-    wanted = takes.prepare_performance(
-        database, settings, script, gait=gait, seconds=seconds, seed=0
-    )
-    return takes.perform(database, settings, wanted)
 
 
 @pytest.fixture(scope="module")

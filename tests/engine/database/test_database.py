@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.files import map_arrays, save_arrays
 from motion_matching.engine.locomotion.locomotion import Move, perform
+from tests.engine.full_disk import assert_old_file_survives
 
 FULL_DISK = """
 import resource, signal, sys
@@ -175,19 +174,7 @@ def test_a_failed_save_is_reported_and_leaves_existing_files_alone(
 
 def test_a_full_disk_keeps_the_old_database(saved: Path):
     target = saved.with_name("other.npz")
-    target.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(saved), str(target)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        cwd=Path(__file__).parents[3],
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 1
-    assert str(target) in done.stdout
-    assert target.read_text() == "old"
+    assert_old_file_survives(FULL_DISK, target, saved, target)
     assert sorted(os.listdir(saved.parent)) == ["other.npz", "walk.npz"]
 
 

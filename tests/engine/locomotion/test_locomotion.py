@@ -1,5 +1,5 @@
-"""Generated locomotion: feet stay where they stand, bodies stay in one piece, and the takes cover
-the ground.
+"""Generated locomotion: feet stay planted, bodies move like people, and takes cover all speeds and
+directions.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ def clips() -> list[Clip]:
     return generate(seed=0)
 
 
-def world(clip: Clip, bone: str) -> np.ndarray:
+def get_world_path(clip: Clip, bone: str) -> np.ndarray:
     return clip.compute_world()[1][:, SKELETON.index(bone)].astype(float)
 
 
-def speed(points: np.ndarray, fps: float) -> np.ndarray:
+def measure_speeds(points: np.ndarray, fps: float) -> np.ndarray:
     return np.linalg.norm(np.diff(points, axis=0), axis=-1) * fps
 
 
-def angular_velocity(clip: Clip) -> np.ndarray:
+def measure_angular_velocity(clip: Clip) -> np.ndarray:
     q = clip.rotations.astype(float)
     return quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(q[1:], q[:-1]))) * clip.fps
 
 
-def travel(clip: Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Speed ahead and to the left of the hips, and their turn rate, over a fifth of a second."""
+def measure_travel(clip: Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Measure speed ahead and to the left of the hips, and their turn rate, over a fifth of a
+    second.
+    """
     rotations, positions = clip.compute_world()
     yaw = np.unwrap(measure_heading(rotations[:, 0].astype(float), FORWARD))
     span = round(0.2 * clip.fps)
@@ -53,10 +55,10 @@ def travel(clip: Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ahead, left, turn
 
 
-def walked(
+def perform_walk(
     moves: list[Move], fps: float = 30.0
 ) -> tuple[BodyPath, tuple[Foot, Foot], np.ndarray, np.ndarray]:
-    """Path, feet and pose of a schedule that stands for a second at both ends."""
+    """Return path, feet and pose of a schedule that stands for a second at both ends."""
     path = plan_path([Move(1.0), *moves, Move(2.5)], fps)
     rng = np.random.default_rng(3)
     feet = move_feet(path, *plan_footsteps(path, rng))
@@ -64,8 +66,8 @@ def walked(
     return path, feet, positions, rotations
 
 
-def on_ground(foot: Foot) -> np.ndarray:
-    """Whether heel or toes bear (F,)."""
+def is_on_ground(foot: Foot) -> np.ndarray:
+    """Tell whether heel or toes bear weight (F,)."""
     return (foot.since >= 0) & (foot.until > 0)
 
 
@@ -80,12 +82,12 @@ class Steady:
     points: dict[str, np.ndarray]
     pelvis_yaw: np.ndarray
     shoulder_yaw: np.ndarray
-    arms: tuple[np.ndarray, np.ndarray]  # left and right upper arm, ahead of hanging
+    arms: tuple[np.ndarray, np.ndarray]  # left and right upper arm, ahead of vertical
     knees: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, speed: float, fps: float = 60.0) -> Steady:
-        _, feet, positions, rotations = walked([Move(9.0, speed)], fps)
+    def from_speed(cls, speed: float, fps: float = 60.0) -> Steady:
+        _, feet, positions, rotations = perform_walk([Move(9.0, speed)], fps)
         world, places = quat.fk(rotations.astype(float), positions.astype(float), SKELETON.parents)
         part = slice(round(3.5 * fps), round(9.0 * fps))
         points = {name: places[part, bone] for bone, name in enumerate(SKELETON.names)}
@@ -110,13 +112,13 @@ class Steady:
         )
 
     def strikes(self, foot: int) -> np.ndarray:
-        """Frames at which a foot comes down."""
-        down = on_ground(self.feet[foot])
+        """Return the frames at which a foot comes down."""
+        down = is_on_ground(self.feet[foot])
         return np.flatnonzero(down[1:] & ~down[:-1]) + 1
 
     @property
     def step_length(self) -> float:
-        """Metres between the places of one foot and of the next."""
+        """Metres from the place of one foot to that of the next."""
         own = [
             self.feet[f].toe[self.feet[f].planted & (self.feet[f].since > 0.1)][:, 1]
             for f in (0, 1)
@@ -131,15 +133,15 @@ class Steady:
 
     @property
     def duty(self) -> float:
-        """Share of the strides that a foot is down, from strike to strike."""
+        """Share of strides that a foot is down, from strike to strike."""
         strikes = self.strikes(0)
-        return float(np.mean(on_ground(self.feet[0])[strikes[0] : strikes[-1]]))
+        return float(np.mean(is_on_ground(self.feet[0])[strikes[0] : strikes[-1]]))
 
 
 # ---------------------------------------------------------------- skeleton
 
 
-def test_rest_pose_stands_on_the_ground_and_is_symmetric() -> None:
+def test_the_rest_pose_stands_on_the_ground_and_is_symmetric() -> None:
     rotations, positions = SKELETON.compute_rest_world()
     tips = [
         positions[bone] + quat.mul_vec(rotations[bone], np.array(tip))
@@ -160,7 +162,7 @@ def test_rest_pose_stands_on_the_ground_and_is_symmetric() -> None:
 
 
 @pytest.mark.slow
-def test_a_seed_gives_the_same_clips_and_another_seed_others() -> None:
+def test_clips_are_determined_by_their_seed() -> None:
     first, again, other = generate(4), generate(4), generate(5)
     assert [clip.name for clip in first] == [clip.name for clip in other]
     for a, b in zip(first, again, strict=True):
@@ -179,7 +181,7 @@ def test_takes_are_long_and_few(clips: list[Clip]) -> None:
 
 
 @pytest.mark.parametrize("fps", [24.0, 60.0])
-def test_the_frame_rate_samples_the_same_motion(fps: float) -> None:
+def test_any_frame_rate_samples_the_same_motion(fps: float) -> None:
     moves = [Move(3.0, 1.3), Move(2.0, 3.0, turn=40)]
     rare, dense = (
         perform("a", moves, fps, np.random.default_rng(1)),
@@ -191,7 +193,7 @@ def test_the_frame_rate_samples_the_same_motion(fps: float) -> None:
     assert np.max(np.abs(rare.positions[: len(together), 0] - together)) < 0.05
 
 
-def test_arrays_are_sound(clips: list[Clip]) -> None:
+def test_arrays_are_valid(clips: list[Clip]) -> None:
     for clip in clips:
         assert clip.positions.dtype == clip.rotations.dtype == np.float32
         assert np.all(np.isfinite(clip.positions))
@@ -211,9 +213,9 @@ def test_takes_start_and_end_standing_still(clips: list[Clip]) -> None:
             ends = clip.compute_world()[1][part].astype(float)
             for side in SIDES:
                 toe = ends[:, SKELETON.index(side + "Toe")]
-                assert np.max(speed(toe, clip.fps)) < 0.01, clip.name
+                assert np.max(measure_speeds(toe, clip.fps)) < 0.01, clip.name
                 assert np.max(np.abs(toe[:, 2] - TOE_HEIGHT)) < 0.005, clip.name
-            assert np.max(speed(ends[:, 0], clip.fps)) < 0.1, clip.name
+            assert np.max(measure_speeds(ends[:, 0], clip.fps)) < 0.1, clip.name
         feet = [clip.compute_world()[1][-1, SKELETON.index(side + "Toe"), :2] for side in SIDES]
         assert np.linalg.norm(feet[0] - feet[1]) < 0.35, clip.name
 
@@ -227,22 +229,22 @@ def test_takes_start_and_end_standing_still(clips: list[Clip]) -> None:
     Move(4.0, 1.3, pivot=180), Move(4.0, pivot=180), Move(5.0, 1.1, swing=56),
 ])  # fmt: skip
 def test_planted_toes_do_not_slide(move: Move) -> None:
-    _, feet, positions, rotations = walked([move])
+    _, feet, positions, rotations = perform_walk([move])
     _, points = quat.fk(rotations.astype(float), positions.astype(float), SKELETON.parents)
     for side, foot in zip(SIDES, feet, strict=True):
         toe = points[:, SKELETON.index(side + "Toe")]
         np.testing.assert_allclose(toe, foot.toe, atol=1e-3)  # the leg reaches the foot
         held = foot.planted[1:] & foot.planted[:-1]
         assert np.count_nonzero(held) > 30
-        assert np.max(speed(toe, 30.0)[held]) < 0.01
+        assert np.max(measure_speeds(toe, 30.0)[held]) < 0.01
         assert np.max(np.abs(toe[foot.planted, 2] - TOE_HEIGHT)) < 1e-3
 
 
-def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_flies() -> None:
+def test_walks_always_have_a_foot_on_the_ground_and_runs_do_not() -> None:
     for moves, flies in (([Move(6.0, 1.4)], False), ([Move(6.0, 3.2)], True)):
-        _, feet, _, _ = walked(moves)
+        _, feet, _, _ = perform_walk(moves)
         steady = slice(90, 200)
-        airborne = ~on_ground(feet[0])[steady] & ~on_ground(feet[1])[steady]
+        airborne = ~is_on_ground(feet[0])[steady] & ~is_on_ground(feet[1])[steady]
         assert np.any(airborne) == flies
         assert np.mean(airborne) < 0.4
 
@@ -250,7 +252,7 @@ def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_flies() -> None:
 @pytest.mark.parametrize(
     ("pace", "lowest", "highest"), [(0.7, 1.2, 1.6), (1.4, 1.7, 2.1), (3.0, 2.5, 3.0)]
 )
-def test_steps_come_at_human_rates(pace: float, lowest: float, highest: float) -> None:
+def test_step_rates_are_human(pace: float, lowest: float, highest: float) -> None:
     path = plan_path([Move(1.0), Move(8.0, pace), Move(2.5)], 30.0)
     swings = plan_footsteps(path, np.random.default_rng(0))
     lifts = np.sort(np.concatenate([s.lift for s in swings]))
@@ -259,11 +261,11 @@ def test_steps_come_at_human_rates(pace: float, lowest: float, highest: float) -
 
 
 @pytest.mark.parametrize("direction", [90, -90])
-def test_steps_aside_are_short_and_quick(direction: float) -> None:
-    """At 1 m/s mocap's feet are 0.6 m apart at most, step 3.6 times a second and bob the hips by 4
-    cm.
+def test_sidesteps_are_short_and_quick(direction: float) -> None:
+    """In mocap at 1 m/s, feet are at most 0.6 m apart, step 3.6 times a second and bob the hips by
+    4 cm.
     """
-    _, feet, positions, _ = walked([Move(8.0, 1.0, direction=direction)], 60.0)
+    _, feet, positions, _ = perform_walk([Move(8.0, 1.0, direction=direction)], 60.0)
     steady = slice(180, 480)
     apart = np.linalg.norm(feet[0].toe[steady, :2] - feet[1].toe[steady, :2], axis=-1)
     assert 0.5 < np.max(apart) < 0.76
@@ -276,12 +278,12 @@ def test_steps_aside_are_short_and_quick(direction: float) -> None:
 
 def test_feet_alternate_and_do_not_swing_into_each_other(clips: list[Clip]) -> None:
     for clip in clips:
-        left, right = world(clip, "LeftToe"), world(clip, "RightToe")
+        left, right = get_world_path(clip, "LeftToe"), get_world_path(clip, "RightToe")
         apart = np.linalg.norm(left - right, axis=-1)
         assert np.percentile(apart, 0.5) > 0.07, clip.name
 
 
-def test_nothing_goes_under_the_ground(clips: list[Clip]) -> None:
+def test_nothing_sinks_below_the_ground(clips: list[Clip]) -> None:
     for clip in clips:
         rotations, positions = clip.compute_world()
         lowest = positions[..., 2].min()
@@ -299,7 +301,7 @@ def test_nothing_goes_under_the_ground(clips: list[Clip]) -> None:
         assert lowest > -0.005, clip.name
 
 
-# ---------------------------------------------------------------- what the literature measured
+# ---------------------------------------------------------------- measurements from the literature
 
 
 WALKS, RUNS = (0.8, 1.1, 1.4, 1.8), (2.5, 3.0, 3.5, 4.0)
@@ -307,27 +309,30 @@ WALKS, RUNS = (0.8, 1.1, 1.4, 1.8), (2.5, 3.0, 3.5, 4.0)
 
 @pytest.mark.parametrize("speed", WALKS)
 def test_walking_steps_keep_the_walk_ratio(speed: float) -> None:
-    """Step length over steps a minute: 0.0065 m (Sekiya et al. 1997), over slow and fast walks."""
-    walk = Steady.of(speed)
+    """Step length over steps a minute is 0.0065 m from slow to fast walks (Sekiya et al. 1997)."""
+    walk = Steady.from_speed(speed)
     assert walk.step_length * walk.step_rate == pytest.approx(speed, rel=0.06)
     assert walk.step_length / (60 * walk.step_rate) == pytest.approx(0.0065, rel=0.12)
 
 
 @pytest.mark.parametrize("speed", RUNS)
-def test_running_steps_grow_more_than_their_rate(speed: float) -> None:
+def test_running_steps_get_longer_rather_than_faster(speed: float) -> None:
     """2.5 to 3 steps a second from jogs to runs, and steps of 0.9 to 1.5 m (Cavanagh and Kram
     1989).
     """
-    run = Steady.of(speed)
+    run = Steady.from_speed(speed)
     assert 2.45 < run.step_rate < 3.0
     assert run.step_length == pytest.approx(speed / run.step_rate, rel=0.06)
 
 
-def test_a_foot_is_down_for_more_than_half_of_a_walking_stride_and_less_of_a_running_one() -> None:
+def test_stance_takes_over_half_of_a_walking_stride_and_less_of_a_run() -> None:
     """60 to 65 % in a walk, less at speed (Murray et al. 1964); 30 to 40 % in a run (Novacheck
     1998).
     """
-    walks, runs = [Steady.of(v).duty for v in WALKS], [Steady.of(v).duty for v in RUNS]
+    walks, runs = (
+        [Steady.from_speed(v).duty for v in WALKS],
+        [Steady.from_speed(v).duty for v in RUNS],
+    )
     assert all(0.54 < duty < 0.68 for duty in walks)
     assert all(0.27 < duty < 0.42 for duty in runs)
     assert walks[0] > walks[-1] > runs[0] > runs[-1]
@@ -340,25 +345,25 @@ def test_the_pelvis_rises_and_falls_as_measured(
     speed: float, lowest: float, highest: float
 ) -> None:
     """3 to 5 cm in a walk, more at speed; 8 to 10 cm in a run. In a walk it is highest over the
-    standing leg.
+    stance leg.
     """
-    steady = Steady.of(speed)
+    steady = Steady.from_speed(speed)
     height = steady.points["Hips"][:, 2]
     assert lowest < np.percentile(height, 98) - np.percentile(height, 2) < highest
-    single = on_ground(steady.feet[0]) ^ on_ground(steady.feet[1])
+    single = is_on_ground(steady.feet[0]) ^ is_on_ground(steady.feet[1])
     higher = height[single].mean() > height[~single].mean()
     assert higher == (speed < 2)
 
 
 @pytest.mark.parametrize("speed", [1.1, 1.4])
-def test_the_pelvis_sways_over_the_standing_leg_and_drops_on_the_other_side(speed: float) -> None:
+def test_the_pelvis_sways_over_the_stance_leg_and_drops_on_the_other_side(speed: float) -> None:
     """4 to 6 cm from side to side (Orendurff et al. 2004); 5 to 10 degrees between both drops
     (Inman et al. 1981).
     """
-    steady = Steady.of(speed)
+    steady = Steady.from_speed(speed)
     aside = steady.points["Hips"][:, 0] - steady.points["Hips"][:, 0].mean()
     assert 0.02 < np.ptp(aside) < 0.07
-    load = on_ground(steady.feet[0]).astype(float) - on_ground(steady.feet[1])
+    load = is_on_ground(steady.feet[0]).astype(float) - is_on_ground(steady.feet[1])
     assert np.corrcoef(aside, load)[0, 1] > 0.6
     across = steady.points["LeftUpLeg"] - steady.points["RightUpLeg"]
     drop = np.arctan2(across[:, 2], np.hypot(across[:, 0], across[:, 1]))
@@ -368,7 +373,7 @@ def test_the_pelvis_sways_over_the_standing_leg_and_drops_on_the_other_side(spee
 
 @pytest.mark.parametrize("speed", [1.1, 1.6, 2.8, 3.6])
 def test_shoulders_turn_against_the_pelvis_and_arms_swing_against_legs(speed: float) -> None:
-    steady = Steady.of(speed)
+    steady = Steady.from_speed(speed)
     assert np.corrcoef(steady.pelvis_yaw, steady.shoulder_yaw)[0, 1] < -0.8
     assert np.radians(8) < np.ptp(steady.pelvis_yaw) < np.radians(20)
     for side, arm in zip(SIDES, steady.arms, strict=True):
@@ -378,21 +383,21 @@ def test_shoulders_turn_against_the_pelvis_and_arms_swing_against_legs(speed: fl
 
 
 def test_arms_swing_more_at_speed() -> None:
-    swings = [float(np.ptp(Steady.of(speed).arms[0])) for speed in (0.8, 1.4, 3.0)]
+    swings = [float(np.ptp(Steady.from_speed(speed).arms[0])) for speed in (0.8, 1.4, 3.0)]
     assert np.radians(15) < swings[0] < swings[1] < swings[2] < np.radians(75)
 
 
-def test_upper_arms_of_a_runner_come_ahead_of_hanging() -> None:
+def test_upper_arms_of_a_runner_swing_ahead_of_vertical() -> None:
     """From 50 or 60 degrees behind to some 10 ahead."""
-    arm = np.degrees(Steady.of(3.0).arms[0])
+    arm = np.degrees(Steady.from_speed(3.0).arms[0])
     assert -65 < arm.min() < -45
     assert 0 < arm.max() < 15
 
 
 @pytest.mark.parametrize("speed", [1.1, 1.4, 1.8])
-def test_shoulders_sink_over_the_standing_leg_of_a_walk(speed: float) -> None:
-    """Some 5 degrees in all, against the drop of the pelvis."""
-    points = Steady.of(speed).points
+def test_shoulders_sink_over_the_stance_leg_of_a_walk(speed: float) -> None:
+    """By some 5 degrees in all, opposite to the drop of the pelvis."""
+    points = Steady.from_speed(speed).points
     roll, drop = (
         np.degrees(np.arctan2(across[:, 2], np.linalg.norm(across[:, :2], axis=-1)))
         for across in (points[f"Left{bone}"] - points[f"Right{bone}"] for bone in ("Arm", "UpLeg"))
@@ -402,11 +407,11 @@ def test_shoulders_sink_over_the_standing_leg_of_a_walk(speed: float) -> None:
 
 
 @pytest.mark.parametrize("speed", [1.1, 1.4, 3.0])
-def test_elbows_bend_as_arms_come_ahead_and_hands_come_before_the_body(speed: float) -> None:
-    """Murray, Sepic and Barnard (1967) in a walk; in a run the elbow is ahead of the arm by a tenth
-    of a stride.
+def test_elbows_bend_and_hands_move_inwards_as_arms_swing_ahead(speed: float) -> None:
+    """Murray, Sepic and Barnard (1967) for walks; in a run the elbow leads the arm by a tenth of a
+    stride.
     """
-    steady = Steady.of(speed)
+    steady = Steady.from_speed(speed)
     upper, lower = (
         steady.points[f"Left{end}"] - steady.points[f"Left{start}"]
         for start, end in (("Arm", "ForeArm"), ("ForeArm", "Hand"))
@@ -421,11 +426,11 @@ def test_elbows_bend_as_arms_come_ahead_and_hands_come_before_the_body(speed: fl
     assert np.ptp(lower[:, 0]) > 0.03
 
 
-def test_a_walker_hurries_over_the_exchange_of_the_legs() -> None:
+def test_a_walker_is_fastest_between_single_supports() -> None:
     """The body vaults over each leg: slow at the top, fast as the next foot strikes (Inman, Ralston
     and Todd 1981).
     """
-    steady = Steady.of(1.3)
+    steady = Steady.from_speed(1.3)
     hips = steady.points["Hips"]
     ahead = -np.gradient(hips[:, 1]) * steady.fps
     assert 0.1 < np.ptp(ahead) < 0.6
@@ -433,11 +438,9 @@ def test_a_walker_hurries_over_the_exchange_of_the_legs() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.8, 1.2, 1.7])
-def test_a_walk_begins_as_a_fall_over_the_leg_that_stays(speed: float) -> None:
-    """Before the first foot leaves, the body comes over the other one and ahead (Jian et
-    al. 1993).
-    """
-    path, feet, positions, _ = walked([Move(4.0, speed)], 60.0)
+def test_a_walk_begins_with_a_fall_over_the_stance_leg(speed: float) -> None:
+    """Before the first foot lifts, the body moves over the other one and ahead (Jian et al. 1993)."""
+    path, feet, positions, _ = perform_walk([Move(4.0, speed)], 60.0)
     first = min((0, 1), key=lambda foot: np.argmin(feet[foot].planted))
     lift = int(np.argmin(feet[first].planted))
     gone = positions[lift, 0] - positions[40, 0]
@@ -446,21 +449,21 @@ def test_a_walk_begins_as_a_fall_over_the_leg_that_stays(speed: float) -> None:
     assert lift / 60.0 - float(path.times[np.argmax(path.forward_speed > 0.02)]) > 0.15
 
 
-def test_no_two_steps_are_as_wide() -> None:
-    """They spread by some 2 cm (Owings and Grabiner 2004)."""
-    feet = Steady.of(1.2).feet
+def test_step_widths_vary() -> None:
+    """By some 2 cm (Owings and Grabiner 2004)."""
+    feet = Steady.from_speed(1.2).feet
     places = [
         np.unique(np.round(foot.toe[foot.planted & (foot.since > 0.1)][:, 0], 4)) for foot in feet
     ]
     assert all(0.002 < np.std(own) < 0.03 for own in places)
 
 
-def test_knees_are_nearly_straight_at_the_strike_of_a_walk_and_fold_in_its_swing() -> None:
+def test_knees_are_nearly_straight_at_foot_strike_and_fold_in_the_swing() -> None:
     """Less than 22 degrees at the strike, 60 to 75 in the swing; in a run 90 to 125 (Winter 1991;
     Novacheck 1998).
     """
     for speed, strike, low, high in ((1.4, 22, 58, 78), (3.0, 32, 90, 130)):
-        steady = Steady.of(speed)
+        steady = Steady.from_speed(speed)
         soon = steady.strikes(0)[:-1, None] + np.arange(4)  # within 50 ms
         at_strike = np.degrees(steady.knees[0][soon]).min(axis=1)
         assert np.all(at_strike < strike)
@@ -468,32 +471,30 @@ def test_knees_are_nearly_straight_at_the_strike_of_a_walk_and_fold_in_its_swing
 
 
 @pytest.mark.parametrize("speed", [0.6, *WALKS, 1.6, 2.0])
-def test_a_walking_knee_folds_steadily_as_it_pushes_off(speed: float) -> None:
-    """From the straightest knee of late stance to the toes' leaving it only bends (Perry and
-    Burnfield 2010).
-    """
-    steady = Steady.of(speed)
+def test_a_walking_knee_bends_steadily_during_push_off(speed: float) -> None:
+    """From its straightest in late stance until toe-off, it only bends (Perry and Burnfield 2010)."""
+    steady = Steady.from_speed(speed)
     for foot, knee in zip((0, 1), steady.knees, strict=True):
         for strike in steady.strikes(foot)[:-1]:
-            leaving = strike + int(np.argmin(on_ground(steady.feet[foot])[strike:]))
+            leaving = strike + int(np.argmin(is_on_ground(steady.feet[foot])[strike:]))
             late = np.degrees(knee[(strike + leaving) // 2 : leaving + 2])
             folding = late[np.argmin(late[: len(late) // 2]) :]
             assert np.max(np.maximum.accumulate(folding) - folding) < 3
 
 
-def test_heels_strike_first_in_a_walk_and_leave_first() -> None:
-    foot = Steady.of(1.4).feet[0]
-    down = on_ground(foot)
+def test_heels_strike_first_and_lift_first_in_a_walk() -> None:
+    foot = Steady.from_speed(1.4).feet[0]
+    down = is_on_ground(foot)
     striking, leaving = down & (foot.since < 0.03), down & (foot.until < 0.03)
     assert np.all(np.degrees(foot.pitch[striking]) < -5)
     assert np.all(np.degrees(foot.pitch[leaving]) > 25)
 
 
-def test_bodies_lean_into_what_they_do() -> None:
-    """Ahead as they set off, back as they brake, inwards in a curve."""
+def test_bodies_lean_into_their_motion() -> None:
+    """Ahead as they start, back as they brake, inwards in a curve."""
 
-    def lean(moves: list[Move], axis: int) -> np.ndarray:
-        path, _, positions, rotations = walked(moves, 30.0)
+    def measure_lean(moves: list[Move], axis: int) -> np.ndarray:
+        path, _, positions, rotations = perform_walk(moves, 30.0)
         _, places = quat.fk(rotations.astype(float), positions.astype(float), SKELETON.parents)
         trunk = places[:, SKELETON.index("Neck")] - places[:, 0]
         along = (
@@ -503,24 +504,24 @@ def test_bodies_lean_into_what_they_do() -> None:
         )
         return np.degrees(np.arctan2(np.sum(trunk[:, :2] * along, -1), trunk[:, 2]))
 
-    run = lean([Move(3.0, 3.0), Move(1.5)], 0)
-    assert run[40:50].max() > run[80:110].mean() + 5  # setting off against running on
+    run = measure_lean([Move(3.0, 3.0), Move(1.5)], 0)
+    assert run[40:50].max() > run[80:110].mean() + 5  # starting, compared with steady running
     assert run[125:145].min() < run[80:110].mean() - 8
-    assert lean([Move(4.0, 2.9, turn=60)], 1)[80:120].mean() > 8
-    assert lean([Move(4.0, 2.9, turn=-60)], 1)[80:120].mean() < -8
+    assert measure_lean([Move(4.0, 2.9, turn=60)], 1)[80:120].mean() > 8
+    assert measure_lean([Move(4.0, 2.9, turn=-60)], 1)[80:120].mean() < -8
 
 
-def test_people_stand_at_ease(clips: list[Clip]) -> None:
-    """Weight goes from one leg to the other, the chest breathes, feet stay where they are."""
+def test_standing_bodies_shift_their_weight_and_breathe(clips: list[Clip]) -> None:
+    """Weight moves between the legs, the chest breathes, and feet stay in place."""
     idle = next(clip for clip in clips if clip.name == "idle")
-    aside = world(idle, "Hips")[:, 0]
+    aside = get_world_path(idle, "Hips")[:, 0]
     assert 0.03 < np.ptp(aside) < 0.14
-    assert np.ptp(world(idle, "Head")[:, 1]) > 0.005
+    assert np.ptp(get_world_path(idle, "Head")[:, 1]) > 0.005
     for side in SIDES:
-        assert np.max(speed(world(idle, side + "Toe"), idle.fps)) < 0.01
+        assert np.max(measure_speeds(get_world_path(idle, side + "Toe"), idle.fps)) < 0.01
 
 
-def test_toes_lie_flat_under_feet_that_stand_flat(clips: list[Clip]) -> None:
+def test_toes_are_flat_while_feet_stand_flat(clips: list[Clip]) -> None:
     for clip in clips:
         still = slice(0, round(0.5 * clip.fps))
         for side in SIDES:
@@ -531,9 +532,11 @@ def test_toes_lie_flat_under_feet_that_stand_flat(clips: list[Clip]) -> None:
 
 
 def test_takes_differ_in_style(clips: list[Clip]) -> None:
-    """Feet turn out and stand apart by other amounts, so that no two takes are of one person."""
+    """Feet turn out and stand apart by different amounts, so that takes look like different people."""
     apart = {
-        round(float(world(clip, "LeftToe")[0, 1] - world(clip, "RightToe")[0, 1]), 3)
+        round(
+            float(get_world_path(clip, "LeftToe")[0, 1] - get_world_path(clip, "RightToe")[0, 1]), 3
+        )
         for clip in clips
     }
     assert len(apart) > 0.8 * len(clips)
@@ -542,7 +545,7 @@ def test_takes_differ_in_style(clips: list[Clip]) -> None:
 # ---------------------------------------------------------------- bodies
 
 
-def test_knees_are_hinges_that_bend_ahead(clips: list[Clip]) -> None:
+def test_knees_are_hinges_that_bend_one_way(clips: list[Clip]) -> None:
     for clip in clips:
         for side in SIDES:
             knee = clip.rotations[:, SKELETON.index(side + "Leg")].astype(float)
@@ -552,9 +555,9 @@ def test_knees_are_hinges_that_bend_ahead(clips: list[Clip]) -> None:
             assert np.all(bend[:, 0] < np.radians(140))
 
 
-def test_joints_turn_no_faster_than_peoples(clips: list[Clip]) -> None:
+def test_joints_rotate_no_faster_than_human_ones(clips: list[Clip]) -> None:
     for clip in clips:
-        turning = angular_velocity(clip)
+        turning = measure_angular_velocity(clip)
         assert np.max(np.linalg.norm(turning, axis=-1)) < 22, clip.name
         assert np.max(np.linalg.norm(np.diff(turning, axis=0), axis=-1)) * clip.fps < 900, clip.name
 
@@ -567,7 +570,10 @@ def test_the_body_has_no_pops(clips: list[Clip]) -> None:
             ("LeftHand", 160.0),
             ("LeftToe", 250.0),
         ):
-            jolt = np.linalg.norm(np.diff(world(clip, bone), 2, axis=0), axis=-1) * clip.fps**2
+            jolt = (
+                np.linalg.norm(np.diff(get_world_path(clip, bone), 2, axis=0), axis=-1)
+                * clip.fps**2
+            )
             assert np.max(jolt) < limit, (clip.name, bone)
 
 
@@ -583,8 +589,8 @@ def test_the_hips_stay_upright_and_at_a_standing_height(clips: list[Clip]) -> No
 
 
 @pytest.mark.parametrize("pace", [2.6, 3.2, 3.8])
-def test_a_runner_falls_between_steps(pace: float) -> None:
-    _, _, positions, _ = walked([Move(6.0, pace)], 60.0)
+def test_a_runner_is_in_free_fall_between_steps(pace: float) -> None:
+    _, _, positions, _ = perform_walk([Move(6.0, pace)], 60.0)
     fall = -np.diff(positions[180:360, 0, 2].astype(float), 2) * 60.0**2
     assert 0.4 * 9.81 < np.max(fall) < 1.3 * 9.81
     assert 0.07 < np.ptp(positions[180:360, 0, 2]) < 0.10
@@ -593,8 +599,10 @@ def test_a_runner_falls_between_steps(pace: float) -> None:
 # ---------------------------------------------------------------- coverage
 
 
-def test_takes_cover_the_speeds_and_directions_a_player_asks_for(clips: list[Clip]) -> None:
-    ahead, left, turn = (np.concatenate(values) for values in zip(*map(travel, clips), strict=True))
+def test_takes_cover_the_speeds_and_directions_that_players_need(clips: list[Clip]) -> None:
+    ahead, left, turn = (
+        np.concatenate(values) for values in zip(*map(measure_travel, clips), strict=True)
+    )
     sideways, straight = np.abs(left) > 2 * np.abs(ahead), np.abs(ahead) > 2 * np.abs(left)
     second = 30
     assert np.count_nonzero(np.hypot(ahead, left) < 0.05) > 10 * second
@@ -624,7 +632,7 @@ def test_takes_cover_the_speeds_and_directions_a_player_asks_for(clips: list[Cli
     assert np.percentile(np.abs(turn), 99) > 3.0
 
 
-def test_a_pivot_turns_around_where_it_was_asked_to() -> None:
+def test_a_pivot_turns_around_on_its_line() -> None:
     path = plan_path([Move(1.0), Move(3.0, 1.4), Move(3.0, 1.4, pivot=180), Move(2.5)], 60.0)
     before, after = path.velocity[int(3.5 * 60)], path.velocity[int(6.5 * 60)]
     np.testing.assert_allclose(after, -before, atol=1e-3)
@@ -635,7 +643,7 @@ def test_a_pivot_turns_around_where_it_was_asked_to() -> None:
     )  # braked and returned along one line, not around a loop
 
 
-def test_velocity_and_heading_of_a_path_have_no_kinks() -> None:
+def test_velocity_and_heading_of_a_path_are_smooth() -> None:
     moves = [
         Move(1.0),
         Move(2.0, 1.2),
@@ -648,6 +656,4 @@ def test_velocity_and_heading_of_a_path_have_no_kinks() -> None:
         path = plan_path(moves, fps)
         steps.append(np.max(np.linalg.norm(np.diff(path.velocity, 2, axis=0), axis=-1)) * fps)
         assert np.max(np.linalg.norm(np.diff(path.velocity, axis=0), axis=-1)) * fps < 9.0
-    assert (
-        steps[1] < 0.6 * steps[0]
-    )  # the change of acceleration per frame goes to zero with the frame time
+    assert steps[1] < 0.6 * steps[0]  # accelerations change continuously

@@ -1,4 +1,4 @@
-"""Measures against motions whose values are known."""
+"""Metrics of motions whose values are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motion_matching.engine.takes.metrics import BodyMotion
 FPS = 60.0
 
 
-def body(
+def make_body(
     toes: np.ndarray, track: np.ndarray | None = None, positions: np.ndarray | None = None
 ) -> BodyMotion:
     frames = len(toes)
@@ -22,7 +22,7 @@ def body(
     )
 
 
-def sliding_toe(speed: float, height: float, frames: int = 61) -> np.ndarray:
+def make_sliding_toe(speed: float, height: float, frames: int = 61) -> np.ndarray:
     toes = np.zeros((frames, 1, 3))
     toes[:, 0, 0] = speed * np.arange(frames) / FPS
     toes[:, 0, 2] = height
@@ -32,38 +32,40 @@ def sliding_toe(speed: float, height: float, frames: int = 61) -> np.ndarray:
 @pytest.mark.parametrize(
     ("height", "weight"), [(0.0, 1.0), (0.0125, 2 - 2**0.5), (0.02, 2 - 2**0.8)]
 )
-def test_foot_slide_weighs_speed_by_height_above_the_floor(height, weight):
+def test_foot_slide_weights_speed_by_height_above_the_floor(height, weight):
     floors = np.array([0.04])
-    measured = metrics.measure_mann_foot_slide([body(sliding_toe(0.3, 0.04 + height))], floors)
+    measured = metrics.measure_mann_foot_slide(
+        [make_body(make_sliding_toe(0.3, 0.04 + height))], floors
+    )
     assert measured == pytest.approx(0.3 * weight)
 
 
 def test_a_foot_in_the_air_or_at_rest_does_not_slide():
     floors = np.zeros(1)
-    assert metrics.measure_mann_foot_slide([body(sliding_toe(3.0, 0.1))], floors) == 0.0
-    assert metrics.measure_mann_foot_slide([body(sliding_toe(0.0, 0.0))], floors) == 0.0
+    assert metrics.measure_mann_foot_slide([make_body(make_sliding_toe(3.0, 0.1))], floors) == 0.0
+    assert metrics.measure_mann_foot_slide([make_body(make_sliding_toe(0.0, 0.0))], floors) == 0.0
 
 
-def test_slide_on_contacts_looks_at_those_frames_only():
-    toes = sliding_toe(0.5, 0.0)
+def test_contact_slide_counts_only_frames_in_contact():
+    toes = make_sliding_toe(0.5, 0.0)
     toes[30:, 0, 0] = toes[30, 0, 0]
     contacts = np.zeros((61, 1), bool)
     contacts[40:] = True
-    assert metrics.measure_contact_slide([body(toes)], [contacts]) == 0.0
+    assert metrics.measure_contact_slide([make_body(toes)], [contacts]) == 0.0
     contacts[:] = False
     contacts[5:20] = True
-    assert metrics.measure_contact_slide([body(toes)], [contacts]) == pytest.approx(0.5)
+    assert metrics.measure_contact_slide([make_body(toes)], [contacts]) == pytest.approx(0.5)
 
 
-def test_acceleration_of_a_parabola_is_that_of_gravity():
+def test_a_falling_body_accelerates_with_gravity():
     t = np.arange(60) / FPS
     positions = np.zeros((60, 2, 3))
     positions[:, 1, 2] = 3 * t - 0.5 * 9.81 * t**2
-    measured = body(sliding_toe(0, 0, 60), positions=positions).acceleration
+    measured = make_body(make_sliding_toe(0, 0, 60), positions=positions).acceleration
     np.testing.assert_allclose(measured[1:-1], 9.81, rtol=1e-6)
 
 
-def test_a_freeze_is_standing_for_over_half_a_second_while_going_is_wanted():
+def test_standing_over_half_a_second_while_asked_to_move_is_a_freeze():
     velocity, wanted = np.zeros((240, 2)), np.zeros((240, 2))
     wanted[60:] = (1.0, 0.0)
     velocity[60 + 29 :] = (1.0, 0.0)
@@ -73,7 +75,7 @@ def test_a_freeze_is_standing_for_over_half_a_second_while_going_is_wanted():
     assert metrics.count_freezes(velocity, 0.4 * wanted, FPS) == 0
 
 
-def test_response_is_the_time_to_nine_tenths_of_the_new_wish():
+def test_the_response_ends_at_nine_tenths_of_the_new_velocity():
     wanted = np.tile([1.0, 0.0], (300, 1))
     wanted[100:200] *= -1
     velocity = np.tile([1.0, 0.0], (300, 1))
@@ -83,19 +85,19 @@ def test_response_is_the_time_to_nine_tenths_of_the_new_wish():
     assert second == float("inf")
 
 
-def test_turning_is_measured_by_its_rate():
+def test_turning_is_measured_by_the_turn_rate():
     track = np.zeros((120, 3))
     track[:, 2] = np.concatenate([np.zeros(60), np.arange(60) * 2.5 / FPS])
     measured = metrics.measure_clips(
-        [body(sliding_toe(0, 0, 120), track)], [np.zeros((120, 1), bool)], np.zeros(1)
+        [make_body(make_sliding_toe(0, 0, 120), track)], [np.zeros((120, 1), bool)], np.zeros(1)
     )
     assert measured["turn_rate_max"] == pytest.approx(2.5)
     assert measured["turning_p99"] == pytest.approx(2.5)
 
 
-def test_clips_are_measured_together_without_the_gap_between_them():
-    near = sliding_toe(0.2, 0.0)
+def test_metrics_of_several_clips_ignore_the_gaps_between_them():
+    near = make_sliding_toe(0.2, 0.0)
     far = near + np.array([50.0, 0.0, 0.0])
-    assert metrics.measure_mann_foot_slide([body(near), body(far)], np.zeros(1)) == pytest.approx(
-        0.2
-    )
+    assert metrics.measure_mann_foot_slide(
+        [make_body(near), make_body(far)], np.zeros(1)
+    ) == pytest.approx(0.2)

@@ -1,4 +1,4 @@
-"""Takes from the built-in clips and from real ones keep what their reports promise."""
+"""Takes of built-in and real clips meet the standards that their reports measure."""
 
 from __future__ import annotations
 
@@ -14,27 +14,24 @@ from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import baking, takes
+from tests.engine.scripted import perform_script
 
 _HARDEST = 1.2  # times the 99th percentile of the sources
-_FURTHEST = np.radians(5.0)  # that a knee is bent beyond what it is in the data
+_FURTHEST = np.radians(5.0)  # how far knees may bend beyond the data
 
 
-def assert_kept(database, script, gait, seconds=60.0):
-    """No freeze, no spin, no pop, no knee folded as knees are not, and the wanted speed where the
-    data has it.
+def assert_good_take(database, script, gait, seconds=60.0):
+    """Check for freezes, spins, pops, overbent knees, and for the desired speed where the data has
+    it.
     """
-    settings = takes.make_default_settings(database)
-    wanted = takes.prepare_performance(
-        database, settings, script, gait=gait, seconds=seconds, seed=0
-    )
-    performed = takes.perform(database, settings, wanted)
+    performed = perform_script(database, script, gait, seconds)
     report = takes.report(performed, database)
     take, sources = report["take"], report["sources"]
-    most = knees(database.poses, database).max() + _FURTHEST
+    most = measure_knees(database.poses, database).max() + _FURTHEST
     baked = baking.bake_feet(performed, database)
     for each in (performed, baked):
-        assert accelerations_at_jumps(each, database) <= _HARDEST * sources["acceleration_p99"]
-        assert knees(each.poses, database).max() <= most
+        assert measure_jump_accelerations(each, database) <= _HARDEST * sources["acceleration_p99"]
+        assert measure_knees(each.poses, database).max() <= most
     assert take["freezes"] == 0
     assert take["turn_rate_max"] <= 1.2 * sources["turning_p99"]
     assert take["jump_acceleration_p99"] <= sources["acceleration_max"]
@@ -42,24 +39,24 @@ def assert_kept(database, script, gait, seconds=60.0):
         assert take["achieved_speed"] == pytest.approx(take["desired_speed"], rel=0.1)
 
 
-def positions(poses, database):
+def compute_positions(poses, database):
     local = np.asarray(poses).transpose(0, 2, 1).astype(np.float64)
     return quat.fk(local[..., 3:], local[..., :3], database.skeleton.parents)[1]
 
 
-def accelerations_at_jumps(take, database):
-    """The 99th percentile of the largest acceleration of a bone in the world at the two ticks about
-    each jump, m/s².
+def measure_jump_accelerations(take, database):
+    """Return the 99th percentile of the largest bone accelerations in the world at the two ticks
+    around each jump, in m/s².
     """
-    second = np.diff(positions(take.poses, database)[:, 1:], 2, axis=0) * take.fps**2
+    second = np.diff(compute_positions(take.poses, database)[:, 1:], 2, axis=0) * take.fps**2
     at_jumps = (take.jumped | np.append(take.jumped[1:], False))[1:-1]
     return np.percentile(np.linalg.norm(second, axis=-1).max(axis=-1)[at_jumps], 99)
 
 
-def knees(poses, database):
-    """How far the knees (L, F) are bent, in radians; 0 is straight."""
+def measure_knees(poses, database):
+    """Measure how far the knees (L, F) are bent, in radians; 0 is straight."""
     at = np.concatenate(
-        [positions(poses[k : k + 5000], database) for k in range(0, len(poses), 5000)]
+        [compute_positions(poses[k : k + 5000], database) for k in range(0, len(poses), 5000)]
     )
     bends = []
     for leg in database.roles.legs:
@@ -77,7 +74,7 @@ def knees(poses, database):
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", scripts.NAMES)
 def test_takes_of_the_built_in_clips(demo_database, script, gait):
-    assert_kept(demo_database, script, gait)
+    assert_good_take(demo_database, script, gait)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +85,7 @@ def bandai_namco(mocap):
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):
-    assert_kept(bandai_namco, script, gait)
+    assert_good_take(bandai_namco, script, gait)
 
 
 @pytest.fixture(scope="module")
@@ -98,27 +95,19 @@ def lafan1(mocap):
 
 @pytest.mark.parametrize("script", scripts.NAMES)
 def test_walking_takes_of_lafan1(lafan1, script):
-    assert_kept(lafan1, script, "walk")
+    assert_good_take(lafan1, script, "walk")
 
 
-def test_a_character_stops_when_it_is_told_to(demo_database):
-    settings = takes.make_default_settings(demo_database)
-    wanted = takes.prepare_performance(
-        demo_database, settings, "stop_and_go", gait="walk", seconds=30, seed=0
-    )
-    take = takes.perform(demo_database, settings, wanted)
+def test_a_character_stops_on_request(demo_database):
+    take = perform_script(demo_database, "stop_and_go", "walk", 30)
     speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
-    # the second half of each rest, after a lead-in of one second and three of going
+    # the second half of each rest, after a second of lead-in and three of walking
     resting = [(t - 1.0) % 5.0 > 4.2 for t in np.arange(len(speed)) / take.fps]
     assert speed[resting].mean() < 0.05
 
 
-def test_a_report_measures_the_file_that_is_read_back(demo_database, tmp_path):
-    settings = takes.make_default_settings(demo_database)
-    wanted = takes.prepare_performance(
-        demo_database, settings, "square", gait="walk", seconds=6, seed=0
-    )
-    take = takes.perform(demo_database, settings, wanted)
+def test_a_report_measures_the_written_file(demo_database, tmp_path):
+    take = perform_script(demo_database, "square", "walk", 6)
     takes.write_bvh(take, tmp_path / "take.bvh")
     written = takes.report(take, demo_database, tmp_path / "take.bvh")
     assert written == takes.report(take, demo_database)
@@ -140,12 +129,8 @@ def test_a_report_measures_the_file_that_is_read_back(demo_database, tmp_path):
     assert frozen["take"]["freezes"] > 0
 
 
-def test_a_take_as_motion_capture_moves_as_the_take(demo_database, tmp_path):
-    settings = takes.make_default_settings(demo_database)
-    wanted = takes.prepare_performance(
-        demo_database, settings, "flips", gait="run", seconds=5, seed=0
-    )
-    take = takes.perform(demo_database, settings, wanted)
+def test_a_take_written_as_bvh_moves_like_the_take(demo_database, tmp_path):
+    take = perform_script(demo_database, "flips", "run", 5)
     takes.write_bvh(take, tmp_path / "take.bvh")
     clip = bvh.load(tmp_path / "take.bvh", scale=0.01)
     _, written = clip.compute_world()
@@ -156,10 +141,8 @@ def test_a_take_as_motion_capture_moves_as_the_take(demo_database, tmp_path):
         )
 
 
-def test_bones_may_have_names_that_motion_capture_cannot_hold(demo_database):
-    """Whitespace becomes '_' in the file that is measured; so may two names become one, and are
-    told apart there.
-    """
+def test_bone_names_that_bvh_cannot_hold_do_not_change_a_report(demo_database):
+    """Whitespace becomes '_' in the measured file, where two names may become one and are numbered."""
     bare = demo_database.skeleton.names[1:]
     odd = {"Hips": "Bip01 Pelvis", "Head": "Bip01_Pelvis", "LeftFoot": "Bip01 {L} Foot"}
     names = ("Simulation", *(odd.get(n, n) for n in bare))
@@ -175,12 +158,8 @@ def test_bones_may_have_names_that_motion_capture_cannot_hold(demo_database):
     assert reports[0]["take"] == reports[1]["take"]
 
 
-def test_the_clips_of_a_take_are_named_with_their_seconds(demo_database):
-    settings = takes.make_default_settings(demo_database)
-    wanted = takes.prepare_performance(
-        demo_database, settings, "random", gait="walk", seconds=10, seed=1
-    )
-    take = takes.perform(demo_database, settings, wanted)
+def test_used_clips_are_listed_with_their_seconds(demo_database):
+    take = perform_script(demo_database, "random", "walk", 10, seed=1)
     clips = takes.list_used_clips(take, demo_database)
     assert sum(c["seconds"] + c["mirrored"] for c in clips) == pytest.approx(10.0, abs=0.2)
     assert {c["clip"] for c in clips} == {
@@ -188,12 +167,8 @@ def test_the_clips_of_a_take_are_named_with_their_seconds(demo_database):
     }
 
 
-def test_every_jump_is_explained_by_the_frames_it_chose_from(demo_database):
-    settings = takes.make_default_settings(demo_database)
-    wanted = takes.prepare_performance(
-        demo_database, settings, "flips", gait="walk", seconds=8, seed=0
-    )
-    take = takes.perform(demo_database, settings, wanted)
+def test_every_jump_is_explained_by_its_candidates(demo_database):
+    take = perform_script(demo_database, "flips", "walk", 8)
     jumps = takes.explain_jumps(take, demo_database)
     assert len(jumps) == take.jumped.sum()
     for tick, jump in zip(np.flatnonzero(take.jumped), jumps, strict=True):
@@ -207,7 +182,7 @@ def test_every_jump_is_explained_by_the_frames_it_chose_from(demo_database):
         assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
 
 
-def test_a_report_says_which_speeds_the_clips_do_not_have(demo_database):
+def test_a_report_names_the_speeds_that_clips_lack(demo_database):
     settings = takes.make_default_settings(demo_database)
     wanted = takes.prepare_performance(
         demo_database, settings, "square", gait="walk", seconds=4, seed=0
@@ -222,21 +197,13 @@ def test_a_report_says_which_speeds_the_clips_do_not_have(demo_database):
     assert "9.00 m/s is set" in takes.summarize(report)
 
 
-def test_takes_are_laid_over_each_other(demo_database):
-    settings = takes.make_default_settings(demo_database)
+def test_later_takes_replace_parts_of_earlier_ones(demo_database):
     square, flips = (
-        takes.perform(
-            demo_database,
-            settings,
-            takes.prepare_performance(
-                demo_database, settings, script, gait="walk", seconds=4, seed=0
-            ),
-        )
-        for script in ("square", "flips")
+        perform_script(demo_database, script, seconds=4) for script in ("square", "flips")
     )
     assert np.array_equal(join([(0, square)]).poses, square.poses)
 
-    # the later one wins where both are, and the first goes on after it
+    # the later take wins where both overlap, and the first continues after it
     short = flips.crop(flips.frame_count - 30)
     both = join([(0, square), (20, short)])
     assert both.frame_count == square.frame_count

@@ -1,0 +1,26 @@
+"""A disk that is full while a script saves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def assert_old_file_survives(script: str, target: Path, *arguments: object) -> None:
+    """Run a script that fails to save `target`, and check that it says so in one line."""
+    target.write_text("old")
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=CHECKOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert str(target) in done.stdout
+    assert target.read_text() == "old"
