@@ -1,6 +1,4 @@
-"""The Blender of the process that runs the tests: its user folder, and what each test finds it to
-be.
-"""
+"""The Blender of the test process: its user folder, and its state at the start of each test."""
 
 from __future__ import annotations
 
@@ -10,16 +8,16 @@ import shutil
 import tempfile
 from pathlib import Path
 
-# Blender reads this when bpy is imported, so it is set before that. Every process of a run has a
-# user folder of its own.
+# Blender reads this when bpy is imported, so it is set first. Every process has its own user
+# folder.
 USER_FOLDER = Path(tempfile.mkdtemp(prefix="motion-matching-tests-"))
 os.environ["BLENDER_USER_RESOURCES"] = str(USER_FOLDER)
 atexit.register(shutil.rmtree, USER_FOLDER, ignore_errors=True)
 
 
 def reset_blender() -> None:
-    """Bring Blender back to how it starts, with the extension registered and an empty user folder
-    (about 0.02 s).
+    """Reset Blender to its start, with the extension registered and an empty user folder (about
+    0.02 s).
     """
     import bpy
 

@@ -1,6 +1,4 @@
-"""What every test folder shares: the Blender of this process, processes with Blender in them, and
-allowed skips.
-"""
+"""Fixtures of all test folders: Blender in this process and in others, and allowed skips."""
 
 from __future__ import annotations
 
@@ -25,16 +23,16 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
 
-# Tests here use Blender, except for files that import nothing of it. The second kind installs it
-# and is slow too.
+# Tests in these folders use Blender, unless their file imports nothing of it. The second kind
+# installs the extension and is slow too.
 BLENDER_FOLDERS = ("scene", "live", "app", "ui", "test_files_of_the_version_before.py")
 INSTALLED_FOLDERS = ("extension", "gui")
 IMPORTS_BLENDER = re.compile(
     r"^\s*(import|from)\s.*\b(bpy|mathutils|scene|ui|app|stage|hero|characters)\b", re.MULTILINE
 )
 
-# Runs a script file with bpy loaded and takes back whatever the script registered: Blender 4.2 and
-# 4.5 crash or hang at exit when a class, timer or handler is left behind.
+# Runs a script with bpy loaded and unregisters whatever it registered: Blender 4.2 and 4.5 crash or
+# hang at exit if a class, timer or handler is left.
 IN_BLENDER = """
 import sys
 import bpy
@@ -50,7 +48,7 @@ finally:
 
 @pytest.fixture(autouse=True)
 def fresh_blender(request: pytest.FixtureRequest) -> None:
-    """Start each test that uses Blender with a Blender that no other test has changed."""
+    """Reset Blender before each test that uses it."""
     if needs_blender(request.path) and get_folder(request.path) in BLENDER_FOLDERS:
         request.getfixturevalue("registered")
         reset_blender()
@@ -77,7 +75,7 @@ def demo_database() -> Database:
 
 @pytest.fixture(scope="session")
 def demo_file(demo_database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo database as a file, for processes of their own."""
+    """The demo database as a file, for other processes."""
     from motion_matching.engine.database import database
 
     path = tmp_path_factory.mktemp("demo") / "demo.npz"
@@ -87,9 +85,7 @@ def demo_file(demo_database: Database, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="session")
 def mocap() -> Path:
-    """The folder with real motion capture (`bandai-namco/`, `lafan1/`), which the project may not
-    ship.
-    """
+    """The folder with real motion capture (`bandai-namco/`, `lafan1/`), which may not be shipped."""
     folder = os.environ.get("MOTION_MATCHING_MOCAP")
     if not folder:
         pytest.skip("MOTION_MATCHING_MOCAP is not set")
@@ -98,14 +94,13 @@ def mocap() -> Path:
 
 @pytest.fixture
 def run_in_blender(tmp_path: Path) -> Callable[..., str]:
-    """Return `run(script, *args, timeout=200, python=sys.executable) -> str`: a script in a new
-    process with bpy loaded.
+    """Return `run(script, *args, timeout=200, python=sys.executable) -> str`, which runs a script
+    in a new process with bpy loaded.
 
-    The script finds `bpy` imported, its arguments in `sys.argv[1:]`, and the checkout as its
-    working folder, so `from motion_matching.scene import …` works. It gets an empty user folder of
-    its own, and what it registered is unregistered at its end, also after an error. What it prints
-    is returned; an assertion that fails, any other exception, a crash or a passed time limit
-    (seconds) fails the test with the script's last words.
+    The script finds `bpy` imported, its arguments in `sys.argv[1:]`, the checkout as its working
+    folder, and an empty user folder. What it registered is unregistered at its end, also after an
+    error. Its output is returned. A failed assertion, another exception, a crash or a timeout
+    (seconds) fails the test with the script's last output.
     """
 
     def run(
@@ -143,17 +138,15 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def program(request: pytest.FixtureRequest) -> str:
-    """The Blender program that the packaged extension is installed into; none: this Python's module
-    bpy.
+    """The command of the Blender that the extension is installed into; empty for this Python's bpy
+    module.
     """
     return request.config.getoption("--blender-program")
 
 
 @pytest.fixture(scope="session")
 def extension_zip(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packaged extension for this platform and for the Python of the Blender that it is
-    installed into.
-    """
+    """The packaged extension for this platform and the tested Blender's Python."""
     from hosts import Host, build_zip_for
 
     return build_zip_for(
@@ -170,9 +163,7 @@ def host(program: str, tmp_path: Path) -> Host:
 
 
 class SkipGuard:
-    """With CI=true, fail a run in which a test was skipped for a reason that `.ci/allowed_skips`
-    does not list.
-    """
+    """With CI=true, fail a run that skips a test for a reason that is not in `.ci/allowed_skips`."""
 
     def __init__(self, allowed: list[str]) -> None:
         self.allowed = allowed
@@ -204,9 +195,7 @@ class SkipGuard:
 
 
 def read_allowed_skips(text: str) -> list[str]:
-    """The reasons listed in `.ci/allowed_skips`; an entry that does not say why it may be counts
-    for nothing.
-    """
+    """Return the reasons listed in `.ci/allowed_skips`; entries that do not say why are ignored."""
     entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
     return [reason.strip() for reason, _, why in entries if reason.strip() and why.strip()]
 
@@ -246,7 +235,7 @@ def needs_blender(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Without tests that use Blender, leave files alone that import it."""
+    """Do not collect files that import Blender if tests with Blender are deselected."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     if is_test and "not blender" in config.option.markexpr and needs_blender(collection_path):
         return True

@@ -1,4 +1,4 @@
-"""The database of the built-in clips, which many tests share: built once in each process."""
+"""The database of the built-in clips, built once in each process."""
 
 from __future__ import annotations
 

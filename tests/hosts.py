@@ -1,5 +1,5 @@
-"""Blenders that the packaged extension is installed into: the module bpy of these tests' Python, or
-a Blender program.
+"""Blenders that the packaged extension is installed into: this Python's bpy module, or a Blender
+program.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pytest
 from building.pins import SHIPPED_PYTHONS
 from tests.conftest import CHECKOUT
 
-# Blender has neither scipy nor SDL: those that the tests' Python has must not stand in for the
-# extension's own.
+# Blender has neither scipy nor SDL, so the ones of the tests' Python must not replace the
+# extension's.
 IN_MODULE = """
 import sys
 from importlib.machinery import PathFinder
@@ -45,8 +45,7 @@ finally:
 
 PACKAGE = "bl_ext.user_default.motion_matching"
 
-# The beginning of a script for a Blender with the extension: names, and what must hold while it is
-# enabled.
+# The start of a script for a Blender with the extension: names, and checks while it is enabled.
 IN_EXTENSION = (
     f"""
 import pathlib
@@ -91,7 +90,7 @@ def remove_extension():
 
 
 class Host:
-    """A Blender with a user folder of its own, empty at first, started in a folder without the
+    """A Blender with its own, initially empty user folder, started in a folder without the
     checkout.
     """
 
@@ -102,8 +101,8 @@ class Host:
         (folder / "work").mkdir()
 
     def run(self, script: str, *arguments: object, timeout: float = 300) -> str:
-        """Run a script with `bpy` loaded and its arguments after `--` in `sys.argv`; returns what
-        it prints.
+        """Run a script with `bpy` loaded and its arguments after `--` in `sys.argv`; return its
+        output.
         """
         file = self.folder / "script.py"
         file.write_text(script, encoding="utf-8")
@@ -118,7 +117,7 @@ class Host:
         )
 
     def command(self, *arguments: object, timeout: float = 300) -> str:
-        """Run `blender --command …`, which the module cannot; returns what it prints."""
+        """Run `blender --command …`, which the module cannot; return its output."""
         return self._run([*self.program, "--command", *map(str, arguments)], timeout)
 
     def _run(self, command: list[str], timeout: float) -> str:
@@ -147,13 +146,13 @@ class Host:
 
 
 def get_platform() -> str:
-    """Blender's name of the platform that the tests run on."""
+    """Return Blender's name of this platform."""
     system = {"Windows": "windows", "Darwin": "macos"}.get(platform.system(), "linux")
     return f"{system}-{'arm64' if platform.machine().lower() in ('arm64', 'aarch64') else 'x64'}"
 
 
 def build_zip(folder: Path, *arguments: str) -> list[Path]:
-    """Package the extension into a folder as `build.py package` does; returns the zips."""
+    """Package the extension into a folder as `build.py package` does; return the zips."""
     command = [sys.executable, "-m", "building.package", "-o", str(folder), *arguments]
     done = subprocess.run(
         command,
@@ -169,8 +168,8 @@ def build_zip(folder: Path, *arguments: str) -> list[Path]:
 
 
 def build_zip_for(host: Host, folder: Path) -> Path:
-    """Package the extension for the Python that a Blender runs on: the zip of all Pythons, or one
-    for distributions.
+    """Return the zip for the Python of a Blender: the zip for all Pythons, or the one for
+    distributions.
     """
     printed = host.run("import sys; print('PYTHON', '{}.{}'.format(*sys.version_info))")
     python = printed.partition("PYTHON ")[2].split()[0]

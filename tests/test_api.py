@@ -1,5 +1,5 @@
-"""The interface for scripts: round trips, the same take as the command line's, and errors that say
-what to do.
+"""The Python API: round trips, the same takes as on the command line, and errors that say what to
+do.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ def clips() -> list[api.Clip]:
 
 @pytest.fixture(scope="module")
 def folder(clips: list[api.Clip], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with clips as BVH files and a database of them, `walk.npz`, saved by the
-    interface.
-    """
+    """A folder with clips as BVH files and their database, `walk.npz`, saved by the API."""
     folder = tmp_path_factory.mktemp("api")
     (folder / "clips").mkdir()
     for clip in clips:
@@ -62,7 +60,7 @@ def test_clips_are_loaded_as_they_were_written(clips, folder):
         again = loaded[clip.name]
         order = [
             again.skeleton.index(name) for name in clip.skeleton.names
-        ]  # a file has them depth first
+        ]  # files order bones depth first
         assert (len(order), again.fps) == (
             again.skeleton.bone_count,
             pytest.approx(clip.fps, rel=1e-5),
@@ -372,7 +370,7 @@ def test_functions_that_need_blender_say_so(monkeypatch, tmp_path, call):
         call(tmp_path / "hero.blend")
 
 
-# In Blender, in a process of its own as files are opened
+# In Blender, in another process, as files are opened
 
 IN_BLENDER = """
 import pathlib
@@ -416,7 +414,7 @@ def test_takes_survive_a_round_trip_through_blender(folder, tmp_path, run_in_ble
     run_in_blender(IN_BLENDER, tmp_path)
 
 
-# What is written about it
+# Docstrings and the manual
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OF_THE_ENGINE))
@@ -481,7 +479,7 @@ def test_the_manual_names_every_function(name):
 
 
 def test_the_blocks_of_the_manual_run(folder, tmp_path, monkeypatch):
-    """Its blocks run in their order, those that need Blender excepted."""
+    """Run its blocks in order, except those that need Blender."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder / "clips", tmp_path / "clips")
     blocks = re.findall(r"```python\n(.*?)```", MANUAL, re.S)

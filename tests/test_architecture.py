@@ -1,5 +1,5 @@
-"""The shape of the package: imports point one way, the engine knows no Blender, and loading it
-costs little.
+"""The package's structure: imports point one way, the engine does not know Blender, and loading is
+cheap.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# Each station, and the stations it may import from (itself included). Everything else is an arrow
-# the wrong way.
+# Each station, and the stations it may import, itself included. No other import is allowed.
 SHARED = ("errors", "files", "json_files", "presets", "progress", "settings")
 BASE = {f"engine.{module}" for module in SHARED}
 MOTION = {*BASE, "engine.maths", "engine.motion"}
@@ -44,7 +43,7 @@ ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.take
 LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
     **ENGINE,
-    "engine": {*ENGINE},  # the package, which loads its rooms on use
+    "engine": {*ENGINE},  # the package loads its subpackages on use
     "scene": {*ENGINE, "scene"},
     "live": {*ENGINE, "scene", "live"},
     "app": {*ENGINE, "engine", "scene", "live", "app"},
@@ -76,19 +75,19 @@ ENGINE_NEEDS = {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
 def get_module(file: Path) -> tuple[str, ...]:
-    """The file's name inside the package: `engine/maths/quat.py` is ("engine", "maths", "quat")."""
+    """Return a file's module parts: `engine/maths/quat.py` is ("engine", "maths", "quat")."""
     parts = file.relative_to(PACKAGE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def get_station(module: tuple[str, ...]) -> str:
-    """The key of MAY_IMPORT that a module belongs to."""
+    """Return the key of MAY_IMPORT that a module belongs to."""
     return ".".join(module[:2] if module[:1] == ("engine",) else module[:1])
 
 
 def list_imports(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield what a file imports, also inside functions: the module's parts, and whether it is of
-    this package.
+    """Yield a file's imports, also inside functions: the module's parts, and whether it is in this
+    package.
     """
     module = get_module(file)
     package = module if file.name == "__init__.py" else module[:-1]
@@ -110,7 +109,7 @@ def parse(file: Path) -> ast.Module:
 
 
 def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
-    """What is wrong with a file's imports, one sentence each."""
+    """Return a sentence for each wrong import of a file."""
     station = get_station(get_module(file))
     skipped = find_typing_only(tree)
     typed = ast.Module(
@@ -121,7 +120,7 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
         ],
         [],
     )
-    # settings are typed where the properties are: for a type checker alone, `app` knows them
+    # settings are typed beside their properties: only type checkers see `app` import them
     exempt = {
         target
         for target, inside in list_imports(file, typed)
@@ -200,8 +199,7 @@ def test_a_right_import_passes(file, source):
     assert find_wrong_imports(PACKAGE / file, ast.parse(source)) == []
 
 
-# Inside the scene: Blender's data, then rigs, then reading or writing motion, then what a take is
-# seen with
+# Folders of `scene`, from low to high: Blender's data, rigs, reading and writing motion, staging
 
 ROOMS: dict[str, set[str]] = {
     "blender": {"blender"},
@@ -213,7 +211,7 @@ ROOMS: dict[str, set[str]] = {
 
 
 def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
-    """Name what a file of the scene imports from rooms that it may not know."""
+    """Return the wrong imports between folders of `scene`."""
     room = get_module(file)[1]
     return [
         ".".join(target)
@@ -243,11 +241,11 @@ def test_a_wrong_import_between_scene_folders_is_reported():
     )
 
 
-# No cycle, imports inside functions counted
+# No cycles, including imports inside functions
 
 
 def find_typing_only(tree: ast.Module) -> set[int]:
-    """The ids of all nodes that only a type checker reads."""
+    """Return the ids of all nodes that only a type checker reads."""
     blocks = [
         node.body
         for node in ast.walk(tree)
@@ -257,7 +255,7 @@ def find_typing_only(tree: ast.Module) -> set[int]:
 
 
 def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """The modules of the package that a file imports when it runs, also inside functions."""
+    """Return the modules of the package that a file imports at run time, also inside functions."""
     tree = parse(file)
     skipped = find_typing_only(tree)
     kept = ast.Module(
@@ -277,9 +275,7 @@ def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[
 
 
 def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
-    """Return modules of which each imports the next and the last the first; none where there is no
-    cycle.
-    """
+    """Return modules that import each other in a cycle, or an empty list."""
     done: set[tuple[str, ...]] = set()
 
     def visit(module: tuple[str, ...], path: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -299,7 +295,7 @@ def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple
 def test_there_is_no_import_cycle():
     modules = {get_module(file) for file in FILES}
     graph = {get_module(file): find_module_imports(file, modules) for file in FILES}
-    # a package that names its modules only, as `app` does, imports none of them
+    # a package that only names its modules, as `app` does, imports none of them
     assert [".".join(module) for module in find_cycle(graph)] == []
 
 
@@ -308,7 +304,7 @@ def test_an_import_cycle_is_reported():
     assert find_cycle({("a",): {("b",), ("c",)}, ("b",): {("c",)}, ("c",): set()}) == []
 
 
-# No mutable state in modules: what is alive while Blender runs is held by the one Runtime
+# No mutable state in modules: the one Runtime holds what is alive while Blender runs
 
 MUTABLE = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 MAKERS = {
@@ -326,8 +322,8 @@ HOLDS_STATE = {"app/runtime.py"}
 
 
 def find_mutable_state(tree: ast.Module) -> list[str]:
-    """The names of a module's globals that change: those that functions rebind, and containers that
-    are not constants.
+    """Return a module's mutable globals: names that functions rebind, and containers that are not
+    constants.
     """
     rebound = {
         name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
@@ -351,7 +347,7 @@ def find_mutable_state(tree: ast.Module) -> list[str]:
 
 
 def is_mutable(value: ast.expr | None) -> bool:
-    """Whether an expression makes a container that can change."""
+    """Tell whether an expression makes a mutable container."""
     called = value.func if isinstance(value, ast.Call) else None
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     return isinstance(value, MUTABLE) or name in MAKERS
@@ -386,7 +382,7 @@ def test_class_names_are_unique():
 
 
 def find_unknown_properties(tree: ast.Module, declared: set[str]) -> list[str]:
-    """The names that a layout draws, written as texts, and that no class of properties declares."""
+    """Return the property names in layouts that no class declares."""
     drawn = [
         node.args[1].value
         for node in ast.walk(tree)
@@ -432,12 +428,12 @@ def checks_version(tree: ast.AST) -> bool:
 
 def test_only_listed_modules_check_the_blender_version():
     asking = [file.relative_to(PACKAGE).as_posix() for file in FILES if checks_version(parse(file))]
-    # registering, which gives properties their options, does without the scene
+    # registering, which gives properties their options, does not need the scene
     assert set(asking) <= {"scene/blender/actions.py", "ui/typed_properties.py"}
     assert checks_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))
 
 
-# A finder ahead of all others that refuses the modules named on the command line, below them too.
+# A finder that refuses the modules named on the command line, and their submodules.
 BLOCK = """
 import sys
 class Blocked:
@@ -478,7 +474,6 @@ motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "json_files", "lazy", "presets", "settings", "control", "control.settings", "database",
          "database.thresholds", "motion", "motion.bone_names", "motion.settings"}
-# packages load their modules on use
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new

@@ -1,6 +1,4 @@
-"""build.py: it says which Python it needs, trusts only a set-up that ran to its end, and minds its
-exit codes.
-"""
+"""build.py says which Python it needs, trusts only complete environments, and returns exit codes."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ BUILD = CHECKOUT / "build.py"
 def run_as(
     version: tuple[int, ...], *arguments: str, path: str = ""
 ) -> subprocess.CompletedProcess:
-    """Run build.py with arguments, as if the running Python were of this version, with a PATH of
-    its own.
-    """
+    """Run build.py with arguments, as if this Python had that version, with its own PATH."""
     script = (
         f"import runpy, sys; sys.version_info = {(*version, 0, 'final', 0)!r}; sys.argv = "
         f"['build.py', *{arguments!r}]; runpy.run_path({str(BUILD)!r}, run_name='__main__')"
@@ -140,9 +136,7 @@ def test_every_pin_covers_each_blender():
 
 @pytest.fixture
 def empty_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
-    """An environment in an empty folder, with one pin that all have already: no network is
-    needed.
-    """
+    """An environment in an empty folder, with one pin that every Python has: no network is needed."""
     version = ensurepip.version()
     monkeypatch.setattr(
         environments, "PINS", (("pip", dict.fromkeys(pins.BLENDERS, version), "comes with venv"),)

@@ -1,6 +1,4 @@
-"""The command line from end to end: what the manual shows works, and what is wrong is told in one
-sentence.
-"""
+"""The command line from end to end: the manual's commands work, and errors are one sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
 from tests.conftest import CHECKOUT
 
-# A chain of three bones that swings: no legs, no feet.
+# Three swinging bones: no legs, no feet.
 TENTACLE = """HIERARCHY
 ROOT Base
 {
@@ -65,9 +63,7 @@ def run(*args: object) -> int:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with generated clips and the database of them, made by the commands; tests only read
-    it.
-    """
+    """A folder with generated clips and their database, made by the commands; tests only read it."""
     folder = tmp_path_factory.mktemp("demo")
     assert run("demo-clips", folder / "clips") == 0
     assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
@@ -89,7 +85,7 @@ def one_clip(demo: Path, tmp_path: Path) -> Path:
 
 
 def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
-    """The error that was printed: one sentence on one line, and nothing else anywhere."""
+    """Return the printed error: one sentence on one line, and nothing else."""
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.count("\n") == 1, printed.err
@@ -100,7 +96,7 @@ def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def list_files(folder: Path) -> dict[str, bytes | None]:
-    """All that lies in a folder, with the content of small files."""
+    """Return all files of a folder, with the content of small ones."""
     small = 1_000_000
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -111,12 +107,12 @@ def list_files(folder: Path) -> dict[str, bytes | None]:
 
 
 def load_world_positions(file: Path) -> tuple[tuple[str, ...], np.ndarray]:
-    """Bone names and world positions (F, B, 3) in metres of a BVH file in centimetres."""
+    """Return the bone names and world positions (F, B, 3) in metres of a BVH file in centimetres."""
     clip = bvh.load(file, scale=0.01)
     return clip.skeleton.names, clip.compute_world()[1]
 
 
-# ---------------------------------------------------------------- the chain of the manual
+# ---------------------------------------------------------------- the commands of the manual
 
 
 IN_BLENDER = """
@@ -177,7 +173,7 @@ def test_the_readme_commands_make_mocap_a_report_and_an_action(
     assert set(measured["sources"]) <= set(measured["take"])
     assert measured["settings"]["search_interval"] == PerformerSettings().search_interval
 
-    # another process, inside Blender: the same bytes, and an action that does the same
+    # inside Blender, in another process: the same bytes, and an action with the same motion
     again, blend = tmp_path / "again.bvh", tmp_path / "take.blend"
     out = run_in_blender(IN_BLENDER, walk, again, blend)
     assert out.startswith("after the quiet take\n"), "a quiet take is not quiet"
@@ -200,7 +196,7 @@ def test_a_takes_bvh_has_the_units_and_axes_of_its_sources(
         file.read_text().partition("MOTION")[0].splitlines() for file in (take, source)
     )
     assert lines == source_lines  # hierarchy, offsets in centimetres, channels
-    # read as Y up, feet are on the ground and the head is as high as in the sources
+    # read as Y up, feet are on the ground and the head has the sources' height
     head, lowest = names.index("Head"), places[..., 2].min(axis=1)
     assert np.abs(lowest).max() < 0.1
     assert places[:, head, 2] == pytest.approx(np.median(source_places[:, head, 2]), abs=0.1)
@@ -232,7 +228,7 @@ def test_real_mocap_needs_no_options(
     assert names == source_names
     assert np.median(places[..., 2].max(axis=1)) == pytest.approx(
         1.6, abs=0.25
-    )  # a standing person's uppermost joint
+    )  # the highest joint of a standing person
 
 
 def test_a_source_list_chooses_frames_speed_mirror_and_tags(
@@ -303,7 +299,7 @@ def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> Non
 
 
 def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
-    """A minus in front of an axis makes it no option."""
+    """A minus in front of an axis does not make it an option."""
     tracks = []
     for number, axes in enumerate(
         ["--forward -Z", "--forward=-Z", "--forward -z --up y", "--forward X --up -Z"]
@@ -334,7 +330,7 @@ def test_short_clips_are_named_and_the_rest_is_built(
     assert databases.load(tmp_path / "walk.npz").frame_count == clip.frame_count
 
 
-# ---------------------------------------------------------------- takes again, and others
+# ---------------------------------------------------------------- repeating takes
 
 
 def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_path: Path) -> None:
@@ -414,7 +410,7 @@ def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -
     )
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["take"]["foot_slide_mann"] < report["live"]["foot_slide_mann"]
-    # as they were saved, in either form, they give the same bake
+    # unchanged contacts, in either form, give the same bake
     for saved in ("contacts.json", "a.blend"):
         assert run(*take, "--bvh", tmp_path / "b.bvh", "--contacts", tmp_path / saved) == 0
         assert (tmp_path / "a.bvh").read_bytes() == (tmp_path / "b.bvh").read_bytes()
@@ -505,7 +501,7 @@ def test_full_synchronization_puts_both_at_the_simulation_object(
     np.testing.assert_allclose(take.character[:, :2], path, atol=1e-9)
 
 
-# ------------------------------------------------------------ what is wrong is told in one sentence
+# ------------------------------------------------------------ errors in one sentence
 
 
 def make_empty_folder(folder: Path) -> list[object]:
@@ -861,7 +857,7 @@ def test_ctrl_c_during_writing_keeps_the_old_file(
     (folder / what).write_text("the old one")
     monkeypatch.setattr(
         os, "fsync", lambda handle: signal.raise_signal(signal.SIGINT)
-    )  # all of it is written, not moved
+    )  # completely written, but not moved yet
     command = (
         ["build", one_clip, "-o"] if what == "walk.npz" else ["take", walk, "--seconds", 1, "--bvh"]
     )
@@ -967,7 +963,7 @@ def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
     )
 
 
-# ---------------------------------------------------------------- help and manual tell the truth
+# ---------------------------------------------------------------- help and manual
 
 
 def test_help_needs_no_numpy_and_names_every_command() -> None:
@@ -999,7 +995,7 @@ def test_the_help_lists_all_choices(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def read_manual() -> str:
-    """All pages of the manual, one after the other."""
+    """Return all pages of the manual, joined."""
     return "\n".join(
         page.read_text(encoding="utf-8") for page in sorted((CHECKOUT / "docs").glob("*.md"))
     )

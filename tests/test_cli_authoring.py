@@ -1,6 +1,4 @@
-"""What an author tells `build`: tags given with a file, saved to one, honoured and told; how the
-path is found.
-"""
+"""What an author can tell `build`: tags from and to files, and the path of the simulation bone."""
 
 from __future__ import annotations
 
@@ -76,7 +74,7 @@ def test_tags_of_a_folder_are_read_from_and_saved_to_a_file(
 
 
 def test_a_take_obeys_the_tags(clips: Path, tmp_path: Path) -> None:
-    """Frames not to be used are never played, and of a clip to be avoided less is played."""
+    """Excluded frames are never played, and clips to avoid are played less."""
     played = {}
     for name, tags in (
         ("plain", {}),
@@ -101,7 +99,7 @@ def test_a_take_obeys_the_tags(clips: Path, tmp_path: Path) -> None:
 
 
 def test_the_adaptive_simulation_bone_sways_less_while_walking(clips: Path, tmp_path: Path) -> None:
-    """It stands as it did, and walks with less sway."""
+    """Standing does not change."""
     tracks = {}
     for name in ("article", "adaptive"):
         file = tmp_path / f"{name}.npz"
@@ -148,7 +146,7 @@ def test_proposed_tags_are_saved_and_follow_the_thresholds(
     tags = json.loads(saved.read_text())
     assert list(tags) == ["stroll", "walk"]
     assert {"turn_left"} < {tag["name"] for tag in tags["walk"]}
-    # as ordinary tags they make the same database
+    # as ordinary tags they give the same database
     again = tmp_path / "again.npz"
     assert run("build", clips, "-o", again, "--mirror", "--tags", saved, "--quiet") == 0
     first, second = databases.load(file), databases.load(again)

@@ -1,6 +1,4 @@
-"""Motion fields from the command line: trained, stopped and gone on with, and performed; errors in
-one sentence.
-"""
+"""Motion fields from the command line: train, stop, resume and perform; errors are one sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 
 @contextmanager
 def earlier_version() -> Iterator[pytest.MonkeyPatch]:
-    """What is written meanwhile is as an earlier version of the program wrote it."""
+    """Write files as an earlier version of the program, within the block."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
         yield patch
@@ -60,7 +58,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def field(walk: Path) -> Path:
-    """A field of it; tests only read it."""
+    """A trained field of it; tests only read it."""
     file = walk.parent / "field.npz"
     assert run("train", walk, "--tags", "walk", *QUICK, "-o", file, "--quiet") == 0
     return file
@@ -95,7 +93,7 @@ def test_training_a_field_prints_a_summary(
 def test_a_training_is_plotted(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also of what is trained already; another kind of file is refused before the work."""
+    """Finished trainings too; an unsupported file type is refused before the work."""
     command = ("train", walk, *QUICK, "-o", tmp_path / "field.npz")
     assert run(*command, "--plot", tmp_path / "plot.png") != 0
     assert ".svg" in read_sentence(capsys)
@@ -161,9 +159,7 @@ def test_a_field_performs_a_take(
 def test_a_field_performs_a_recording_with_its_trained_actions(
     asked: dict[str, float], walk: Path, field: Path, tmp_path: Path
 ) -> None:
-    """A recording keeps all settings it was made with, among them actions that the field never
-    learnt the worth of.
-    """
+    """A recording stores all its settings, including actions that the field was not trained for."""
     recorded, report = tmp_path / "wanted.json", tmp_path / "take.json"
     assert (
         run(
@@ -237,7 +233,7 @@ def test_each_controller_and_control_mode_gives_another_take(
 
 
 def stop_at(stage: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Press Ctrl-C once so much of a stage is done."""
+    """Press Ctrl-C when this share of a stage is done."""
 
     def press(self: object, now: str, part: float | None = None) -> None:
         if now == stage and part is not None and part >= share:
@@ -334,7 +330,7 @@ def test_a_field_of_another_version_is_trained_again(
 def test_a_stopped_training_that_cannot_resume_must_be_removed(
     kept: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To train again is what was just asked for."""
+    """The advice must not be to train again, as that is the command that failed."""
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     with earlier_version() as patch:
         stop_at("Training", 0.5, patch)
@@ -510,7 +506,7 @@ def test_field_errors_are_reported_in_one_sentence(
 
 
 def test_without_speed_tasks_the_gait_requests_its_tag(walk: Path, tmp_path: Path) -> None:
-    """A field that learnt to walk and to run performs the gait of a script."""
+    """A field trained to walk and to run performs the gait of a script."""
     tags = {
         "walk": [
             {"name": "walk", "start": 0, "stop": 75},

@@ -1,4 +1,4 @@
-"""`inspect` tells what a database holds and lacks, as text and as data."""
+"""`inspect` reports what a database holds and lacks, as text and as data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_report_maps_the_poses(walk: Path, tmp_path: Path) -> None:
     assert 2000 < count <= 3000
     assert len(poses["mds"]) == len(poses["pca"]) == len(poses["clips"]) == count
     assert 0 < poses["stress"]["mds"] < 0.5
-    # frames of standing lie together, apart from those of running
+    # standing frames lie together, apart from running ones
     clips, mds = np.array(poses["clips"]), np.array(poses["mds"])
     idle, runs = mds[clips == "idle"], mds[clips == "run_speeds"]
     spread = np.linalg.norm(idle - idle.mean(axis=0), axis=1).max()
@@ -87,7 +87,7 @@ def test_a_recorded_performance_replaces_the_scripts(
     assert data["settings"]["walk"]["forward"] == 0.7
     wanted = np.array(data["coverage"]["wanted"])
     assert wanted[:2].sum() == pytest.approx(1.0, abs=1e-3)
-    # what is asked for now stands above what was recorded
+    # options override the recording
     assert (
         run(
             "inspect",
@@ -134,7 +134,7 @@ def test_a_frame_is_inspected_for_a_desired_velocity(
     assert data["playing_on"]["verdict"].startswith("left")
     assert data["playing_on"]["cost"] > min(candidate["cost"] for candidate in data["candidates"])
     assert len(data["features"]["trajectory_position +0.33s +0.67s +1.00s"]) == 3
-    # without a wish the clip goes on, which costs nothing
+    # without a desired velocity the clip plays on, which costs nothing
     assert (
         run("inspect", walk, "--frame", "walk_speeds:150:mirrored", "--report", report, "--quiet")
         == 0

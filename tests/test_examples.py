@@ -1,4 +1,4 @@
-"""The scripts in `examples/` run as their docstrings say, and give what they promise."""
+"""The scripts in `examples/` run as their docstrings say, and write the promised files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IN_BLENDER = {"database_from_fbx", "onto_active_armature"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three clips in `clips` and a database of them, `walk.npz`."""
+    """A folder with three clips in `clips` and their database, `walk.npz`."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "clips").mkdir()
     for clip in api.make_demo_clips():
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(name: str, folder: Path, *arguments: object) -> str:
-    """Run an example in a folder, as one does in a shell; returns what it prints."""
+    """Run an example in a folder, as in a shell; return its output."""
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "blender_user")}
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
     done = subprocess.run(
@@ -146,7 +146,7 @@ def test_a_take_goes_onto_the_active_armature_of_another_file(folder, tmp_path, 
     assert (tmp_path / "circle.blend").is_file()
 
 
-# What all have
+# All examples
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
@@ -171,7 +171,7 @@ def test_examples_import_only_the_public_api():
 
 
 def read_find_api(name: str) -> str:
-    """The function `find_api` of an example, as text."""
+    """Return the source of the function `find_api` of an example."""
     tree = ast.parse((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"))
     return ast.unparse(
         next(

@@ -1,6 +1,4 @@
-"""Files of the version before the reorganisation open as before; tests/data/before/README.md says
-what they are.
-"""
+"""Files of the version before the reorganisation open as before; see tests/data/before/README.md."""
 
 from __future__ import annotations
 
@@ -37,13 +35,13 @@ ops = bpy.ops.motion_matching
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of the files, beside each other as they were."""
+    """A copy of the files, with their folders."""
     return Path(shutil.copytree(BEFORE, tmp_path / "before"))
 
 
 @pytest.fixture
 def performer(folder: Path) -> bpy.types.Object:
-    """The character of performer.blend, whose database and motion field lie in the library."""
+    """The character of performer.blend; its database and motion field are in the library."""
     library = get_library().folder
     library.mkdir(parents=True, exist_ok=True)
     for name, key in (("database", KEYS["Everything"]), ("field", KEYS["field"])):
@@ -52,7 +50,7 @@ def performer(folder: Path) -> bpy.types.Object:
 
 
 def open_object(path: Path, name: str) -> bpy.types.Object:
-    """Open a file, and make the object of that name the active one."""
+    """Open a file and make the named object active."""
     bpy.ops.wm.open_mainfile(filepath=str(path))
     obj = bpy.data.objects[name]
     bpy.context.view_layer.objects.active = obj
@@ -64,7 +62,7 @@ def read_values(obj: bpy.types.Object) -> dict[str, object]:
 
 
 def read_curves(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
-    """Keys (K, 2) of each curve."""
+    """Return the keys (K, 2) of each curve."""
     return {
         (curve.data_path, curve.array_index): np.array(
             [point.co for point in curve.keyframe_points]
@@ -77,7 +75,7 @@ def check_is_same_take(action: bpy.types.Action, before: bpy.types.Action) -> No
     now, then = read_curves(action), read_curves(before)
     assert now.keys() == then.keys()
     for key, points in then.items():
-        # other versions of numpy round otherwise
+        # other versions of numpy round differently
         np.testing.assert_allclose(now[key], points, atol=1e-5, err_msg=str(key))
 
 
@@ -106,7 +104,7 @@ def test_settings_of_a_character_are_read_as_before(performer):
 
 
 def test_databases_and_fields_keep_their_content_keys(performer):
-    """Another Blender than the one that wrote the file may read its curves as others, and give
+    """A Blender other than the one that wrote the file may read its curves differently and give
     other keys, as before.
     """
     group = performer.motion_matching
@@ -139,9 +137,7 @@ def test_databases_and_fields_keep_their_content_keys(performer):
 
 
 def test_settings_build_the_same_database_as_before(performer):
-    """The same settings, sources, tags and path by hand make the database that the old code
-    made.
-    """
+    """The same settings, sources, tags and edited path give the database of the old code."""
     path = get_library().get_path(KEYS["Everything"])
     before = databases.load(path)
     assert ops.build() == {"FINISHED"}
@@ -217,7 +213,7 @@ def test_user_presets_are_applied(folder, performer):
     } == controller | {
         "neighbours": 0,
         "drift": 0,
-    }  # training set these two after the preset was saved
+    }  # training sets these two after the preset was saved
     roles = json.loads((folder / "presets" / "rigs" / "mine.json").read_text())["roles"]
     assert settings.get_roles(group) == roles
 

@@ -1,4 +1,4 @@
-"""What Blender gets, it gives back."""
+"""Unregistering removes everything that registering added."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ for _ in range(2):
     motion_matching.unregister()
     assert not differences(before, traces()), differences(before, traces())
 
-motion_matching.unregister()  # once more does no harm
+motion_matching.unregister()  # a second time is harmless
 motion_matching.register()
-motion_matching.register()  # and so does registering what is registered
+motion_matching.register()  # registering twice is harmless
 assert not differences(registered, traces()), differences(registered, traces())
 motion_matching.unregister()
 assert not differences(before, traces())
 
-# Blender does not list its commands, but says so when a second one takes a name.
+# Blender does not list its commands, but warns when a name is taken twice.
 os.dup2(1, 2)
 again = bpy.utils.register_cli_command(registration.COMMAND, registration._run_command)
 print("the name was free", flush=True)
@@ -38,7 +38,7 @@ bpy.utils.unregister_cli_command(again)
 """
 )
 
-# One thing of each kind left behind, which the comparison has to see.
+# One leftover of each kind, which the comparison must find.
 LEFT_BEHIND = (
     TRACES
     + """
@@ -70,7 +70,7 @@ def add_view():
 def remove_view():
     bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
 
-bpy.types.VIEW3D_MT_pose.append(callback)  # the first one changes the menu for good
+bpy.types.VIEW3D_MT_pose.append(callback)  # the first append changes the menu permanently
 bpy.types.VIEW3D_MT_pose.remove(callback)
 left(["classes"], lambda: bpy.utils.register_class(WM_MT_left_behind), lambda: bpy.utils.unregister_class(WM_MT_left_behind))
 left(["properties"], add_property, remove_property)
@@ -95,7 +95,7 @@ print("seen")
 """
 )
 
-# What is registered must not need what only commands and running sessions do.
+# Registering must not load what only commands and sessions need.
 WITHOUT_SCIPY_AND_SDL = """
 import sys
 

@@ -1,4 +1,4 @@
-"""The tables of settings in the manual: written from the settings, and up to date."""
+"""The manual's tables of settings are written from the settings, and up to date."""
 
 from __future__ import annotations
 

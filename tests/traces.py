@@ -1,13 +1,11 @@
-"""What an extension can leave behind in Blender, as the text of a script that defines `traces()`
-and watches.
-"""
+"""What an extension can leave behind in Blender, as a script that defines `traces()` and watches."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# the module for Python crashes at its end unless its types are as they were; the program has freed
-# them by then
+# the Python module crashes at exit unless its types are restored; the program has freed them by
+# then
 TRACES = (
     (Path(__file__).parent / "traces_in_blender.py")
     .read_text(encoding="utf-8")

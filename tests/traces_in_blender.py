@@ -1,6 +1,4 @@
-"""What an extension can leave behind in Blender. Also run as a text, in Blenders without this
-folder.
-"""
+"""What an extension can leave behind in Blender. Also run as text, in Blenders without this folder."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ def rna_types():
     return [kind for kind in found if isinstance(kind, type) and hasattr(kind, "bl_rna")]
 
 
-# Blender lists neither its timers, nor what draws in its editors, nor who listens to changes:
-# everything that is added is noted here.
+# Blender lists no timers, draw handlers or message bus subscribers, so their additions are noted
+# here.
 timers, drawn, listening = [], {}, []
 add_timer = bpy.app.timers.register
 add_drawing, remove_drawing = (
@@ -62,7 +60,7 @@ def watch():
 
 
 def give_back():
-    """Note no more."""
+    """Stop noting."""
     bpy.msgbus.subscribe_rna, bpy.msgbus.clear_by_owner = subscribe, unsubscribe
     bpy.app.timers.register = add_timer
     bpy.types.Space.draw_handler_add, bpy.types.Space.draw_handler_remove = (
@@ -83,14 +81,14 @@ def drawn_by(kind):
 
 
 def traces():
-    """Everything registered in Blender that an extension could have added, by kind."""
+    """Return everything registered in Blender that an extension could have added, by kind."""
     kinds = rna_types()
     return {
         "classes": {kind.__name__ for kind in kinds},
         "properties": {
             (kind.__name__, name)
             for kind in kinds
-            for name in kind.bl_rna.properties.keys()  # noqa: SIM118  # else it gives properties
+            for name in kind.bl_rna.properties.keys()  # noqa: SIM118  # otherwise it yields properties
         },
         "attributes": {
             (kind.__name__, name)
@@ -114,7 +112,7 @@ def traces():
         "timers": [str(function) for function in timers if bpy.app.timers.is_registered(function)],
         "listeners": {
             str(notify) for _, notify in listening
-        },  # loading a file adds Blender's own again
+        },  # loading a file adds Blender's own handlers again
         "draw handlers": [str(function) for function in drawn.values()],
         "keymap items": sorted(keymap_items()),
         "preset folders": bpy.utils.preset_paths("motion_matching"),
@@ -124,7 +122,7 @@ def traces():
 
 
 def differences(before, after):
-    """By kind, what came and what went."""
+    """Return what was added and removed, by kind."""
     return {
         kind: [
             entry

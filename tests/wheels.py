@@ -1,4 +1,4 @@
-"""Pythons with Blender's module that stand beside the one that runs the tests."""
+"""Pythons with a bpy module, beside the one that runs the tests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ THIS = ".".join(version("bpy").split(".")[:2])
 
 
 def find_newer_pythons() -> dict[str, Path]:
-    """By version the Pythons whose Blender is newer than this one's, of the environments that
-    `build.py` made.
+    """Return the Pythons of `build.py`'s environments with a newer Blender than this one, by
+    version.
     """
     wanted = [name for name in BLENDERS if _parse_version(name) > _parse_version(THIS)]
     homes = [CHECKOUT, *Path(sys.prefix).parents[:2]]

@@ -1,6 +1,4 @@
-"""The packaged extension, installed into a Blender as users do: it works, and it leaves nothing
-behind.
-"""
+"""The packaged extension, installed as users do: it works, and it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from traces import TRACES
 
 from tests.conftest import CHECKOUT
 
-pytestmark = pytest.mark.timeout(600)  # each starts Blender several times
+pytestmark = pytest.mark.timeout(600)  # each test starts Blender several times
 
 TAKE = """
 def take_by_command_line(folder):
@@ -94,9 +92,7 @@ def test_one_session_installs_uses_disables_and_removes_the_zip(host: Host, exte
 
 
 def test_the_command_line_installs_uses_and_removes_the_zip(host: Host, extension_zip: Path):
-    """Each command starts Blender anew, so the extension has to be found again, enabled,
-    each time.
-    """
+    """Each command starts Blender again, so the extension must be found and enabled each time."""
     if not host.program:
         pytest.skip("no --blender-program is given")
     host.command("extension", "install-file", "-r", "user_default", "--enable", extension_zip)

@@ -1,6 +1,4 @@
-"""The packaged extension, installed into a Blender: a database and a take by its operators, and the
-same after a restart.
-"""
+"""The installed extension builds a database and a take with its operators, also after a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 from hosts import IN_EXTENSION, Host
 
-pytestmark = pytest.mark.timeout(600)  # each starts Blender several times
+pytestmark = pytest.mark.timeout(600)  # each test starts Blender several times
 
 FIRST_SESSION = (
     IN_EXTENSION
@@ -50,7 +48,7 @@ LATER_SESSION = (
     IN_EXTENSION
     + """
 (file,) = arguments
-if PACKAGE not in bpy.context.preferences.addons:  # the module bpy starts without the user's preferences
+if PACKAGE not in bpy.context.preferences.addons:  # the bpy module starts without the user's preferences
     bpy.ops.preferences.addon_enable(module=PACKAGE)
 check_enabled()
 bpy.ops.wm.open_mainfile(filepath=file)

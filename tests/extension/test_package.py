@@ -1,5 +1,5 @@
-"""The zips that users install: each holds the wheels of its platform, the whole package, and a
-manifest that is true.
+"""The zips that users install hold their platform's wheels, the whole package and a correct
+manifest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MANIFEST = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text(encoding
 
 @pytest.fixture(scope="module")
 def zips(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The zip of each platform, built and validated."""
+    """The built and validated zip of each platform."""
     made = build_zip(tmp_path_factory.mktemp("dist"))
     return {
         platform: next(zipped for zipped in made if platform in zipped.name)
@@ -57,7 +57,7 @@ def zips(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-@pytest.mark.timeout(1200)  # the first time, 300 MB of wheels are downloaded
+@pytest.mark.timeout(1200)  # the first run downloads 300 MB of wheels
 @pytest.mark.parametrize("platform", EXPECTED)
 def test_a_zip_holds_only_the_wheels_of_its_platform(zips, platform):
     with zipfile.ZipFile(zips[platform]) as archive:
@@ -150,7 +150,7 @@ def test_a_tampered_wheel_is_not_shipped(tmp_path, monkeypatch):
 
 
 def test_the_cache_never_holds_part_of_a_wheel(tmp_path, monkeypatch):
-    """Several suites may package at once: nobody sees a wheel that is still being written."""
+    """Several suites may package at once, and none may see a partly written wheel."""
     monkeypatch.setattr(package, "CACHE", tmp_path / "wheels")
     monkeypatch.setitem(pins.WHEELS, SDL, hashlib.sha256(b"a wheel").hexdigest())
 
@@ -200,7 +200,7 @@ NETWORK = {
     ids=lambda file: str(file.relative_to(CHECKOUT)),
 )
 def test_the_code_needs_only_the_declared_permissions(file):
-    """Blender's moderation wants the network declared, relative imports, and no tampering with
+    """Blender's guidelines require declared network access, relative imports, and an unchanged
     sys.path.
     """
     tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
-"""A character with a few actions of its own, as operators find it. Runs inside Blender, with the
-extension registered.
+"""A character with a few actions, as operators expect it. Runs inside Blender, with the extension
+registered.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
 
 
 def create_character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
-    """An active armature in an otherwise empty file, and generated clips as its actions; none is
-    assigned.
+    """Create an active armature in an otherwise empty file, with generated clips as unassigned
+    actions.
     """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return add_character(name, clips)
 
 
 def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
-    """The same character in the file that is open."""
+    """Add such a character to the open file."""
     made = [
         clip
         for clip in locomotion.generate(fps=actions.get_scene_fps(bpy.context.scene))
@@ -42,7 +42,7 @@ def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object
 
 
 def expect_refusal(operator: object, *words: str, **options: object) -> str:
-    """The sentence with which an operator refuses; it must hold these words."""
+    """Return the sentence with which an operator refuses; it must contain these words."""
     try:
         result = operator(**options)  # type: ignore[operator]
     except RuntimeError as error:
@@ -53,7 +53,7 @@ def expect_refusal(operator: object, *words: str, **options: object) -> str:
 
 
 def read_state() -> dict[str, object]:
-    """What a failure or a cancelled operator must leave as it was."""
+    """Return what a failed or cancelled operator must not change."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     return {
         "blocks": {

@@ -1,6 +1,4 @@
-"""Settings with every property set to something that is not its default, and read back. Runs inside
-Blender.
-"""
+"""Settings with every property set to a value that is not its default. Runs inside Blender."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _MADE = {
 
 
 def list_properties(group: Any) -> list[Any]:
-    """The properties of a group that somebody can set, but for those of Blender's own."""
+    """Return the properties of a group that can be set, without Blender's own."""
     return [
         prop
         for prop in group.bl_rna.properties
@@ -33,12 +31,12 @@ def is_group(prop: Any) -> bool:
 
 
 def fill(group: Any, seed: int = 0, named: bool = True) -> None:
-    """Set all properties of a group and of what it holds, by their types; lists that are empty get
-    two items.
+    """Set all properties of a group and its members by their types; empty lists get two items.
 
-    Another seed gives other values. Unless `named`, items keep the names by which lists know them.
+    Another seed gives other values. Unless `named`, items keep their names, by which lists match
+    them.
     """
-    for again in (False, True):  # what is set later may take back what was set before
+    for again in (False, True):  # a later property may reset an earlier one
         for number, prop in enumerate(list_properties(group), seed):
             name = prop.identifier
             if prop.type == "COLLECTION":
@@ -68,7 +66,7 @@ def add_items(group: Any) -> None:
 
 
 def _choose_value(prop: Any, number: int) -> Any:
-    """A value of a property that is not its default."""
+    """Return a value of a property that is not its default."""
     kind = prop.type
     if kind == "POINTER":
         block = f"{prop.fixed_type.identifier} {number}"
@@ -108,7 +106,7 @@ def _find_block(kind: str, name: str) -> Any:
 
 
 def list_leaves(group: Any, path: str = "") -> Iterator[Leaf]:
-    """Every value in a group by its path; of a data-block the kind and name."""
+    """Yield every value in a group by its path; for a data-block its kind and name."""
     for prop in list_properties(group):
         name, value = prop.identifier, getattr(group, prop.identifier)
         where = f"{path}{name}"
@@ -127,7 +125,7 @@ def list_leaves(group: Any, path: str = "") -> Iterator[Leaf]:
 
 
 def list_kinds(group: Any) -> set[str]:
-    """The names of the kinds of groups that a group is made of, itself among them."""
+    """Return the class names of a group and of all groups in it."""
     found = {type(group).__name__}
     for prop in list_properties(group):
         value = getattr(group, prop.identifier)
@@ -137,7 +135,7 @@ def list_kinds(group: Any) -> set[str]:
 
 
 def find_defaults(group: Any, path: str = "") -> set[str]:
-    """Paths of the values that are at their defaults, which a round trip would say nothing of."""
+    """Return the paths of values at their defaults, which a round trip cannot test."""
     found: set[str] = set()
     for prop in list_properties(group):
         name, value = prop.identifier, getattr(group, prop.identifier)
@@ -158,7 +156,7 @@ def find_defaults(group: Any, path: str = "") -> set[str]:
 
 
 def find_differences(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
-    """What two states of settings, as dictionaries of their leaves, have apart."""
+    """Return the values in which two states of settings differ."""
     return {
         path: (one.get(path), other.get(path))
         for path in sorted({*one, *other})

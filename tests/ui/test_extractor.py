@@ -1,4 +1,4 @@
-"""The rules by which Blender's own extractor of texts for translation checks its user interface."""
+"""Blender's own message extractor accepts the user interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import bpy
 package = "bl_i18n_utils" if bpy.app.version < (5, 0) else "_bl_i18n_utils"
 extractor = importlib.import_module(f"{package}.bl_extract_messages")
 settings = importlib.import_module(f"{package}.settings").I18nSettings()
-type(settings).PRESETS_DIR = bpy.utils.preset_paths("")[0]  # else that of Blender's source code
+type(settings).PRESETS_DIR = bpy.utils.preset_paths("")[0]  # instead of the one in Blender's source code
 RULES = ("multi_lines", "not_capitalized", "end_point", "undoc_ops")
 
 def extracted(dump):
@@ -30,7 +30,7 @@ def of_types():
 def added(now, before):
     return {rule: {text for _, text in now[1][rule] - before[1][rule]} for rule in RULES}
 
-# what is registered; the first look has Blender load more of its own
+# registered texts; the first scan makes Blender load more of its own
 of_types()
 before = of_types()
 import motion_matching
@@ -46,7 +46,7 @@ assert len(now[0]) > len(before[0]) + 300, "the extractor does not see the exten
 wrong = {"not_capitalized": {"all wrong."}, "end_point": {"all wrong."}}
 assert added(now, before) == {**dict.fromkeys(RULES, set()), **wrong}, added(now, before)
 
-# texts in layouts and reports, of which those of errors are sentences
+# texts in layouts and reports; those of errors are sentences
 files = sorted(Path(sys.argv[1]).rglob("*.py"))
 messages, broken = extracted(lambda messages, reports: extractor.dump_py_messages_from_files(
     messages, reports, list(map(str, files)), settings))
@@ -61,7 +61,7 @@ def is_error(key):
 for rule in RULES:
     found = {key for key in broken[rule] if rule != "end_point" or not is_error(key)}
     assert not found, (rule, found)
-if bpy.app.version < (5, 0, 0):  # which crashes or hangs at its end once the extractor has run, also without the extension
+if bpy.app.version < (5, 0, 0):  # these crash or hang at exit after the extractor has run, also without the extension
     os._exit(0)
 """
 

@@ -1,4 +1,4 @@
-"""What goes wrong is said in one sentence, and nothing of the user's is lost."""
+"""Errors are reported in one sentence, and nothing of the user's is lost."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     ops.add_actions()
     bpy.context.scene.frame_set(33)
 
-    # an action that is deleted after it was added is told of, and refused where nothing else is
-    # there
+    # a deleted action is reported, and refused if there is no other source
     bpy.data.actions.remove(bpy.data.actions["walk_curves"])
     settings.search = "walk_curves"
     ops.edit_sources(edit="on")
@@ -65,7 +64,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     ops.remove_source()
     assert status.refresh(obj).kind == "fresh", "the same database"
 
-    # a source of another skeleton
+    # a source with another skeleton
     clip = locomotion.generate()[1]
     bvh.save(
         replace(
@@ -78,7 +77,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     assert status.refresh(obj).clips == 2
     assert "Left out 'mine'" in settings.built_notes
     assert "not the same" in settings.built_notes
-    # files that cannot be read, or went away, leave the rest
+    # unreadable and missing files do not affect the rest
     bvh.save(clip, folder / "gone.bvh")
     ops.add_files(filepath=str(folder / "gone.bvh"))
     (folder / "gone.bvh").unlink()
@@ -101,7 +100,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     assert len(settings.sources) == 2
     before = read_state()
 
-    # settings that lead nowhere
+    # settings that name nothing
     settings.features.items[0].bone = "tail"
     expect_refusal(ops.build, "tail")
     settings.features.items[0].bone = "left_foot"
@@ -110,7 +109,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     settings.features.items[5].times = "0.33, 0.67, 1"
     assert read_state() == before | {"sources": {"Hero": [s.name for s in settings.sources]}}
 
-    # an armature that cannot carry what is asked for
+    # an armature that cannot carry the root motion
     settings.root, settings.root_bone = "BONE", "Hips"
     before = read_state()
     expect_refusal(ops.bake_script, "Hips", "part of the body", seconds=2.0)
@@ -132,7 +131,7 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
             assert 0.0 <= part <= 1.0
             yield stage
 
-    # the engine's thread waits to be seen at this stage, which a warm process is through in no time
+    # the engine's thread waits until the test has seen this stage, which may be too short to see
     was_seen, add_tracks = threading.Event(), build._add_tracks
 
     def add_tracks_once_seen(*arguments):
@@ -172,7 +171,7 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     cancel_at("Adding", add_performer.steps(SimpleNamespace(), bpy.context), 3)
     assert read_state() == before, read_state()
 
-    # a source is not left out because the armature is being edited meanwhile: nothing is built
+    # an armature that goes into edit mode stops the build; its sources are not left out
     obj = create_character()
     bpy.ops.motion_matching.add_actions()
     obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION")
@@ -187,12 +186,12 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     assert "Edit Mode" in str(caught.value)
     bpy.ops.object.mode_set(mode="OBJECT")
 
-    # what is going on holds no references: its armature may go meanwhile
+    # running work holds no references: its armature may be deleted
     obj = create_character()
     bpy.ops.motion_matching.add_actions()
     building = load_or_build_steps(obj, again=True)
     next(building)
     bpy.data.objects.remove(obj)
-    with pytest.raises(MotionMatchingError) as caught:  # there is no armature left to build for
+    with pytest.raises(MotionMatchingError) as caught:  # no armature is left
         list(building)
     assert "armature" in str(caught.value)

@@ -1,5 +1,5 @@
-"""From an empty file to a baked take with operators alone; settings that last, and one undo step
-for each intent.
+"""From an empty file to a baked take with operators; settings are saved, and each operator is one
+undo step.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     )
     assert bpy.context.scene.frame_current == 11
 
-    # it goes where it is sent: three seconds of walking, then standing
+    # it follows the script: three seconds of walking, then standing
     def get_hips_at(frame):
         bpy.context.scene.frame_set(frame)
         evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -66,7 +66,7 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     assert gone > 2.0, (gone, stood)
     assert stood < 0.4, (gone, stood)
 
-    # the next take is another action and heads on from where the character stands
+    # the next take is another action and starts where the character stands
     here = get_hips_at(60)
     assert ops.bake_script(script="figure_eight", seconds=3.0) == {"FINISHED"}
     assert len(settings.takes) == 2
@@ -82,7 +82,7 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     assert name not in bpy.data.actions
     assert len(settings.takes) == 1
 
-    # takes are no sources
+    # takes do not become sources
     count = len(settings.sources)
     assert ops.add_actions() == {"CANCELLED"}
     assert len(settings.sources) == count
@@ -116,7 +116,7 @@ def test_bake_again_uses_moved_contact_markers():
     assert measure_speed(plant.frame, lift.frame).max() < 0.05
     rested = measure_speed(lift.frame, lift.frame + 3).max()
 
-    # an animator lets the foot stand three frames longer, and bakes again
+    # keep the foot planted three frames longer, and bake again
     lift.frame += 3
     was = get_toe_at(30)
     assert ops.bake_again() == {"FINISHED"}
@@ -126,10 +126,10 @@ def test_bake_again_uses_moved_contact_markers():
     assert np.allclose(get_toe_at(30), was, atol=1e-4), (
         "where nothing was edited, the take is the same"
     )
-    # at the end the leg is stretched and gives way a little
+    # the stretched leg gives way a little at the end
     assert measure_speed(plant.frame, lift.frame).max() < 0.1 * rested
 
-    # without the markers, and with other settings, the same wishes give another take
+    # without markers and with other settings, the same performance gives another take
     settings.controller.foot_lock = False
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     assert len(settings.takes) == 3
@@ -189,7 +189,7 @@ def test_changes_during_a_build_do_not_affect_it():
     settings = obj.motion_matching
 
     def build_with_change(change, when):
-        """Build, and have a script change something the first time that this is going on."""
+        """Build, and change something the first time that `when` accepts the stage."""
         work, changed = load_or_build_steps(obj, again=True), False
         while True:
             try:
@@ -206,7 +206,7 @@ def test_changes_during_a_build_do_not_affect_it():
     def is_building(text):
         return not text.startswith(("Reading", "Looking"))
 
-    # while sources are read: what is kept under a key is what that key means
+    # while reading sources, a change makes the build fail, as its key would be wrong
     def switch_mirror_off():
         for source in settings.sources:
             source.mirror = False
@@ -221,7 +221,7 @@ def test_changes_during_a_build_do_not_affect_it():
     assert get_library().load(before).frame_count == whole
     assert build_with_change(lambda: None, is_reading).frame_count < whole
 
-    # while it is built: that does not count, and what is there is stale
+    # while building, a change does not count, and the result is stale
     key = compute_key(obj)
     for change in (lambda: setattr(settings, "speed", 1.25), lambda: settings.sources.remove(2)):
         build_with_change(change, is_building)
@@ -232,7 +232,7 @@ def test_changes_during_a_build_do_not_affect_it():
         assert status.get_status(obj).kind == "fresh"
         assert settings.built_key == key
 
-    # a timeline that plays meanwhile moves what a source keys, and is no change
+    # a playing timeline moves keyed values, which is no change
     limit, scene = obj.pose.bones["Head"].constraints.new("LIMIT_ROTATION"), bpy.context.scene
     actions.assign(obj, settings.sources[0].action)
     for frame in (1, 200):
@@ -243,7 +243,7 @@ def test_changes_during_a_build_do_not_affect_it():
     assert status.get_status(obj).kind == "fresh"
     assert 0.0 < limit.influence < 1.0
 
-    # nor is what the rig follows moved by its own keys, but a script may do so
+    # moving a constraint's target by its own keys is no change either, but moving it by script is
     target, handle = (bpy.data.objects.new(name, None) for name in ("Target", "Handle"))
     for made in (target, handle):
         scene.collection.objects.link(made)
@@ -256,7 +256,7 @@ def test_changes_during_a_build_do_not_affect_it():
     build_with_change(lambda: scene.frame_set(100), is_reading)
     assert target.location.x > 50.0
     key, before = compute_key(obj), read_state()
-    with pytest.raises(RigChangedError) as caught:  # sources were read with a target here and there
+    with pytest.raises(RigChangedError) as caught:  # the target moved while sources were read
         build_with_change(lambda: handle.location.__setitem__(0, 2.0), is_reading)
     assert all(word in str(caught.value) for word in ("'Handle'", "'Hero'", "moved", "again")), (
         caught.value
@@ -297,7 +297,7 @@ def test_settings_are_saved_and_missing_databases_reported(tmp_path):
     assert compute_key(obj) == key
     assert status.refresh(obj).kind == "fresh"
 
-    # the same file where it was not built
+    # the file on a computer without the database
     assert ops.clear_cache() == {"FINISHED"}
     assert status.refresh(obj).kind == "elsewhere"
     bpy.context.view_layer.objects.active = obj

@@ -1,6 +1,4 @@
-"""What the preferences say holds: keys, buttons, conflicts in a sentence, and what the HUD shows of
-itself.
-"""
+"""Preferences act: keys, buttons, reported conflicts, and the layers of the HUD."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def check_refused(*words):
     assert all(word in said for word in words), said
     assert said.endswith("."), said
     assert said.count(".") == 1, said
-    with pytest.raises(SettingsError) as caught:  # a session would start with it
+    with pytest.raises(SettingsError) as caught:  # a session would use it
         preferences.create_devices()
     assert str(caught.value) == said
 
@@ -51,7 +49,7 @@ def test_conflicting_keys_and_buttons_are_reported(addon):
 
     assert "motion_matching" in chosen.location
 
-    # one key or button cannot do two things, nor what the session needs for itself
+    # a key or button has one action, and some are reserved for the session
     chosen.key_push = "E, w"
     check_refused("key W", "'Ahead'", "'Push'")
     chosen.key_push = "E, E"
@@ -69,7 +67,7 @@ def test_conflicting_keys_and_buttons_are_reported(addon):
     chosen.pad_push = "x"
     assert preferences.find_problem() == ""
 
-    # what is not used can have no conflict
+    # unused devices cause no conflict
     chosen.pad_run, chosen.pad_record = "a", "a"
     check_refused("button A")
     chosen.use_gamepad = False
@@ -136,11 +134,11 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
         "map",
         "ghosts",
     } == set(names)
-    for name in names:  # quiet by default, and alike in both places
+    for name in names:  # off by default, and the same in both places
         is_quiet = name in ("contacts", "text", "map", "ghosts")
         assert getattr(chosen, f"show_{name}") == getattr(play, f"show_{name}") == (not is_quiet)
 
-    # the preferences speak where a character was not told otherwise
+    # preferences apply until the character has its own setting
     chosen.show_text, chosen.show_paths, chosen.show_object = True, False, False
     play.show_object = True
     apply_layer_defaults(play)
@@ -172,7 +170,7 @@ def test_the_slowest_tick_of_the_last_second_is_tracked():
     assert abs(pace.slowest - 0.015) < 1e-9 or pace.slowest < 0.003
     run_second()
     assert abs(pace.slowest - 0.002) < 1e-9, "a slow tick is told of for a second"
-    pace.add_ticks(now, 0, 5.0)  # without a tick there is none that is slow
+    pace.add_ticks(now, 0, 5.0)  # no tick, so none is slow
     run_second()
     assert abs(pace.slowest - 0.002) < 1e-9
 
@@ -191,7 +189,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     except StopIteration as done:
         ready = done.value
     fps, now = ready[0].fps, 0.0
-    chosen.tick_budget = 10.0  # this machine may be busy
+    chosen.tick_budget = 10.0  # the machine may be busy
     keyboard = Keyboard()
     live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), now)
 
@@ -217,11 +215,11 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     _wanted, matched = runtime.get_cache(play_drawing.HudCache).snapshot.lines[:2]
     np.testing.assert_allclose(matched.points[0][:2], live.position, atol=1e-6)
     gone = np.linalg.norm(np.diff(matched.points, axis=0), axis=1).sum()
-    assert abs(gone - ready[2].walk.forward) < 0.3, (gone, ready[2].walk)  # in a second
+    assert abs(gone - ready[2].walk.forward) < 0.3, (gone, ready[2].walk)  # after one second
     assert runtime.get_cache(play_drawing.HudCache).snapshot.texts == ()
     assert runtime.get_cache(play_drawing.HudCache).snapshot.recorded is None
 
-    # what the clips do not have is said while it is asked for, and where it is switched off
+    # speeds without clips are reported while requested, unless switched off
     settings.controller.speeds_from_data = False
     settings.controller.walk = (4.0, 1.0, 1.0)
     run(1.0)
@@ -236,9 +234,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     run(0.5)
     assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings, "nothing is asked for"
     settings.controller.speeds_from_data = True
-    tap(
-        "F"
-    )  # facing ahead and going back: with the speeds of the data, it says that clips are missing
+    tap("F")  # facing ahead and walking back: clips are missing
     keyboard.handle("S", "PRESS")
     run(1.0)
     assert "back" in list_warnings(), list_warnings()
@@ -247,7 +243,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     keyboard.handle("S", "RELEASE")
     tap("F")
 
-    # a tick that takes longer than it may
+    # a tick over the budget
     chosen.tick_budget = 1e-5
     run(2.5)
     assert "tick took" in list_warnings(), list_warnings()
@@ -256,7 +252,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     run(1.5)
     assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings
 
-    # each layer is a switch
+    # each layer can be switched
     keyboard.handle("W", "PRESS")
     tap("SPACE")
     play = settings.play

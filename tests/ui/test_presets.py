@@ -1,5 +1,5 @@
-"""Presets are JSON that Blender's menus list; the user's own survive a round trip, and shipped ones
-say what they say.
+"""Presets are JSON files in Blender's menus; user presets survive a round trip, shipped ones are
+valid.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_presets_survive_a_round_trip(tmp_path):
     )
     assert get_controller_data(settings.controller) == kept
 
-    # a preset that is wrong changes nothing
+    # an invalid preset changes nothing
     wrong = tmp_path / "wrong.json"
     for kind, data in (
         ("controllers", {"settings": {"velocity_halflife": -1}}),

@@ -1,4 +1,4 @@
-"""What users read: every property is explained, and every operator says why it cannot run."""
+"""Every property has a description, and every operator says why it cannot run."""
 
 from __future__ import annotations
 

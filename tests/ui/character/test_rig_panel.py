@@ -1,6 +1,4 @@
-"""The rig in the panel: roles that are found, what is wrong, and fixes that leave all that plays
-where it is.
-"""
+"""The rig in the panel: detected roles, problems, and fixes that keep all motion in place."""
 
 from __future__ import annotations
 
@@ -33,7 +31,9 @@ def get_fixes(obj):
 
 
 def read_positions(obj):
-    """Heads of all bones and the children's vertices in the world, as Blender shows them now."""
+    """Return the world positions of all bone heads and of the child meshes' vertices, as Blender
+    shows them.
+    """
     bpy.context.view_layer.update()
     graph = bpy.context.evaluated_depsgraph_get()
     posed = obj.evaluated_get(graph)
@@ -46,10 +46,8 @@ def read_positions(obj):
 
 
 def read_all_positions(obj, frames=(1, 40, 200)):
-    """What is in view now, and then at frames of every action."""
-    places = read_positions(
-        obj
-    )  # first, for an action that is assigned has Blender pose the bones anew
+    """Return these positions now and at frames of every action."""
+    places = read_positions(obj)  # first, as assigning an action poses the bones
     for action in actions.find_actions(obj):
         actions.assign(obj, action)
         for frame in frames:
@@ -80,7 +78,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
         "LeftUpLeg",
     )
 
-    # without names the shape tells; what is missing is said
+    # without known names the shape decides; missing roles are reported
     for bone in obj.data.bones:
         bone.name = "b" + bone.name[::-1]
     assert get_labels(obj) == []
@@ -101,7 +99,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     for bone in obj.data.bones:
         bone.name = bone.name[:0:-1]
 
-    # the panel, which asks at every redraw, notices other names, parents, and which bones deform
+    # the panel notices changed names, parents and deform flags
     def check_noticed(change):
         rig_status.refresh(obj)
         before = rig_status.get_rig_state(obj)
@@ -138,8 +136,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert not check_noticed(lambda: set_deform(names)).problems
     settings.bones = "AUTO"
 
-    # presets: those of the convention fit whatever the namespace, others are refused and change
-    # nothing
+    # presets of the same convention fit any namespace; others are refused and change nothing
     settings.roles.hips = "Spine"
     expect_refusal(ops.apply_preset, "DEF-spine", "rigify", kind="rigs", filepath="rigify")
     assert settings.roles.hips == "Spine"
@@ -152,7 +149,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert settings.roles.preset == "mine"
     assert rig_status.refresh(obj).roles["spine"] == "Chest"
     assert get_labels(obj) == []
-    # as files of other formats write namespaces
+    # namespaces as other file formats write them
     for before in ("some_", "some", "other:", "scene|some|", "some.", "other9:"):
         for bone in obj.data.bones:
             bone.name = before + bone.name
@@ -177,8 +174,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     settings = obj.motion_matching
 
     bpy.context.preferences.edit.use_global_undo = True
-    # as an exporter that counts in centimetres leaves it: bones and keys a hundred times as large,
-    # the object scaled by 0.01
+    # as exported in centimetres: bones and keys a hundred times as large, the object scaled by 0.01
     obj.data.transform(Matrix.Scale(100.0, 4))
     for action in actions.find_actions(obj):
         for curve in actions.get_channelbag(action).fcurves:
@@ -234,7 +230,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     assert get_labels(obj) == ["Scale Not Applied"]
     assert np.abs(read_all_positions(obj) - before).max() < 1e-5
 
-    # where it would not be safe, there is no button and it is said why
+    # if the fix is not safe, there is no button, and the panel says why
     obj.scale = (0.01, 0.02, 0.01)
     (problem,) = (bpy.context.view_layer.update(), rig_status.refresh(obj))[1].problems
     assert problem.label == "Uneven Scale"
@@ -261,7 +257,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     obj.animation_data.action = None
     assert get_fixes(obj) == [""]
     assert "keys the object's scale" in rig_status.refresh(obj).problems[0].sentence
-    # a rig without motion may be scaled unevenly, and mended
+    # an uneven scale can be applied if there is no motion
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
     obj.scale = (0.01, 0.01, 0.02)
@@ -286,7 +282,7 @@ def test_armatures_that_are_no_characters_are_reported():
         bpy.ops.object.mode_set(mode="OBJECT")
         return obj
 
-    # what is no character is told, and nothing fails
+    # every one is reported without an error
     for obj in (
         create_rig(),
         create_rig(("Bone", "", (0, 0, 0), (0, 0, 1))),
@@ -305,7 +301,7 @@ def test_armatures_that_are_no_characters_are_reported():
 
 
 def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
-    # at rest the character looks along +X of its object, and its actions play as before
+    # at rest the character faces +X of its object; its actions play as before
     for tilt in (0.0, math.pi / 2):
         ops, obj = bpy.ops.motion_matching, create_character()
         settings = obj.motion_matching
@@ -329,13 +325,13 @@ def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
             read_all_positions(obj) - before
         ).max()
 
-    # it lies: told, without a button
+    # it lies: reported without a button
     obj.rotation_euler = (0.0, 0.0, 0.0)
     obj.rotation_mode = "XYZ"
     assert get_labels(obj) == ["Lies at Rest"], get_labels(obj)
     assert get_fixes(obj) == [""], get_labels(obj)
 
-    # while bones are edited nothing is found out, for it would be asked for again and again
+    # in edit mode nothing is checked, as every redraw would check again
     bpy.ops.object.mode_set(mode="EDIT")
     obj.data.edit_bones[0].roll += 1.0
     known = rig_status.get_rig_state(obj)
@@ -344,12 +340,12 @@ def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
     bpy.ops.object.mode_set(mode="OBJECT")
     rig_status._refresh_pending()
     assert rig_status.get_rig_state(obj) is not known
-    # nor where nothing has changed
+    # nor without changes
     known = rig_status.get_rig_state(obj)
     rig_status._refresh_pending()
     assert rig_status.get_rig_state(obj) is known
 
-    # two roots, of which the ones that deform are one body
+    # two roots, of which only one deforms
     ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
     bpy.ops.object.mode_set(mode="EDIT")

@@ -1,5 +1,5 @@
-"""Databases with names: each is a list of sources, and choosing one changes nothing but which of
-them are on.
+"""Databases with names: each is a list of sources, and choosing one only switches sources on and
+off.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def test_switching_databases_keeps_them_built(databases):
     assert walks[0] not in list_enabled(), "what was switched is kept with the one that was shown"
     assert get_state() == "stale"
 
-    # sources that are new belong to the database that is shown
+    # new sources belong to the shown database
     bpy.data.actions[every[0]].copy().name = "another"
     assert ops.add_actions() == {"FINISHED"}
     assert "another" in list_enabled()
@@ -138,7 +138,7 @@ def test_databases_survive_files_undo_and_overrides(tmp_path, databases):
     assert list_enabled() == walks
     assert get_state() == "fresh"
 
-    # a character of another file, changed by an override
+    # a character from another file with an override
     bpy.ops.wm.save_as_mainfile(filepath=where)
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(where, link=True) as (_, target):

@@ -1,6 +1,4 @@
-"""The path of the simulation bone in the viewport: what is drawn follows the settings, and reads
-the motion only once.
-"""
+"""The drawn path of the simulation bone follows the settings and reads the motion only once."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     assert ground_paths.overlay.is_on
     assert not ground_paths.get_cache().note
 
-    # what is drawn is what is built from
+    # the drawn path is the one in the database
     ops.build()
     built = get_library().load(compute_key(obj))
     there = slice(
@@ -54,7 +52,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     lines = [points for points, _, _ in ground_paths.get_cache().snapshot.lines]
     assert lines[0].shape == (2 * (there.stop - there.start) - 2, 3)
     assert np.allclose(lines[0][0, :2], built.track[there.start, :2])
-    # an arrow starts on the path and points to where the character faces
+    # an arrow starts on the path and points along the facing
     shaft = lines[1][1] - lines[1][0]
     yaw = tracks["smoothed"].yaw[0]
     assert np.allclose(shaft[:2] / np.linalg.norm(shaft), [np.sin(yaw), -np.cos(yaw)], atol=1e-5)
@@ -64,7 +62,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     refresh_tracks()
     reads.clear()
 
-    # sliders change what is smoothed, and read nothing again
+    # sliders change the smoothing without reading again
     def measure_roughness(track):
         return np.abs(np.diff(track.positions, 2, axis=0)).sum()
 
@@ -84,7 +82,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     assert np.allclose(refresh_tracks()["smoothed"].positions, tracks["smoothed"].positions)
     assert not reads
 
-    # the armature is moved, turned and scaled: the same path, there
+    # the armature is moved, rotated and scaled: the path moves with it
     obj.animation_data.action = None
     obj.location, obj.rotation_euler.z, obj.scale = (3.0, 1.0, 0.5), 0.8, (2.0, 2.0, 2.0)
     bpy.context.view_layer.update()
@@ -115,7 +113,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     bpy.context.view_layer.update()
     assert np.abs(refresh_tracks()["raw"].positions - tracks["raw"].positions).max() < 1e-4
 
-    # other roles, another source, a part of it
+    # other roles, a part of the source, another bone
     settings.roles.spine = "Head"
     assert np.abs(refresh_tracks()["raw"].positions - tracks["raw"].positions).max() > 0.01
     settings.roles.spine = ""
@@ -130,7 +128,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     bone.source = "spine"
     settings.roles.root = ""
 
-    # by hand
+    # a path edited by hand
     ops.edit_path()
     assert list(refresh_tracks()) == ["raw", "computed", "by hand"]
     assert (
@@ -152,7 +150,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     bpy.context.view_layer.objects.active = obj
     ops.computed_path()
 
-    # a change of the motion, and what ends it
+    # a change of the motion
     obj.animation_data.action = source.action
     bpy.context.view_layer.update()
     refresh_tracks()
@@ -171,7 +169,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     assert np.abs(after - tracks["raw"].positions).max() > 0.2
     assert len(reads) == 1
 
-    # what takes long to read is read again only when it is switched off and on
+    # slow sources are read again only when the path is switched off and on
     monkeypatch.setattr(ground_paths, "_SLOW", 0.0)
     hips.keyframe_points[40].co.y -= 0.3
     source.action.update_tag()

@@ -1,6 +1,4 @@
-"""Sources from elsewhere, and many at once: search, edits of all shown, folders, other Blender
-files, FBX and glTF.
-"""
+"""Many sources at once: search, edits of all listed, folders, other Blender files, FBX and glTF."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ def test_all_listed_sources_are_edited_at_once():
     assert names == ["run_curves", "walk_curves", "walk_starts_and_stops"]
     assert find_shown_indices(settings) == [0, 1, 2]
 
-    # words in any order and case, in names, gaits and tags
+    # words in any order and case match names, gaits and tags
     settings.search = "CURVES walk"
     assert find_shown_indices(settings) == [1]
     settings.search = "walk"
@@ -47,7 +45,7 @@ def test_all_listed_sources_are_edited_at_once():
     assert not ops.edit_sources.poll()
     assert not ops.remove_sources.poll()
 
-    # what the active source has, on all
+    # copy the active source's values to all
     settings.search, settings.source_index = "", 1
     active = settings.sources[1]
     active.speed, active.gait, active.tags = 1.2, "walk", "tired, limp"
@@ -73,7 +71,7 @@ def test_all_listed_sources_are_edited_at_once():
     assert [source.name for source in settings.sources] == names[1:]
     assert len(bpy.data.actions) == 3
 
-    # what the list draws is kept, and found again after whatever makes a difference to it
+    # the filtered list is cached, and updated after every relevant change
     settings.search = "walk"
     assert (
         get_shown_indices(settings)
@@ -126,8 +124,8 @@ def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
     settings = obj.motion_matching
 
     def check_refused_when(change, *words):
-        """Build, have a file change between the last look at the sources and their loading, and
-        hear of it.
+        """Change a file between the last check of the sources and their loading; the build must
+        report it.
         """
 
         def build_and_change():
@@ -138,7 +136,9 @@ def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
                     change()
                     looks += 1
 
-        with pytest.raises(MotionMatchingError) as caught:  # bytes are not those looked at
+        with pytest.raises(
+            MotionMatchingError
+        ) as caught:  # the file's content differs from the checked one
             build_and_change()
         assert all(word in str(caught.value) for word in words), caught.value
         assert not list(get_library().folder.glob("*.npz"))
@@ -181,7 +181,7 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
         != before
     )
 
-    # what was found out of the data from before is told of, and found out anew
+    # insight from the earlier data is reported as stale, and can be measured again
     assert all(
         "built again" in insight.explain_staleness(obj, found)
         for found in (measured, mapped, runtime.inspector)
@@ -254,7 +254,7 @@ if bpy.app.version >= (4, 4):
     data.action_slot = action.slots[0]
 bpy.ops.export_scene.fbx(filepath=folder + "/walk.fbx", add_leaf_bones=False, bake_anim_simplify_factor=0.0)
 bpy.ops.export_scene.gltf(filepath=folder + "/walk.glb")
-# what is no character, at another frame rate
+# no character, at another frame rate
 mesh = bpy.data.meshes.new("Stone")
 mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
 stone = bpy.data.objects.new("Stone", mesh)
@@ -263,7 +263,7 @@ obj.select_set(False)
 stone.select_set(True)
 bpy.context.scene.render.fps = 50
 bpy.ops.export_scene.fbx(filepath=folder + "/stone.fbx", use_selection=True)
-os._exit(0)  # the module of Blender 4.2 crashes at its end once it has exported glTF
+os._exit(0)  # Blender 4.2's module crashes at exit after exporting glTF
 """
 
 
@@ -290,7 +290,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         stone.location.x = 5.0
         obj.animation_data.action = None
         bpy.context.view_layer.update()
-        # posed by hand, and not keyed yet: a bone that the files move
+        # an unkeyed pose of a bone that the files move
         obj.pose.bones["Head"].rotation_mode = "XYZ"
         obj.pose.bones["Head"].rotation_euler.x = 0.5
         bpy.context.view_layer.update()
@@ -320,7 +320,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         print(file, "is", apart, "m off")
     assert ops.build() == {"FINISHED"}
 
-    # nor does a pose go that differs from the keys of what it plays
+    # a pose that differs from the assigned action's keys stays too
     played = bpy.data.actions["walk_curves"]
     obj.animation_data.action = played
     if hasattr(played, "slots"):
@@ -335,7 +335,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     assert abs(obj.pose.bones["Head"].rotation_quaternion.x - 0.6) < 1e-6
     obj.animation_data.action = None
 
-    # what is no character is named, and nothing of it stays
+    # files without a character are named, and leave nothing
     bpy.data.objects["Hero"].select_set(True)
     (folder / "broken.fbx").write_bytes(b"no FBX")
     before = read_state()
@@ -353,7 +353,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
 
-    # Esc after the first of two files leaves nothing of it, with an armature and without
+    # cancelling after the first of two files leaves nothing, with and without an armature
     def cancel_import():
         before, files = (
             read_state(),
@@ -377,13 +377,13 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     obj = create_character(clips=("walk_curves", "run_curves"))
     settings = obj.motion_matching
 
-    # one that is broken does not keep the others back
+    # a broken file does not stop the others
     settings.sources.clear()
     ops.import_motion(directory=str(folder), files=[{"name": "broken.fbx"}, {"name": "walk.glb"}])
     assert settings.sources
     assert all("walk" in source.name for source in settings.sources)
 
-    # without a selected armature, the file's own character becomes it
+    # without an armature, the file's own character is used
     for file in ("walk.fbx", "walk.glb", "walk.bvh"):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         assert ops.import_motion(filepath=str(folder / file)) == {"FINISHED"}
@@ -392,7 +392,7 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         assert obj.motion_matching.sources, file
         assert ops.build() == {"FINISHED"}, file
 
-    # a folder as sources on disk
+    # a folder of sources on disk
     (folder / "below").mkdir()
     (folder / "walk.bvh").rename(folder / "below" / "walk.bvh")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -1,5 +1,5 @@
-"""The simulation bone edited by hand: an empty with its path, which is built from, lasts, and is
-missed where it is gone.
+"""The simulation bone edited by hand: an empty whose path is built from, saved, and missed when
+lost.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     expect_refusal(ops.edit_path, "computed one first")
     assert status.refresh(obj).kind == "stale"
 
-    # untouched, it is the computed path
+    # unedited, it equals the computed path
     again = build_database(obj)
     assert np.abs(again.track - computed.track).max() < 1e-4
     assert np.abs(again.poses - computed.poses).max() < 1e-4
@@ -72,7 +72,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
         again.features - computed.features
     ).max()
 
-    # the empty walks with the character
+    # the empty moves with the character
     obj.animation_data_create()
     actions.assign(obj, source.action)
     for frame in (1, 60, 150):
@@ -87,7 +87,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     bpy.context.scene.frame_set(1)
     obj.animation_data.action = None
 
-    # an edit shows up where it was made, in the mirror image as well
+    # an edit changes its frame, also in the mirror image
     curves = {(c.data_path, c.array_index): c for c in actions.get_assigned_curves(path)}
     assert sorted(curves) == [("location", 0), ("location", 1), ("rotation_euler", 2)]
     curves["location", 0].keyframe_points[99].co.y += 0.25
@@ -104,10 +104,10 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     assert np.allclose(moved[half + there.start + 99], [-0.25, 0.0, -0.5], atol=1e-4)
     moved[half + there.start + 99] = 0.0
     assert np.abs(moved).max() < 1e-4
-    # the character stays where it was in the world, seen from another place
+    # the character's motion in the world stays, relative to another path
     assert np.abs(edited.features - computed.features).max() > 0.01
 
-    # curves that an animator smooths count between their keys as well
+    # values between the keys of smooth curves count too
     for curve in curves.values():
         for point in curve.keyframe_points:
             point.interpolation = "BEZIER"
@@ -121,7 +121,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
         < np.abs(np.diff(edited.track[there], 2, axis=0)).max()
     )
 
-    # saved and opened, it is the same database
+    # after saving and reopening it is the same database
     after = compute_key(obj)
     file = bpy.app.tempdir + "path.blend"
     bpy.ops.wm.save_as_mainfile(filepath=file)
@@ -133,13 +133,12 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     assert source.path.name == "walk_curves Path"
     assert compute_key(obj) == after
 
-    # its keys have to reach over the frames that are taken
+    # its keys must cover the source's frames
     source.use_range, source.frame_start, source.frame_end = True, 20, 2000
     expect_refusal(ops.build, "walk_curves Path", "20 to 2000", "both ends")
     source.use_range = False
 
-    # back to computed: the empty and its action are gone, and the database from before is found
-    # again
+    # back to computed: the empty and its action are removed, and the earlier database is found
     blocks = len(bpy.data.actions), len(bpy.data.objects)
     assert ops.select_path() == {"FINISHED"}
     assert bpy.context.object == source.path
@@ -164,7 +163,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     bpy.ops.ed.undo_push(message="by hand")
     before = compute_key(obj)
 
-    # deleted as users do it
+    # deleted by the user
     path = settings.sources[1].path
     for other in bpy.context.selected_objects:
         other.select_set(False)
@@ -177,7 +176,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     assert ops.build() == {"FINISHED"}
     assert settings.sources[1].name in settings.built_notes
     assert "lost the path" in settings.built_notes
-    # the others can be edited all the same, those before it and after it
+    # other sources can still be edited, before and after it
     for k in (0, 2):
         settings.source_index = k
         ops.edit_path()
@@ -196,7 +195,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     assert not settings.sources[1].use_path
     assert settings.sources[1].path is None
     assert not [o for o in bpy.data.objects if o.type == "EMPTY"]
-    # removed from the file altogether
+    # removed from the file
     ops.edit_path()
     path = settings.sources[1].path
     path.animation_data.action = None
@@ -208,7 +207,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     assert ops.computed_path() == {"FINISHED"}
     assert ops.build() == {"FINISHED"}
 
-    # what else moves it is told
+    # other influences on it are reported
     ops.edit_path(fewer_keys=0.005)
     path = settings.sources[1].path
     path.constraints.new("COPY_LOCATION")
@@ -216,7 +215,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     path.constraints.clear()
     thin = {c.data_path: len(c.keyframe_points) for c in actions.get_assigned_curves(path)}
     assert thin["location"] < 0.3 * settings.sources[1].action.frame_range[1], thin
-    # a source that is switched off has nothing to be baked with
+    # a source that is switched off cannot be edited
     settings.source_index = 0
     settings.sources[0].enabled = False
     expect_refusal(ops.edit_path, "Switch on this source")
@@ -225,7 +224,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
 def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     settings = obj.motion_matching
 
-    # an armature that stands elsewhere, turned and small, and whose action moves its bones alone
+    # a rotated, small armature elsewhere, whose action moves only its bones
     clip = next(clip for clip in locomotion.generate(fps=24) if clip.name == "walk_curves")
     made = bake.bake(clip, obj, name="hips", root=RootTarget.HIPS)
     obj.animation_data.action = None
@@ -247,7 +246,7 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
         "turned and scaled"
     )
 
-    # path and clip go along with the armature, so the database stays what it is
+    # path and clip move with the armature, so the database stays the same
     obj.location, obj.rotation_euler.z = (-4.0, 3.0, 0.0), -1.2
     bpy.context.view_layer.update()
     assert compute_key(obj) == key
@@ -256,14 +255,14 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
         moved.features - again.features
     ).max()
     assert np.abs(moved.track - again.track).max() > 1.0
-    # a copy of the character has the path where it stands itself
+    # a copy has the path relative to itself
     twin = obj.copy()
     bpy.context.collection.objects.link(twin)
     twin.location = (9.0, 9.0, 0.0)
     bpy.context.view_layer.update()
     assert compute_key(twin) == key
 
-    # a motion capture file: frames are counted from zero, as in its range
+    # a motion capture file counts frames from zero, as its range does
     settings.sources.clear()
     bpy.data.objects.remove(path)
     file = pathlib.Path(bpy.app.tempdir) / "walk.bvh"
@@ -286,7 +285,7 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
 
 
 def test_the_path_of_an_overridden_character_can_be_edited(obj):
-    # a character from another file, as the override of its collection
+    # a character from another file, as an override of its collection
     together = bpy.data.collections.new("Cast")
     bpy.context.scene.collection.children.link(together)
     bpy.context.scene.collection.objects.unlink(obj)

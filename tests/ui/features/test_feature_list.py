@@ -21,21 +21,21 @@ def test_features_are_added_removed_and_moved():
     ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     features = obj.motion_matching.features
 
-    # shipped sets are what they were when they come back, past, axes and all
+    # shipped sets survive a round trip, with past times and axes
     for name in presets.list_names("features"):
         ops.apply_preset(kind="features", filepath=name)
         ours, theirs = feature_list.build_schema(features), load_schema(name)
         assert ours.with_weights(range(len(ours.features))) == theirs.with_weights(
             range(len(theirs.features))
         ), name
-        assert max(abs(ours.weights - theirs.weights)) < 1e-5  # properties have six digits
+        assert max(abs(ours.weights - theirs.weights)) < 1e-5  # properties keep six digits
         assert json.loads(json.dumps(feature_list.get_features_data(features)))["features"]
     features.items.clear()
 
     def list_features():
         return [(item.kind, item.bone, item.times) for item in features.items]
 
-    # with nothing listed, the default is in use, and is listed before something is added to it
+    # an empty list means the default, which is listed before a feature is added
     assert not ops.remove_feature.poll()
     assert not ops.move_feature.poll()
     expect_refusal(ops.remove_feature, "add a feature")
@@ -50,7 +50,7 @@ def test_features_are_added_removed_and_moved():
     )
     feature_list.build_schema(features)
 
-    # every kind, and the past
+    # every kind, and past times
     for kind, times in (
         ("bone_velocity", ""),
         ("trajectory_position", "-0.5, -1"),
@@ -67,7 +67,7 @@ def test_features_are_added_removed_and_moved():
     ops.add_feature(kind="bone_velocity", bone="Spine1")
     assert features.items[features.index].bone == "Spine1"
 
-    # moved and removed, the rest stays
+    # moving and removing keeps the rest
     before = list_features()
     index = features.index
     ops.move_feature(direction="UP")
@@ -90,7 +90,7 @@ def test_features_are_added_removed_and_moved():
         ops.remove_feature()
     expect_refusal(ops.remove_feature, "at least one feature")
 
-    # another kind has what that needs
+    # another kind gets the values that it needs
     item = features.items[0]
     for kind in ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position"):
         item.kind = kind
@@ -98,7 +98,7 @@ def test_features_are_added_removed_and_moved():
         assert feature.kind == kind
         assert bool(feature.times) == kind.startswith("trajectory")
 
-    # one step of undo each
+    # each is one undo step
     ops.apply_preset(kind="features", filepath="holden")
     bpy.ops.ed.undo_push(message="holden")
     ops.add_feature(kind="trajectory_velocity")
@@ -111,7 +111,7 @@ def test_features_are_added_removed_and_moved():
     features = bpy.data.objects["Hero"].motion_matching.features
     assert len(features.items) == 8
 
-    # order and weights ask for no new build, what is compared does
+    # order and weights need no build, other changes do
     obj, _settings = bpy.data.objects["Hero"], bpy.data.objects["Hero"].motion_matching
     ops.add_actions()
     ops.build()
@@ -157,7 +157,7 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     def list_features():
         return [(item.kind, item.bone) for item in features.items]
 
-    # the features of the linked file stay where they are, and that is said
+    # linked features cannot be changed, which is reported
     linked = list_features()
     features.index = 2
     for operator, options in (
@@ -172,7 +172,7 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     assert features.index == 2
     assert features.preset == "default"
 
-    # those of one's own come, move and go, and are in the file
+    # own features can be added, moved and removed, and are saved
     for kind in ("bone_position", "bone_velocity", "bone_position"):
         ops.add_feature(kind=kind)
     assert len({item.name for item in features.items}) == len(linked) + 3

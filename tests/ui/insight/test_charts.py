@@ -1,4 +1,4 @@
-"""The coverage map and the histograms in the view, laid out from what was measured."""
+"""The coverage map and histograms are laid out from measured values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.ui.characters import create_character
 
 
 def test_charts_show_the_measured_values():
-    # many frames where it walks straight on, three where it turns left and should more often
+    # many frames walking straight, and three turning left, where more are wanted
     frames, wanted = np.zeros((16, 13), int), np.zeros((16, 13))
     frames[2, 6], frames[2, 8], wanted[2, 8] = 5000, 3, 0.4
     chart = charts.build_coverage_chart(Coverage(frames, wanted))
@@ -34,7 +34,7 @@ def test_charts_show_the_measured_values():
     assert any("0.5 m/s by 30°/s over 1 s" in text for text in texts), texts
     assert {"0", "1.5", "+180"} <= {*texts}, texts
 
-    # bars as tall as their shares: filled of the data, outlined of the simulation object
+    # bars show the shares: filled for the data, outlined for the simulation object
     shares = {"data": [0.8, 0.2], "simulation": [0.0, 1.0], "overlap": 0.2}
     table = {"unit": "m/s", "edges": [0, 1, 2], **shares}
     chart = charts.build_histogram_chart("turn_rate", table)

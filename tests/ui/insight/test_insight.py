@@ -1,4 +1,4 @@
-"""Insight: coverage is measured, frames of sources and takes inspected, poses mapped, all saved."""
+"""Insight: measure coverage, inspect frames of sources and takes, map poses, and save pictures."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     found = runtime.coverage_reports[uid]
     assert read_state() | {"keys": 0} == before | {"keys": 0}, "only what is built has changed"
 
-    # the list is the engine's, for the controller as the panel has it
+    # the list equals the engine's, with the panel's settings
     data = load_database(settings)
     tuned = get_performer_settings(obj, data)
     tracks = coverage.simulate_tracks(tuned, data.fps)
@@ -78,7 +78,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert found.to_capture
     assert f"{int(covered.holes.sum())} hole" in found.summary[1]
 
-    # a strand of the data goes where its frame leads; those of the simulation object lie beside
+    # a strand of the data goes where its frame leads; the simulation object's lie beside them
     paths = found.strands.paths
     points, colours = insight_drawing.build_strand_segments(found.strands)
     assert points.shape == (2 * 10 * len(paths), 3)
@@ -87,7 +87,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert found.simulation_offset + found.simulation.paths[..., 0].min() > paths[..., 0].max()
     assert len(found.simulation.paths) > 100
 
-    # stale once the database or the controller is another, and fresh again when that is taken back
+    # stale when the database or the controller changes, current when the change is reverted
     status.refresh(obj)
     assert not insight.explain_staleness(obj, found)
     settings.controller.velocity_halflife += 0.1
@@ -100,7 +100,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     status.refresh(obj)
     assert not insight.explain_staleness(obj, found)
 
-    # beside a take: where its simulation object went, and nowhere else
+    # compared with a take: only where its simulation object went
     shown.beside = "take"
     expect_refusal(ops.measure_coverage, "poll()", "Bake a take first")
     ops.bake_script(script="square", seconds=8.0, gait="walk")
@@ -117,7 +117,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     shown.beside = "controller"
     assert "something else" in insight.explain_staleness(obj, beside)
 
-    # beside any recording, such as a steered path: that of the take from before
+    # compared with any recording, here the earlier take
     shown.beside = "recording"
     expect_refusal(ops.measure_coverage, "poll()", "Choose a recording")
     shown.recording = take
@@ -128,13 +128,13 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     shown.recording = settings.sources[0].action
     expect_refusal(ops.measure_coverage, settings.sources[0].action.name, "choose a take")
 
-    # beside the controller, and then beside a recording that is still to be chosen
+    # compared with the controller, then with a recording that is not chosen yet
     shown.beside = "controller"
     assert ops.measure_coverage() == {"FINISHED"}
     shown.beside, shown.recording = "recording", None
     assert "something else" in insight.explain_staleness(obj, runtime.coverage_reports[uid])
 
-    # recorded into again, a take goes elsewhere
+    # after recording into a take again, its motion differs
     shown.recording = take
     assert not insight.explain_staleness(obj, beside)
     [part] = recording.read_recorded_parts(take)
@@ -142,7 +142,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     recording.store_performance(take, part["performance"], 10.0, *rest)
     assert "recording has changed" in insight.explain_staleness(obj, beside)
 
-    # another file has nothing of it
+    # another file does not have it
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert not runtime.coverage_reports
 
@@ -169,14 +169,14 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     assert all(other.verdict for other in seen.inspection.candidates)
     assert len(seen.lines) == 3
 
-    # what is drawn lies on the armature that plays the source, and goes along with it
+    # the drawing lies on the armature that plays the source, and moves with it
     for frame in (40, 97, 151):
         scene.frame_set(frame)
         both = get_hips(obj), get_inspected_hips()
         assert np.abs(both[0] - both[1]).max() < 2e-3, (frame, *both)
         assert seen.strokes
 
-    # a desired velocity is searched for
+    # search for a desired velocity
     scene.frame_set(40)
     shown.use_wish, shown.wish = True, (-0.8, 0.0)
     assert seen.inspection.continuing.cost > 1.0
@@ -186,7 +186,7 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     assert abs(seen.inspection.continuing.cost) < 1e-3
     assert not seen.goal_strokes
 
-    # beyond its end there is nothing, which is said; another source is another clip
+    # beyond the end an error is shown; another source is another clip
     scene.frame_set(100_000)
     inspector.refresh()
     assert seen.inspected is None
@@ -198,7 +198,7 @@ def test_frames_of_a_source_are_inspected_at_the_armature(obj):
     assert not seen.problem
     assert load_database(settings).get_frame_source(seen.inspected.frame).clip == "run_curves"
 
-    # part of an action, and another armature's going
+    # part of an action, and a deleted armature
     source = settings.sources[settings.source_index]
     source.use_range, source.frame_start, source.frame_end = True, 31, 200
     ops.inspect_frame()
@@ -236,7 +236,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     scene.frame_set(390)
     assert seen.inspected.frame == data.starts[1] + 190
 
-    # the other one has what is its own, and no more
+    # the other one shows only its own frames
     settings.source_index = 0
     assert seen.inspected is None, seen.problem
     assert "has no frame 389" in seen.problem, seen.problem
@@ -244,7 +244,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     scene.frame_set(31)
     assert seen.inspected.frame == 30
 
-    # what is not in the database is said, not another source shown
+    # a source missing from the database is reported, instead of showing another one
     early.enabled = False
     inspector.refresh()
     assert seen.inspected is None, seen.problem
@@ -267,7 +267,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     assert runtime.inspector.inspected is None
     assert "ends before it starts" in runtime.inspector.problem
 
-    # which of them it is, is found again where an action takes the clip's name, not at each frame
+    # the sources are matched again when an action takes the clip's name, not at every frame
     settings.source_index = 1
     assert runtime.inspector.inspected.frame == 30
     kept = runtime.inspector.namesakes
@@ -294,7 +294,7 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     assert ops.inspect_frame() == {"FINISHED"}
     seen = runtime.inspector
 
-    # the frame that is inspected is where the body is, but for what a jump fades and feet need
+    # the inspected frame matches the body, except for blending and foot locks
     first, last = map(int, take.frame_range)
     apart, verdicts = [], []
     for frame in range(first, last, 3):
@@ -314,7 +314,7 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     assert seen.inspected is None
     assert "has no frame" in seen.problem
 
-    # another take is not inspected by itself
+    # another take is inspected only on request
     scene.frame_set(first)
     ops.bake_script(script="square", seconds=4.0)
     settings.take_index = 1
@@ -342,7 +342,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     assert uid in runtime.coverage_reports
     assert uid in runtime.pose_maps, "what was found for the pictures is shown"
 
-    # the file browser marks in red what is there already, by its name with the ending
+    # the file browser marks existing files by their name with the extension
     names = {"hero": "hero.svg", "hero.svg": "hero.svg", "hero.SVG": "hero.SVG", "": ""}
     for typed, named in {**names, "hero.v2": "hero.v2.svg"}.items():
         browser = SimpleNamespace(filepath=f"{folder}/{typed}")
@@ -350,7 +350,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
         assert browser.filepath == f"{folder}/{named}"
         assert not Save.check(browser, bpy.context)
 
-    # the map: all frames in a square, each place made once
+    # the map: all frames in a square, computed once
     mapped = runtime.pose_maps[uid]
     for kind in ("mds", "pca"):
         places = insight_drawing.get_map_positions(mapped, kind)

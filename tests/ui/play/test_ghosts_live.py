@@ -1,4 +1,4 @@
-"""Live in a motion field: neighbours are drawn, shown with their values, and one can be forced."""
+"""Live in a motion field: neighbours are drawn with their values, and one can be forced."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
     assert len(shown.chosen) == 2 * bones
     assert len(shown.others) == len(shown.colours) == 2 * bones * 14 + 6, "and an arrow"
 
-    # over the character: the chosen one goes where it does, but for drift and blending
+    # over the character: the chosen one follows it, except for drift and blending
     head = obj.matrix_world @ obj.pose.bones["Head"].head
     assert np.linalg.norm(shown.chosen.reshape(-1, 3) - np.array(head), axis=1).min() < 0.15
     assert abs(shown.chosen[:, 2].min()) < 0.15
     assert shown.chosen[:, 2].max() > 1.3
 
-    # brighter is who counts more; the colour is that of the heading
+    # neighbours that count more are brighter; the colour shows the heading
     others = np.delete(decision.weights, decision.chosen)
     alpha = shown.colours[:-6, 3].reshape(14, -1)[:, 0]
     assert (np.diff(alpha[others.argsort()]) >= 0).all()
     assert 0.1 < alpha.min() < alpha.max() <= 1
     assert np.allclose(shown.colours[:, :3], ghosts.get_task_color(decision.goal))
 
-    # the arrow points where it is asked to go: as the view looks, along +Y at heading pi
+    # the arrow shows the desired direction: along the view, +Y at heading pi
     keyboard.handle("W", "RELEASE")
     keyboard.handle("D", "PRESS")
     run_ticks(2)
@@ -81,7 +81,7 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
     tagged = goal._replace(tags=frozenset({"limp"}))
     assert ghosts.get_task_color(tagged) == get_tag_color("limp"), "that of a requested tag"
 
-    # the frames of the neighbours are there for the map, and its values for the text
+    # the map gets the neighbours' frames, the text their values
     assert list(runtime.trail.neighbour_frames) == list(field.decision.frames)
     scores = field.decision.scores
     values = f"Value  {scores.max():.3f}    all  {scores.min():.3f} to {scores.max():.3f}"
@@ -89,7 +89,7 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
     host.end()
     assert runtime.trail is None
 
-    # motion matching has none
+    # motion matching has no neighbours
     obj.motion_matching.controller.method = "MATCHING"
     live, keyboard = start_live(obj, "W")
     now = 0.0
@@ -135,7 +135,7 @@ def test_a_neighbour_can_be_forced_and_released_while_live(field_session):
     live.toggle_recording()
     host.end()
 
-    # the take holds what was forced when
+    # the take stores when a neighbour was forced
     take = bpy.data.actions[live.takes[0]]
     [part] = read_parts(take)
     changes = [change["favour"] for tick, change in part.performance.changes if "favour" in change]
@@ -168,7 +168,7 @@ def test_training_progress_is_shown_during_and_after_training():
     most, promised = whole.lines["most"], whole.lines["promised"]
     assert (most[:, 1] <= promised[:, 1] + 1e-6).all()
 
-    # of other tasks there is none yet, and none once it is cleared
+    # none for other tasks yet, and none after clearing
     training.speed = False
     assert read_curves() is None
     training.speed = True

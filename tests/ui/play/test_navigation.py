@@ -18,7 +18,7 @@ def test_steering_keys_do_not_turn_orbiting_into_panning(key):
     x, y = view.region.x + view.region.width // 2, view.region.y + view.region.height // 2
 
     def drag(keyboard):
-        """Drag with the middle button while shift is down; return whether the view has turned."""
+        """Drag with the middle button while Shift is down; return whether the view has turned."""
         before = view.data.view_rotation.copy()
         moving = navigation.Navigation(keyboard)
         event = {"ctrl": False, "alt": False, "shift": True, "mouse_x": x, "mouse_y": y}

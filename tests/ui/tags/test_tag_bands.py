@@ -1,5 +1,5 @@
-"""Tags in the Dope Sheet and the Timeline: which source they are of, where they lie, and tagging
-selected keys there.
+"""Tags in the Dope Sheet and the Timeline: the source they belong to, their place, and tagging
+selected keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
     ops, obj = bpy.ops.motion_matching, create_character()
     settings, scene = obj.motion_matching, bpy.context.scene
 
-    # no two ranges on a lane meet, and no lane is there for nothing
+    # ranges on a lane do not overlap, and there are no more lanes than needed
     rng = random.Random(3)
     for count in (0, 1, 2, 40):
         ranges = [
@@ -55,7 +55,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
     assert lanes == 2, "lanes stay where they are while one scrolls"
     assert tags_drawing.build_bands(second.tag_ranges, 0, 100) == ([], 0)
 
-    # bands stay within the editor, above its foot where there is room, as lines where there is none
+    # bands stay within the editor, above its foot if there is room, as lines if not
     for height in (20, 36, 60, 150, 800):
         for lanes in (1, 2, 5, 40):
             for margin in (12.0, 42.0):
@@ -65,7 +65,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
                 assert bottom + lanes * lane <= max(height - 26, 9) + 1e-6, (height, lanes)
     assert tags_drawing._fit_lanes(150, 2, 12.0) == (12.0, 16.0)
 
-    # which source an editor shows
+    # the source that an editor shows
     window = bpy.context.window_manager.windows[0]
     area = window.screen.areas[0]
     area.type = "DOPESHEET_EDITOR"
@@ -107,7 +107,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
     assert get_shown_source() is None
     assert tags_drawing.get_shown_source(bpy.context) is None, "outside of a Dope Sheet"
 
-    # keys that are selected there are tagged, on the source that is shown
+    # selected keys are tagged on the shown source
     space.mode = "DOPESHEET"
     actions.assign(obj, second.action)
     curves = actions.get_active_curves(second.action, actions.find_slot(second.action, obj))
@@ -138,7 +138,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
     assert lanes <= 4
     assert 8 <= len(bands) <= 12
 
-    # the handler goes with the extension
+    # the handler is removed with the extension
     assert tags_drawing.overlay.is_on
     motion_matching.unregister()
     assert not tags_drawing.overlay.is_on

@@ -1,6 +1,4 @@
-"""Tags in the panels: ranges set from the playhead reach the database, are proposed, and last in
-the file.
-"""
+"""Tags in the panels: ranges from the playhead reach the database, can be proposed, and are saved."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ def test_ranges_are_named_and_coloured():
     def is_colored(tag, name):
         return np.allclose(tag.color, get_tag_color(name), atol=1e-3)
 
-    # named as it is added, as from the Dope Sheet, or later: each name has a colour of its own
+    # however it gets its name, each name has its own colour
     ops.add_tag(label="crouch")
     assert get_active_tag().label == "crouch"
     assert is_colored(get_active_tag(), "crouch")
@@ -41,13 +39,13 @@ def test_ranges_are_named_and_coloured():
     get_active_tag().kind = "no_use"
     assert is_colored(get_active_tag(), "Do Not Use")
 
-    # one that was given stays
+    # a chosen colour stays
     get_active_tag().color = (0.1, 0.2, 0.3)
     get_active_tag().kind = "FREE"
     get_active_tag().label = "sneak"
     assert np.allclose(get_active_tag().color, (0.1, 0.2, 0.3))
 
-    # names that are used already are suggested, those of other sources too
+    # used names are suggested, also those of other sources
     settings.source_index = 1
     ops.add_tag()
     assert suggest_used_names(get_active_tag(), bpy.context, "") == [
@@ -84,7 +82,7 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
         30,
         49,
     )
-    # an end before the start takes the start along
+    # an end before the start moves the start
     scene.frame_set(20)
     ops.tag_at_playhead(end=True)
     assert (tag.frame_start, tag.frame_end) == (20, 20)
@@ -99,7 +97,7 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     assert source.tag_index == 2
     assert source.tag_ranges[1].kind == "no_use"
 
-    # the first frame of the action is frame 1, and of the clip it is 0
+    # the action's first frame is 1, the clip's is 0
     assert ops.build() == {"FINISHED"}
 
     def load_database():
@@ -118,7 +116,7 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     assert np.allclose(built.bias[start + 60], -2.5)
     assert status.refresh(obj).kind == "fresh"
 
-    # a part of the action: the same frames, counted from its first one
+    # part of the action: the same frames, counted from its first
     source.use_range, source.frame_start, source.frame_end = True, 41, 200
     assert status.refresh(obj).kind == "stale"
     ops.build()
@@ -128,7 +126,7 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     assert find_frames("no_use").tolist() == list(range(20, 30))
     source.use_range = False
 
-    # what is wrong is named, and nothing is built
+    # errors are named, and nothing is built
     source.tag_ranges[0].label = " "
     expect_refusal(ops.build, "walk_curves", "no name")
     source.tag_ranges[0].label = "limp"
@@ -172,7 +170,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
             for *_, start, end in list_ranges(source)
         )
 
-    # again: the proposals are replaced, what is the user's stays
+    # proposing again replaces proposals and keeps the user's ranges
     settings.sources[1].tag_ranges[0].label = "renamed"
     ops.propose_tags()
     again = list_all_ranges()
@@ -181,7 +179,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
     assert sum(name == "renamed" for tags in again.values() for _, name, *_ in tags) == 1
     settings.sources[1].tag_ranges.remove(0)
 
-    # with other thresholds other ranges are found, and thresholds that make no sense are refused
+    # other thresholds give other ranges, and invalid ones are refused
     ops.propose_tags()
     usual = list_all_ranges()
     settings.thresholds.run_speed = 0.9
@@ -196,7 +194,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
     ops.propose_tags()
     assert list_all_ranges() == usual
 
-    # as ranges they make the database that the switch makes
+    # the ranges give the same database as the switch
     ops.build()
     by_ranges = get_library().load(compute_key(obj))
     for source in settings.sources:
@@ -214,7 +212,7 @@ def test_proposed_ranges_are_edited_replaced_built_and_saved():
     assert by_switch.tag_names == by_ranges.tag_names
     assert (by_switch.tags == by_ranges.tags).mean() > 0.999
 
-    # saved and opened, everything is there
+    # everything survives saving and reopening
     ops.propose_tags()
     kept = list_all_ranges()
     settings.sources[2].tag_ranges[1].kind = "loop"
@@ -276,7 +274,7 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
     ops.markers_to_tags()
     assert ("no_use", "Do Not Use", 15, 18, -1.0) in list_ranges()
 
-    # ranges of one name overlap, one within another or across, whatever their bias
+    # ranges with the same name may overlap, whatever their bias
     kept = list_ranges()
     for start, end, bias in ((45, 50, -0.5), (55, 80, -1.0), (58, 62, -3.0), (62, 90, -2.5)):
         tags_operators.add_range(source, "Prefer", "prefer", start, end)
@@ -287,7 +285,7 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
     assert ops.markers_to_tags() == {"FINISHED"}
     assert list_ranges() == overlapping
 
-    # a name is as long as a marker's can be, and no longer; nothing is lost where it is
+    # names may be as long as a marker's; a longer one is refused and nothing is lost
     for name, fits in (
         ("x" * 58, True),
         ("x" * 59, False),
@@ -317,7 +315,7 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
         source.tag_ranges[len(source.tag_ranges) - 1].bias = bias
     ops.tags_to_markers()
 
-    # what does not pair up is told, and the list stays
+    # unpaired markers are reported, and the list stays
     kept = list_ranges()
     action.pose_markers.remove(next(m for m in action.pose_markers if m.name == "end: loop"))
     expect_refusal(ops.markers_to_tags, action.name, "end: loop")
@@ -355,7 +353,7 @@ def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
             for source in settings.sources
         ]
 
-    # a range of the linked file cannot be replaced: that is said before one's own are touched
+    # linked ranges cannot be replaced, which is reported before own ones change
     before = list_ranges()
     assert before == [[("walk", 30, 40)], [("run", 5, 8), ("walk", 30, 40)]]
     settings.source_index = 1
@@ -364,7 +362,7 @@ def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
         assert said.count(".") == 1, said
         assert list_ranges() == before, said
 
-    # where all are one's own they are replaced
+    # own ranges are replaced
     settings.source_index = 0
     assert ops.markers_to_tags() == {"FINISHED"}
     assert list_ranges() == [[("limp", 10, 19)], before[1]]

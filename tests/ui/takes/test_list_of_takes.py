@@ -1,4 +1,4 @@
-"""Takes in the list of a character: performed again, kept, discarded, renamed, compared."""
+"""The list of takes: perform again, keep, discard, rename, compare."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def obj():
 
 
 def read_path(obj, action, last):
-    """Where the object is on the ground in frames 1 to last."""
+    """Return the object's ground positions in frames 1 to `last`."""
     found = actions.get_active_curves(action, actions.find_slot(action, obj))
     curves = {(c.data_path, c.array_index): c for c in found}
     frames = range(1, last + 1)
@@ -52,7 +52,7 @@ def test_bake_again_uses_the_current_settings(obj):
     first = settings.takes[0].action
     assert read_performance(first).settings["velocity_halflife"] == 0.27
 
-    # the settings count as they are now, not as they were, and not as they were changed on the way
+    # the current settings count, not the recorded ones or their changes
     part = recording.read_recorded_parts(first)[0]
     text = json.loads(part["performance"])
     text["changes"] = [[30, {"velocity_halflife": 0.1}]]
@@ -66,14 +66,14 @@ def test_bake_again_uses_the_current_settings(obj):
     went = [np.linalg.norm(positions[71] - positions[0]) for positions in paths]
     assert went[1] < 0.8 * went[0], went
 
-    # with the settings of the first, it is the first
+    # the first take's settings give the first take
     settings.controller.velocity_halflife = 0.27
     settings.take_index = 1
     ops.bake_again(use_markers=False)
     again = read_path(obj, settings.takes[2].action, 96)
     np.testing.assert_allclose(again, read_path(obj, first, 96), atol=1e-4)
 
-    # what leaves no room for a new action is said first
+    # tweak mode, which prevents a new action, is reported first
     settings.use_nla, settings.take_index = True, 0
     ops.bake_again()
     data = obj.animation_data
@@ -89,7 +89,7 @@ def test_bake_again_uses_the_current_settings(obj):
 
 def test_bake_again_keeps_both_recordings_of_a_take(obj):
     settings = obj.motion_matching
-    work = performing.prepare_steps(obj)  # it builds the database
+    work = performing.prepare_steps(obj)  # builds the database
     try:
         while True:
             next(work)
@@ -118,11 +118,11 @@ def test_bake_again_keeps_both_recordings_of_a_take(obj):
     whole = read_path(obj, again.action, 90)
     np.testing.assert_allclose(whole, read_path(obj, take.action, 90), atol=0.02)
 
-    # and once more from what was baked
+    # once more from the baked take
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     np.testing.assert_allclose(read_path(obj, settings.takes[2].action, 90), whole, atol=1e-4)
 
-    # a take of a bone collection is one again, beside what it had for the rest
+    # a take of a bone collection stays one, with its keys for the other bones
     legs = {bone.name for bone in obj.data.bones if "Leg" in bone.name or "Foot" in bone.name}
     collection = obj.data.collections.new("Legs")
     for name in legs:
@@ -131,7 +131,7 @@ def test_bake_again_keeps_both_recordings_of_a_take(obj):
     record("D", 1.0)
     part = settings.takes[-1].action
     settings.controller.velocity_halflife = 1.5
-    actions.assign(obj, take.action)  # whatever is played meanwhile
+    actions.assign(obj, take.action)  # the assigned action does not matter
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     redone, kept = read_channels(settings.takes[-1].action), read_channels(part)
     assert settings.takes[-1].action != part
@@ -158,12 +158,12 @@ def test_takes_can_be_kept_and_discarded(obj):
         ops.bake_script(script=script, seconds=1.0)
     assert not any(take.is_kept for take in settings.takes)
     assert len(list_texts()) == 3
-    settings.takes[1].action.name = "The Good One"  # as a double click in the list does
+    settings.takes[1].action.name = "The Good One"  # as a double click in the list
     settings.takes[1].is_kept = True
     settings.take_index = 1
     expect_refusal(ops.remove_take, "is kept")
 
-    # what is discarded goes whole: action, performance, strip and track; and comes back whole
+    # discarding removes action, performance, strip and track; undo restores them
     settings.takes[1].is_kept = False
     bpy.ops.ed.undo_push(message="before")
     assert ops.remove_take("EXEC_DEFAULT", True) == {"FINISHED"}
@@ -179,7 +179,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     strips = [strip for track in obj.animation_data.nla_tracks for strip in track.strips]
     assert [strip.action.name for strip in strips] == ["The Good One"]
 
-    # all but those that are kept
+    # discard all but kept ones
     settings.takes[1].is_kept = True
     assert ops.discard_takes() == {"FINISHED"}
     assert list_takes() == ["The Good One"]
@@ -187,7 +187,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     assert len(list_texts()) == 1
     expect_refusal(ops.discard_takes, "All takes are kept")
 
-    # a take that is kept outlives its character
+    # a kept take survives its character
     bpy.data.objects.remove(obj)
     bpy.data.orphans_purge()
     assert "The Good One" in bpy.data.actions
@@ -223,7 +223,7 @@ def test_two_takes_are_compared_during_playback(obj):
     desired, reached = get_numbers("Desired"), get_numbers("Reached")
     assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], desired[:2], strict=False))
 
-    # what is measured is what plays: feet that somebody drags over the ground slide
+    # the playing motion is measured: feet dragged over the ground slide
     for curve in actions.get_channelbag(locked).fcurves:
         if curve.data_path == "location" and curve.array_index == 0:
             for number, point in enumerate(curve.keyframe_points):
@@ -232,7 +232,7 @@ def test_two_takes_are_compared_during_playback(obj):
     assert get_numbers("Foot Slide")[0] > slides[0] + 0.5
     assert get_numbers("Foot Slide")[1] == slides[1]
 
-    # with other clips it goes elsewhere, which is reported, without rows of its frames
+    # other clips give another motion, which is reported, without rows about its frames
     settings.sources[1].enabled = settings.sources[2].enabled = False
     assert ops.compare_takes() == {"FINISHED"}
     found = runtime.comparisons[obj.session_uid]
@@ -251,7 +251,7 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     part = recording.read_recorded_parts(lost)[0]
     bpy.data.texts.remove(bpy.data.texts[f"{lost.name}.performance.json"])
 
-    # whatever needs to know what was performed says that it does not, and what to do
+    # every operator that needs the performance says that it is missing, and what to do
     expect_refusal(ops.bake_again, "does not hold what was performed", "bake or record another")
     expect_refusal(ops.compare_takes, "does not hold what was performed")
     settings.take_index, settings.compare_with = 1, lost
@@ -263,7 +263,7 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     assert repr(lost.name) in str(caught.value), caught.value
     assert "bake or record another" in str(caught.value), caught.value
 
-    # more can be recorded into it, and it goes whole
+    # more can be recorded into it, and it is discarded completely
     recording.store_performance(lost, part["performance"], 25.0, part["ticks"], part["fps"])
     assert not recording.has_performance(lost)
     assert len(bpy.data.texts) == 2
