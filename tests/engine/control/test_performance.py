@@ -54,10 +54,10 @@ def test_a_jump_or_push_is_requested_once_at_any_frame_rate(fps, tick):
     once = Intent(move=(0.0, -1.0), jump_to="wave", push=(1.0, 0.0))
     intents = tuple(once if i == tick else Intent(move=(0.0, -1.0)) for i in range(120))
     at_rate = Performance("wave", 60.0, intents).resample(fps)
-    asked = [i for i, intent in enumerate(at_rate.intents) if intent.jump_to]
-    assert asked == [i for i, intent in enumerate(at_rate.intents) if intent.push]
-    assert len(asked) == 1
-    assert asked[0] / fps == pytest.approx(tick / 60.0, abs=1 / min(fps, 60.0))
+    requests = [i for i, intent in enumerate(at_rate.intents) if intent.jump_to]
+    assert requests == [i for i, intent in enumerate(at_rate.intents) if intent.push]
+    assert len(requests) == 1
+    assert requests[0] / fps == pytest.approx(tick / 60.0, abs=1 / min(fps, 60.0))
     assert {intent.move for intent in at_rate.intents} == {(0.0, -1.0)}
 
 

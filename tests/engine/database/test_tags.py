@@ -90,9 +90,9 @@ def test_preferences_cover_their_frames_add_up_and_are_mirrored():
 
 
 @pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0)])
-@pytest.mark.parametrize("asked", [frozenset(), frozenset({"curve"})])
+@pytest.mark.parametrize("requested", [frozenset(), frozenset({"curve"})])
 def test_the_search_finds_the_cheapest_frame_with_preferences(
-    asked: frozenset[str], weights: tuple[float, ...] | None
+    requested: frozenset[str], weights: tuple[float, ...] | None
 ):
     rng = np.random.default_rng(1)
     sources = []
@@ -111,11 +111,11 @@ def test_the_search_finds_the_cheapest_frame_with_preferences(
         frame = method._frame
         goal = Goal(
             make_trajectory(rng.uniform(0, 2), rng.uniform(-2, 2), method.trajectory_times),
-            tags=asked,
+            tags=requested,
         )
         costs = compute_all_costs(method, goal, frame, weighed.weights)
-        if asked:
-            costs[~database.make_tag_mask(asked)] = np.inf
+        if requested:
+            costs[~database.make_tag_mask(requested)] = np.inf
         motion = method.advance(goal)
         if motion.jump is not None:
             jumps += 1

@@ -55,7 +55,7 @@ def test_a_forced_neighbour_is_favoured_until_it_is_released(field, settings):
 
 
 @pytest.mark.parametrize(
-    ("now", "soon", "asked"),
+    ("now", "soon", "expected"),
     [
         (10.0, 120.0, 120.0),
         (60.0, 230.0, 180.0),
@@ -64,17 +64,17 @@ def test_a_forced_neighbour_is_favoured_until_it_is_released(field, settings):
         (360.0, 350.0, -10.0),
     ],
 )
-def test_the_goal_turns_to_the_same_side_as_the_simulation_object(field, now, soon, asked):
+def test_the_goal_turns_to_the_same_side_as_the_simulation_object(field, now, soon, expected):
     """Even if the character lags so far behind that the other way round would be shorter."""
     points = [TrajectoryPoint(0.0, 0.0, math.radians(degrees), 0.0, 0.0) for degrees in (now, soon)]
     field.advance(Goal(points))
-    assert math.degrees(field.decision.goal.direction) == pytest.approx(asked)
+    assert math.degrees(field.decision.goal.direction) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
     """Without displacement, the simulation object turns further than the character."""
-    performer, asked = (
+    performer, directions = (
         Performer(field, settings.with_changes({"displacement": "independent", "clamp": False})),
         [],
     )
@@ -82,9 +82,11 @@ def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
     for tick in range(round(1.5 * field.fps)):
         heading = side * min(math.tau * tick / field.fps, math.radians(260.0))
         performer.step(Intent(velocity=(3.0 * math.sin(heading), -3.0 * math.cos(heading))))
-        asked.append(side * field.decision.goal.direction)
-    assert min(asked) > -0.2
-    assert max(asked) == pytest.approx(math.pi), "or the other way round would never be shorter"
+        directions.append(side * field.decision.goal.direction)
+    assert min(directions) > -0.2
+    assert max(directions) == pytest.approx(math.pi), (
+        "or the other way round would never be shorter"
+    )
 
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, 101, "first"])

@@ -96,7 +96,7 @@ def test_results_do_not_depend_on_earlier_queries(demo_database, states, metric,
     """Reverse the order, or use a new index: results match bit for bit, also of states apart."""
     follow = states.find_followed(demo_database)
     neighbours = Neighbours(features, None, follow)
-    asked = list(steer_randomly(states, metric, neighbours, demo_database, 40))
+    queries = list(steer_randomly(states, metric, neighbours, demo_database, 40))
 
     def search_all(by, queries):
         return [
@@ -105,10 +105,12 @@ def test_results_do_not_depend_on_earlier_queries(demo_database, states, metric,
             for k, apart in ((K, False), (MANY, True))
         ]
 
-    first = search_all(neighbours, asked)
-    again = [*search_all(neighbours, asked[::-1])]
-    fresh = search_all(Neighbours(features, None, follow), asked)
-    backwards = [again[2 * place + part] for place in range(len(asked))[::-1] for part in range(2)]
+    first = search_all(neighbours, queries)
+    again = [*search_all(neighbours, queries[::-1])]
+    fresh = search_all(Neighbours(features, None, follow), queries)
+    backwards = [
+        again[2 * place + part] for place in range(len(queries))[::-1] for part in range(2)
+    ]
     for one, other, new in zip(first, backwards, fresh, strict=True):
         for part in range(2):
             np.testing.assert_array_equal(one[part], other[part])

@@ -39,12 +39,12 @@ def compute_reward(
     speed: float,
     tag: int,
     turn: float,
-    going: float,
+    actual: float,
     carried: np.ndarray,
 ) -> float:
     """Compute the formula as written, one number at a time."""
-    asked = tasks.tag_reward * carried[tag - 1] if tag else 0.0
-    return -abs(heading - turn) + asked - tasks.speed_reward * abs(going - speed)
+    wanted = tasks.tag_reward * carried[tag - 1] if tag else 0.0
+    return -abs(heading - turn) + wanted - tasks.speed_reward * abs(actual - speed)
 
 
 def build_dense_problem(
