@@ -10,7 +10,7 @@ import pytest
 from motion_matching.ui import classes
 from motion_matching.ui.database.operators_sources import add_source
 from tests import wheels
-from tests.ui.characters import create_character, expect_refusal
+from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 from tests.ui.every_property import (
     add_items,
     fill,
@@ -91,22 +91,16 @@ def test_every_setting_can_be_overridden(tmp_path):
     shot = str(folder / "shot.blend")
 
     was = fill_character()
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, target):
-        target.objects = ["Hero"]
-    linked = target.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
-    linked.override_create(remap_local_usages=True)
+    override_character(path)
 
     def save_and_reopen():
         bpy.ops.wm.save_as_mainfile(filepath=shot)
         bpy.ops.wm.read_homefile(use_empty=True)
         bpy.ops.wm.open_mainfile(filepath=shot)
-        return next(obj for obj in bpy.data.objects if obj.override_library)
+        return find_override()
 
     check_values(save_and_reopen(), was)
-    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    obj = find_override()
     fill(obj.motion_matching, 3, named=False)
     changed = dict(list_leaves(obj.motion_matching))
     apart = find_differences(was, changed)
@@ -114,7 +108,7 @@ def test_every_setting_can_be_overridden(tmp_path):
     check_values(save_and_reopen(), changed)
 
     # items added to the linked ones
-    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    obj = find_override()
     add_items(obj.motion_matching)
     more = dict(list_leaves(obj.motion_matching))
     assert len(more) > len(changed) + 30
@@ -163,13 +157,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
     settings = obj.motion_matching
     assert len({source.name for source in settings.sources}) == 3
     [item.name for item in settings.features.items]
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, target):
-        target.objects = ["Hero"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    obj = target.objects[0].override_create(remap_local_usages=True)
-    bpy.context.view_layer.objects.active = obj
+    obj = override_character(path)
     settings = obj.motion_matching
     for number, source in enumerate(settings.sources):
         source.speed = 0.5 + number
@@ -193,7 +181,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
         assert [item.kind for item in used] == [entry["kind"] for entry in wanted], preset
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)
-    obj = next(obj for obj in bpy.data.objects if obj.override_library)
+    obj = find_override()
     assert [source.speed for source in obj.motion_matching.sources] == [0.5, 1.5, 2.5]
 
 
@@ -203,15 +191,10 @@ def test_an_override_keeps_settings_unread_in_the_linked_file(tmp_path):
     shot = str(folder / "shot.blend")
 
     create_character(clips=("walk_curves",))
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_there, target):
-        target.objects = ["Hero"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    obj = target.objects[0].override_create(remap_local_usages=True)
+    obj = override_character(path)
     obj.motion_matching.controller.velocity_halflife = 0.7
     obj.motion_matching.play.tags = "limp"
     was = dict(list_leaves(obj.motion_matching))
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)
-    check_values(next(obj for obj in bpy.data.objects if obj.override_library), was)
+    check_values(find_override(), was)

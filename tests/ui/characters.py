@@ -41,6 +41,22 @@ def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object
     return obj
 
 
+def override_character(path: str) -> bpy.types.Object:
+    """Save the file, link its character into an empty one, and return its active override."""
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, target):
+        target.objects = ["Hero"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    obj = target.objects[0].override_create(remap_local_usages=True)
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def find_override() -> bpy.types.Object:
+    return next(obj for obj in bpy.data.objects if obj.override_library)
+
+
 def expect_refusal(operator: object, *words: str, **options: object) -> str:
     """Return the sentence with which an operator refuses; it must contain these words."""
     try:

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from motion_matching.app import status
-from tests.ui.characters import create_character, expect_refusal
+from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 
 ops = bpy.ops.motion_matching
 
@@ -139,13 +139,7 @@ def test_databases_survive_files_undo_and_overrides(tmp_path, databases):
     assert get_state() == "fresh"
 
     # a character from another file with an override
-    bpy.ops.wm.save_as_mainfile(filepath=where)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(where, link=True) as (_, target):
-        target.objects = ["Hero"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    mine = target.objects[0].override_create(remap_local_usages=True)
-    bpy.context.view_layer.objects.active = mine
+    override_character(where)
     show(0)
     assert list_enabled() == every
     assert ops.remove_database() == {"CANCELLED"}, "it comes with the linked file"
@@ -155,9 +149,7 @@ def test_databases_survive_files_undo_and_overrides(tmp_path, databases):
     get_settings().sources[0].enabled = False
     bpy.ops.wm.save_as_mainfile(filepath=where.replace("saved", "shot"))
     bpy.ops.wm.open_mainfile(filepath=where.replace("saved", "shot"))
-    bpy.context.view_layer.objects.active = next(
-        obj for obj in bpy.data.objects if obj.override_library
-    )
+    bpy.context.view_layer.objects.active = find_override()
     assert [database.label for database in get_settings().databases] == [
         "Everything",
         "Walks",

@@ -14,7 +14,7 @@ from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine import presets
 from motion_matching.engine.database.features import load_schema
-from tests.ui.characters import create_character, expect_refusal
+from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 
 
 def test_features_are_added_removed_and_moved():
@@ -145,13 +145,7 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     path, shot = str(tmp_path / "hero.blend"), str(tmp_path / "shot.blend")
     ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     ops.add_actions()
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, target):
-        target.objects = ["Hero"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    obj = target.objects[0].override_create(remap_local_usages=True)
-    bpy.context.view_layer.objects.active = obj
+    obj = override_character(path)
     features = obj.motion_matching.features
 
     def list_features():
@@ -183,7 +177,5 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     assert len(kept) == len(linked) + 2
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)
-    features = next(
-        obj for obj in bpy.data.objects if obj.override_library
-    ).motion_matching.features
+    features = find_override().motion_matching.features
     assert sorted(list_features()) == sorted(kept)

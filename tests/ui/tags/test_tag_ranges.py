@@ -11,7 +11,7 @@ from motion_matching.app.library import get_library
 from motion_matching.app.tag_colors import get_tag_color
 from motion_matching.ui.tags import operators as tags_operators
 from motion_matching.ui.tags.properties import suggest_used_names
-from tests.ui.characters import create_character, expect_refusal
+from tests.ui.characters import create_character, expect_refusal, override_character
 
 
 def test_ranges_are_named_and_coloured():
@@ -336,13 +336,7 @@ def test_ranges_of_a_linked_character_are_never_partly_replaced(tmp_path):
         source.action.pose_markers.new("end: limp").frame = 20
     tags_operators.add_range(settings.sources[1], "run", "FREE", 5, 8)
     path = str(tmp_path / "hero.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, target):
-        target.objects = ["Hero"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    obj = target.objects[0].override_create(remap_local_usages=True)
-    bpy.context.view_layer.objects.active = obj
+    obj = override_character(path)
     settings = obj.motion_matching
     for source in settings.sources:
         tags_operators.add_range(source, "walk", "FREE", 30, 40)
