@@ -59,7 +59,7 @@ class Naming:
     extra: tuple[tuple[str, str, tuple[float, float, float]], ...] = ()
 
 
-def _prefixed(prefix: str, names: str) -> tuple[str, ...]:
+def _prefix(prefix: str, names: str) -> tuple[str, ...]:
     return tuple(prefix + name for name in names.split())
 
 
@@ -67,11 +67,11 @@ NAMINGS = {
     "Mixamo": Naming(
         ("Left", "Right"),
         "mixamorig:Hips",
-        _prefixed("mixamorig:", "Spine Spine1 Spine2"),
+        _prefix("mixamorig:", "Spine Spine1 Spine2"),
         ("mixamorig:Neck",),
         "mixamorig:Head",
-        _prefixed("mixamorig:{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("mixamorig:{}", "UpLeg Leg Foot ToeBase Toe_End"),
+        _prefix("mixamorig:{}", "Shoulder Arm ForeArm Hand"),
+        _prefix("mixamorig:{}", "UpLeg Leg Foot ToeBase Toe_End"),
         (*LEG, "toe_tip"),
         extra=(("mixamorig:HeadTop_End", "mixamorig:Head", CENTRE["top"]),),
     ),
@@ -81,8 +81,8 @@ NAMINGS = {
         ("Spine", "Spine1", "Spine2"),
         ("Neck",),
         "Head",
-        _prefixed("{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("{}", "UpLeg Leg Foot Toe"),
+        _prefix("{}", "Shoulder Arm ForeArm Hand"),
+        _prefix("{}", "UpLeg Leg Foot Toe"),
     ),
     "Bandai-Namco": Naming(
         ("L", "R"),
@@ -120,8 +120,8 @@ NAMINGS = {
         ("Spine1", "Spine2", "Spine3", "Spine4"),
         ("Neck",),
         "Head",
-        _prefixed("{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("{}", "Thigh Shin Foot Toe"),
+        _prefix("{}", "Shoulder Arm ForeArm Hand"),
+        _prefix("{}", "Thigh Shin Foot Toe"),
     ),
     "Xsens": Naming(
         ("Left", "Right"),
@@ -129,8 +129,8 @@ NAMINGS = {
         ("L5", "L3", "T12", "T8"),
         ("Neck",),
         "Head",
-        _prefixed("{}", "Shoulder UpperArm ForeArm Hand"),
-        _prefixed("{}", "UpperLeg LowerLeg Foot Toe"),
+        _prefix("{}", "Shoulder UpperArm ForeArm Hand"),
+        _prefix("{}", "UpperLeg LowerLeg Foot Toe"),
     ),
     "Unreal": Naming(
         ("l", "r"),
@@ -173,11 +173,11 @@ NAMINGS = {
     "MotionBuilder": Naming(
         ("Left", "Right"),
         "Character1:Hips",
-        _prefixed("Character1:", "Spine Spine1 Spine2"),
+        _prefix("Character1:", "Spine Spine1 Spine2"),
         ("Character1:Neck",),
         "Character1:Head",
-        _prefixed("Character1:{}", "Shoulder Arm ForeArm Hand"),
-        _prefixed("Character1:{}", "UpLeg Leg Foot ToeBase"),
+        _prefix("Character1:{}", "Shoulder Arm ForeArm Hand"),
+        _prefix("Character1:{}", "UpLeg Leg Foot ToeBase"),
         root="Character1:Reference",
     ),
 }

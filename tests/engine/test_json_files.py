@@ -27,7 +27,7 @@ def test_invalid_json_is_refused_with_the_name_of_the_file(tmp_path, text, messa
     assert f"source list {path}" in str(refused.value)
 
 
-def test_a_byte_order_mark_of_a_windows_editor_is_no_fault(tmp_path):
+def test_a_byte_order_mark_is_accepted(tmp_path):
     path = tmp_path / "list.json"
     path.write_bytes(b'\xef\xbb\xbf["caf\xc3\xa9"]')
     assert json_files.read(path, "source list") == ["caf\u00e9"]

@@ -80,7 +80,7 @@ def test_a_toe_plants_and_lifts_smoothly():
     assert change[1] < change[0] + 0.4
 
 
-def test_a_dragged_foot_follows_the_data_low_and_catches_up_high():
+def test_a_dragged_foot_follows_the_data_near_the_ground_and_catches_up():
     toe, ranges = make_sliding_steps(drag=0.3)
     data, _ = make_sliding_steps(drag=0.0)
     shorter = [

@@ -426,7 +426,7 @@ def test_the_unit_is_guessed_from_the_size_of_the_body(tmp_path, unit, size):
     assert bool(clip.warnings) == (unit in (0.0254, 0.1))
 
 
-def test_the_unit_is_right_despite_a_root_on_the_floor_and_a_flat_rest_pose(tmp_path):
+def test_the_unit_is_right_for_a_floor_root_and_a_one_axis_rest_pose(tmp_path):
     rng = np.random.default_rng(9)
     joints = [
         ("Floor", -1, (0.0, 0.0, 0.0), []),

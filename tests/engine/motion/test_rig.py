@@ -109,7 +109,7 @@ def test_without_toes_travel_gives_the_sides_and_feet_serve_as_toes() -> None:
 
 
 @pytest.mark.parametrize("tail", [0.4, 0.01])
-def test_an_animal_has_four_legs_and_its_dragged_tail_is_none(tail: float) -> None:
+def test_an_animal_has_four_legs_and_its_dragged_tail_is_no_leg(tail: float) -> None:
     clip = rigs.make_dog(tail=tail)
     other, order = rigs.anonymize(clip)
     found = name_original_bones(find_roles(other.skeleton, [other]), clip, order)
