@@ -10,7 +10,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def assert_old_file_survives(script: str, target: Path, *arguments: object) -> None:
-    """Run a script that fails to save `target`, and check that it says so in one line."""
+    """Run a script that fails to save `target`; check that it says so and keeps the old file."""
     target.write_text("old")
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)],
