@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.blender import reset_blender
+from tests.processes import run_process
 
 if TYPE_CHECKING:
     from hosts import Host
@@ -108,30 +108,9 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
     ) -> str:
         file = tmp_path / "in_blender.py"
         file.write_text(script, encoding="utf-8")
-        command = [str(python), "-X", "faulthandler", "-c", IN_BLENDER, str(file), *map(str, args)]
+        command = [str(python), "-X", "faulthandler", "-c", IN_BLENDER, str(file), *args]
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user")}
-        try:
-            done = subprocess.run(
-                command,
-                cwd=CHECKOUT,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=timeout,
-            )
-        except subprocess.TimeoutExpired as stopped:
-            pytest.fail(
-                f"the script in Blender did not end within {timeout:g} s; it had printed: "
-                f"{stopped.stdout!r}"
-            )
-        if done.returncode != 0:
-            pytest.fail(
-                "the script in Blender ended with code "
-                f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-            )
-        return done.stdout
+        return run_process(command, CHECKOUT, environment, timeout, "the script in Blender")
 
     return run
 

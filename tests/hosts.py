@@ -15,6 +15,7 @@ import pytest
 
 from building.pins import SHIPPED_PYTHONS
 from tests.conftest import CHECKOUT
+from tests.processes import run_process
 
 # Blender has neither scipy nor SDL, so the ones of the tests' Python must not replace the
 # extension's.
@@ -125,24 +126,7 @@ class Host:
             name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
         }
         environment["BLENDER_USER_RESOURCES"] = str(self.user)
-        try:
-            done = subprocess.run(
-                command,
-                cwd=self.folder / "work",
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=timeout,
-            )
-        except subprocess.TimeoutExpired as stopped:
-            pytest.fail(
-                f"Blender did not end within {timeout:g} s; it had printed: {stopped.stdout!r}"
-            )
-        if done.returncode != 0:
-            pytest.fail(f"Blender ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done.stdout
+        return run_process(command, self.folder / "work", environment, timeout, "Blender")
 
 
 def get_platform() -> str:

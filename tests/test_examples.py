@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import os
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +13,7 @@ import pytest
 
 from motion_matching import api
 from tests.conftest import CHECKOUT
+from tests.processes import run_process
 
 EXAMPLES = CHECKOUT / "examples"
 SCRIPTS = {
@@ -41,19 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(name: str, folder: Path, *arguments: object) -> str:
     """Run an example in a folder, as in a shell; return its output."""
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "blender_user")}
-    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py"), *arguments]
+    return run_process(command, folder, environment, 200, name)
 
 
 def test_the_batch_example_writes_takes_and_a_table(folder, tmp_path):

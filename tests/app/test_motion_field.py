@@ -25,17 +25,10 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.ui import preferences
 from motion_matching.ui.play import drawing as play_drawing
+from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
-
-
-def run_steps(work):
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
 
 
 def create_field_character(*clips):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from hosts import Host
+
+from tests.processes import run_process
 
 TESTS = Path(__file__).parent.parent
 PLAYED = "played to its end"
@@ -56,19 +57,9 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
             "BLENDER_USER_RESOURCES": str(host.user),
             "MOTION_MATCHING_TEST_FOLDER": str(tmp_path),
         }
-        done = subprocess.run(
-            [*command, *map(str, arguments)],
-            env=environment,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=600,
-        )
-        if done.returncode != 0 or PLAYED not in done.stdout:
-            pytest.fail(f"{script} ended with code {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done.stdout
+        printed = run_process([*command, *arguments], tmp_path, environment, 600, script)
+        assert PLAYED in printed, printed
+        return printed
 
     return play
 

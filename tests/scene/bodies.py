@@ -45,6 +45,19 @@ def create_person(name: str = "Person", *, root: bool = False) -> bpy.types.Obje
     return obj
 
 
+def create_parent() -> bpy.types.Object:
+    """Create an empty that is moved, rotated and scaled, as a parent."""
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.matrix_world = (
+        Matrix.Translation((1, 2, 3))
+        @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4()
+        @ Matrix.Scale(2.5, 4)
+    )
+    bpy.context.view_layer.update()
+    return parent
+
+
 class EditBones:
     """The edit bones of an armature, within the block."""
 

@@ -18,6 +18,7 @@ from motion_matching.ui import preferences
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers
 from tests.live.virtual_pad import VirtualPad, sdl2
+from tests.steps import run_steps
 from tests.ui.characters import create_character
 
 
@@ -182,12 +183,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     ops = bpy.ops.motion_matching
     ops.add_actions()
     settings = obj.motion_matching
-    work = performing.prepare_steps(obj)
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        ready = done.value
+    ready = run_steps(performing.prepare_steps(obj))
     fps, now = ready[0].fps, 0.0
     chosen.tick_budget = 10.0  # the machine may be busy
     keyboard = Keyboard()

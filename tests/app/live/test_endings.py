@@ -25,6 +25,7 @@ from tests.demo import demo_settings, load_demo
 from tests.live.stage import FPS, build_performance, get_bone_matrices
 from tests.scene.bodies import create_person
 from tests.scene.keys import read_channels
+from tests.steps import run_steps
 from tests.traces_in_blender import differences, give_back, watch
 from tests.traces_in_blender import traces as traces_in_blender_traces
 from tests.ui.characters import create_character, expect_refusal
@@ -381,12 +382,7 @@ def test_saving_while_live_writes_the_state_before_the_session(tmp_path: Path) -
 def test_bake_again_starts_where_the_recording_started() -> None:
     obj = create_character()
     bpy.ops.motion_matching.add_actions()
-    work = performing.prepare_steps(obj)  # it builds the database
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        ready = done.value
+    ready = run_steps(performing.prepare_steps(obj))
     keyboard = Keyboard()
     live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
     keyboard.handle("W", "PRESS")

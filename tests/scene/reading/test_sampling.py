@@ -37,6 +37,7 @@ from tests.scene.rigs import (
     insert_random_keys,
     read_state,
 )
+from tests.steps import run_steps
 from tests.ui.characters import create_character
 
 
@@ -831,13 +832,8 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
     assert read_pose()[4] == 0.0, "its keys are played again in other frames"
 
 
-def run_in_pieces(obj, action, **options):
-    work = sample_steps(obj, action, **options)
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return done.value()
+def run_in_pieces(obj, action):
+    return run_steps(sample_steps(obj, action))()
 
 
 def test_objects_that_depend_on_the_armature_are_evaluated_with_it(scene):

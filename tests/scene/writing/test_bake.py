@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
-import pytest
 
 from motion_matching.engine.motion.resampling import resample
 from motion_matching.scene.blender import actions
@@ -15,13 +14,6 @@ from motion_matching.scene.rig.armature import compute_standing_rest, create_arm
 from motion_matching.scene.writing.bake import bake
 from tests.scene.keys import read_channels
 from tests.scene.motions import assert_moves_like, make_random_clip
-
-
-@pytest.fixture(autouse=True)
-def scene():
-    scene = bpy.context.scene
-    scene.render.fps, scene.render.fps_base = 30, 1.0
-    return scene
 
 
 def test_evaluated_action_equals_clip_with_six_channels_per_bone() -> None:

@@ -45,13 +45,6 @@ def read_keys(action):
     return {key: value.tobytes() for key, value in read_channels(action).items()}
 
 
-@pytest.fixture(autouse=True)
-def scene():
-    scene = bpy.context.scene
-    scene.render.fps, scene.render.fps_base = 30, 1.0
-    return scene
-
-
 def test_any_pose_is_exact_in_every_rotation_mode() -> None:
     for seed, mode in enumerate(MODES):  # random poses
         clip = make_random_clip(seed)

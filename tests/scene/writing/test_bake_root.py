@@ -7,7 +7,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix
 
 from motion_matching.engine.errors import RigError
 from motion_matching.scene.rig.armature import create_armature
@@ -16,6 +15,7 @@ from motion_matching.scene.writing.bake import bake
 from tests.scene.bodies import (
     EditBones,
     compute_expected_bones,
+    create_parent,
     create_person,
     evaluate_bones,
     get_ground_transform,
@@ -42,13 +42,6 @@ def check_refused(word, obj, **options):
         bake(take, obj, name="Refused", **options)
     assert word in str(caught.value), caught.value
     assert set(bpy.data.actions) == before
-
-
-@pytest.fixture(autouse=True)
-def scene():
-    scene = bpy.context.scene
-    scene.render.fps, scene.render.fps_base = 30, 1.0
-    return scene
 
 
 def test_every_root_target_works_wherever_the_armature_stands() -> None:
@@ -115,14 +108,7 @@ def test_a_simulation_bone_in_the_armature_gets_the_root_motion() -> None:
 
 
 def test_parents_deltas_and_rotation_modes_keep_the_world_motion(scene) -> None:
-    parent = bpy.data.objects.new("Parent", None)
-    scene.collection.objects.link(parent)
-    parent.matrix_world = (
-        Matrix.Translation((1, 2, 3))
-        @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4()
-        @ Matrix.Scale(2.5, 4)
-    )
-    bpy.context.view_layer.update()
+    parent = create_parent()
     for mode in ("XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"):
         obj = create_person()
         obj.rotation_mode = mode

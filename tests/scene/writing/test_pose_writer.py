@@ -5,7 +5,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix
 
 from motion_matching.engine.errors import RigError
 from motion_matching.scene.blender.rotation_modes import from_mode, to_mode_near
@@ -13,7 +12,7 @@ from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from motion_matching.scene.writing.pose_writer import PoseWriter
-from tests.scene.bodies import EditBones, create_person, make_walk, place_armature
+from tests.scene.bodies import EditBones, create_parent, create_person, make_walk, place_armature
 from tests.scene.rigs import MODES, assert_same, read_state
 
 take = make_walk()
@@ -43,10 +42,8 @@ def assert_shows_baked_pose(poses, scene, obj, frames=(0, 17, 40), **options):
         )
 
 
-@pytest.fixture(autouse=True)
-def scene_and_poses():
-    scene = bpy.context.scene
-    scene.render.fps, scene.render.fps_base = 30, 1.0
+@pytest.fixture
+def scene_and_poses(scene):
     poses = (
         np.concatenate([take.positions, take.rotations], axis=-1)
         .transpose(0, 2, 1)
@@ -80,14 +77,7 @@ def test_every_root_target_shows_the_baked_pose(scene_and_poses) -> None:
 def test_rotation_modes_parents_and_deltas_show_the_baked_pose(scene_and_poses) -> None:
     scene, poses = scene_and_poses
 
-    parent = bpy.data.objects.new("Parent", None)
-    scene.collection.objects.link(parent)
-    parent.matrix_world = (
-        Matrix.Translation((1, 2, 3))
-        @ Euler((0.3, 0.2, 1.0)).to_matrix().to_4x4()
-        @ Matrix.Scale(2.5, 4)
-    )
-    bpy.context.view_layer.update()
+    parent = create_parent()
     for number, mode in enumerate(MODES):
         obj = create_person(root=True)
         for place, bone in enumerate(obj.pose.bones):

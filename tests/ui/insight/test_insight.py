@@ -24,6 +24,7 @@ from motion_matching.scene.writing import recording
 from motion_matching.ui.database.operators_sources import add_source
 from motion_matching.ui.insight import drawing as insight_drawing
 from motion_matching.ui.insight.operators import MOTION_MATCHING_OT_save_pictures as Save
+from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal, read_state
 
 ops = bpy.ops.motion_matching
@@ -371,12 +372,7 @@ def test_the_map_follows_a_live_session(obj):
     uid = obj.session_uid
 
     settings.play.show_map = True
-    work = performing.prepare_steps(obj)
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        data, method, tuned = done.value
+    data, method, tuned = run_steps(performing.prepare_steps(obj))
     assert runtime.pose_maps[uid].key == settings.built_key, "there before the session starts"
     walk = scripts.build_script("square", 5.0, data.fps, tuned.walk, tuned.run)
     live = performing.start(

@@ -19,6 +19,7 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
+from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal, read_state
 
 ops = bpy.ops.motion_matching
@@ -89,12 +90,7 @@ def test_bake_again_uses_the_current_settings(obj):
 
 def test_bake_again_keeps_both_recordings_of_a_take(obj):
     settings = obj.motion_matching
-    work = performing.prepare_steps(obj)  # builds the database
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        ready = done.value
+    ready = run_steps(performing.prepare_steps(obj))
 
     def record(key, seconds):
         keyboard = Keyboard()
