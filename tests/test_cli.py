@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.cli import main
 from motion_matching.commands import arguments, loading, output
 from motion_matching.engine import presets
 from motion_matching.engine.control import performance, scripts
@@ -28,6 +27,7 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
+from tests.command_line import run
 from tests.conftest import CHECKOUT
 
 # Three swinging bones: no legs, no feet.
@@ -55,10 +55,6 @@ MOTION
 Frames: 90
 Frame Time: 0.0333333
 """
-
-
-def run(*args: object) -> int:
-    return main([str(arg) for arg in args])
 
 
 @pytest.fixture(scope="module")

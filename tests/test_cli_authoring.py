@@ -9,14 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.cli import main
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
-
-
-def run(*args: object) -> int:
-    return main([str(arg) for arg in args])
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")

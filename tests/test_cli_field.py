@@ -16,17 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.cli import main
 from motion_matching.commands import output
 from motion_matching.engine.field import value_function
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
+from tests.command_line import run
 
 QUICK = ("--states", 200, "--neighbours", 5, "--directions", 5, "--sweeps", 10)
-
-
-def run(*args: object) -> int:
-    return main([str(arg) for arg in args])
 
 
 def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:

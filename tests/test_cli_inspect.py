@@ -8,13 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.cli import main
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
-
-
-def run(*args: object) -> int:
-    return main([str(arg) for arg in args])
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")

@@ -112,11 +112,6 @@ def find_hero():
     return bpy.data.objects.get("Hero")
 
 
-@pytest.fixture
-def prepared():
-    str(Path.cwd() / "unused.blend")
-
-
 @pytest.mark.parametrize(
     "what",
     [
@@ -132,9 +127,8 @@ def prepared():
         "input has ended",
     ],
 )
-@pytest.mark.usefixtures("prepared")
 def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
-    what, folder = what, str(tmp_path)
+    folder = str(tmp_path)
 
     def break_step():
         def raise_error(*_):
@@ -208,7 +202,6 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
     assert not list(recordings.get_folder().iterdir())
 
 
-@pytest.mark.usefixtures("prepared")
 def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     c = Character()
     c.live.toggle_recording()
@@ -228,7 +221,6 @@ def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     c.live.ending and c.check_ended("Recorded 'Live Take'")
 
 
-@pytest.mark.usefixtures("prepared")
 def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
     for remove in (
         lambda: bpy.data.objects.remove(find_hero()),
@@ -260,7 +252,6 @@ def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
         )  # the last second is not on the disk yet
 
 
-@pytest.mark.usefixtures("prepared")
 def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -> None:
     saved = str(tmp_path / "hero.blend")
     for load in (
@@ -290,7 +281,6 @@ def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -
         assert len(find_hero().motion_matching.takes) == 1
 
 
-@pytest.mark.usefixtures("prepared")
 def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     operators = ops.motion_matching
     files = {name: f"{tmp_path}/{name}.blend" for name in ("first", "second", "third")}
@@ -370,7 +360,6 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     assert runtime.interrupted == (torn,)
 
 
-@pytest.mark.usefixtures("prepared")
 def test_saving_while_live_writes_the_state_before_the_session(tmp_path: Path) -> None:
     c = Character()
     saved = str(tmp_path / "hero.blend")

@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.cli import main
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.tags import load_tags
 from motion_matching.engine.locomotion import locomotion
@@ -20,6 +19,7 @@ from motion_matching.engine.takes import takes
 from motion_matching.scene.reading.tag_markers import MarkedRange, write_tags
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
+from tests.command_line import run
 
 
 def new_file(fps):
@@ -30,10 +30,6 @@ def new_file(fps):
 
 def save(folder, name):
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / name))
-
-
-def run(*args):
-    return main([str(arg) for arg in args])
 
 
 WITHOUT_BLENDER = """
