@@ -8,14 +8,21 @@ In a checkout, with the extension installed in a Blender whose window fills a sc
     magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
 and the same with `take`. Time goes on by one picture after each picture, so the machine may be
-slow. `empty`, `rig`, `asking` and `warning` are stills: one picture, to be converted to PNG.
+slow. All others are stills with the names of their files. They need a screen of 1060 x 1300, and
+are saved as the manual has them:
+
+    SCREEN_FILE=…/Xvfb_screen0 blender --factory-startup --enable-event-simulate \\
+        -P tests/gui/record.py -- rig docs/images
 """
 
 from __future__ import annotations
 
 import math
 import os
+import random
+import struct
 import sys
+import zlib
 from pathlib import Path
 
 import bpy
@@ -25,19 +32,20 @@ from mathutils import Euler, Matrix
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(1, os.path.dirname(sys.path[0]))  # traces, which the driver needs
 from drive import (
+    PACKAGE,
     alive,
     call,
+    count_ticks,
     empty_file,
     event,
-    recorded,
+    load_module,
     redrawn,
+    region_of,
     run,
     started,
     tap,
-    ticked,
     until,
     view,
-    worked,
 )
 
 FPS = 12
@@ -58,73 +66,236 @@ KEYS = (
     (6.6, "S", "RELEASE"),
 )
 SECONDS = 8.0
+COLOURS = 256  # of a still
+PANELS = slice(8, -30)  # pixels of the sidebar, between its edge and its tabs
+PANEL_GAP = 12  # pixels between two panels in one still
+PAPER = 48  # the grey behind them
 
 
-def take_picture(number):
-    """Save what the screen shows of the 3D view once it is drawn."""
-    yield from redrawn()
-    yield 0.1
-    area = view()[1]
+# ---------------------------------------------------------------- pictures
+
+
+def read_screen():
+    """What the screen shows (H, W, 3)."""
     screen = SCREEN.read_bytes()
     header = np.frombuffer(screen, ">u4", 25)
     height, line = int(header[5]), int(header[12])
-    rows = np.frombuffer(screen, np.uint8, line * height, int(header[0] + 12 * header[19])).reshape(
-        height, -1, 4
-    )
-    top = height - area.y - area.height
-    pixels = rows[top : top + area.height, area.x : area.x + area.width, 2::-1]
+    rows = np.frombuffer(screen, np.uint8, line * height, int(header[0] + 12 * header[19]))
+    return rows.reshape(height, -1, 4)[..., 2::-1]
+
+
+def crop_to(place):
+    """What the screen shows of an area or a region."""
+    screen = read_screen()
+    top = len(screen) - place.y - place.height
+    return screen[top : top + place.height, place.x : place.x + place.width]
+
+
+def wait_for_work():
+    """Wait for what takes its time, also on a machine that is busy."""
+    yield 0.1
+    yield from until(lambda: not alive().progress, 600.0)
+
+
+def wait_for_drawing():
+    yield from redrawn()
+    yield from redrawn("UI")
+    yield 0.1
+
+
+def take_picture(number):
+    """Save what the screen shows of the 3D view once it is drawn, as a part of a film."""
+    yield from redrawn()
+    yield 0.1
+    pixels = crop_to(view()[1])
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{number:03}.ppm").write_bytes(
-        b"P6 %d %d 255\n" % (area.width, area.height) + pixels.tobytes()
+        b"P6 %d %d 255\n" % (pixels.shape[1], pixels.shape[0]) + pixels.tobytes()
     )
 
 
-def look_from(distance, middle, tilt, heading):
+def save_still(pixels):
+    """Save a still as PNG."""
+    palette, indices = reduce_colours(pixels)
+    height, width = indices.shape
+    rows = np.pad(indices, ((0, 0), (1, 0))).tobytes()  # a filter before each row: none
+    chunks = (
+        (b"IHDR", struct.pack(">2I5B", width, height, 8, 3, 0, 0, 0)),
+        (b"PLTE", palette.tobytes()),
+        (b"IDAT", zlib.compress(rows, 9)),
+        (b"IEND", b""),
+    )
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / f"{WHAT}.png").open("wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n")
+        for kind, content in chunks:
+            check = struct.pack(">I", zlib.crc32(kind + content))
+            file.write(struct.pack(">I", len(content)) + kind + content + check)
+
+
+def reduce_colours(pixels):
+    """The colours (N, 3) that show a picture best, and the index of each pixel's (H, W)."""
+    packed = pixels.astype(np.uint32) @ np.array((65536, 256, 1), np.uint32)
+    seen, indices, counts = np.unique(packed, return_inverse=True, return_counts=True)
+    colours = np.stack((seen >> 16, seen >> 8 & 255, seen & 255), 1).astype(float)
+    weights, palette = np.sqrt(counts), colours[[counts.argmax()]]
+    missed = np.full(len(colours), np.inf)
+    while len(palette) < min(COLOURS, len(colours)):  # next the one that is missed most
+        missed = np.minimum(missed, ((colours - palette[-1]) ** 2).sum(1))
+        palette = np.vstack((palette, colours[[(missed * weights).argmax()]]))
+    for _ in range(8):
+        nearest = find_nearest(colours, palette)
+        total = np.bincount(nearest, weights, len(palette)).clip(1e-9)
+        sums = [np.bincount(nearest, weights * channel, len(palette)) for channel in colours.T]
+        palette = np.stack(sums, 1) / total[:, None]
+    nearest = find_nearest(colours, palette)[indices.reshape(packed.shape)]
+    return palette.round().astype(np.uint8), nearest.astype(np.uint8)
+
+
+def find_nearest(colours, palette):
+    return ((palette**2).sum(1) - 2.0 * colours @ palette.T).argmin(1)
+
+
+def save_view():
+    """Save the 3D view with its sidebar as a still."""
+    yield from wait_for_drawing()
+    save_still(crop_to(view()[1]))
+
+
+def save_panels(*parts):
+    """Save parts of the sidebar side by side as a still; each is the rows from one to another."""
+    yield from wait_for_drawing()
+    sidebar = crop_to(region_of(view()[1], "UI"))[:, PANELS]
+    height = max(bottom - top for top, bottom in parts)
+    gap = np.full((height, PANEL_GAP, 3), PAPER, np.uint8)
+    columns = []
+    for top, bottom in parts:
+        below = ((0, height - bottom + top), (0, 0), (0, 0))
+        columns += [gap, np.pad(sidebar[top:bottom], below, constant_values=PAPER)]
+    save_still(np.hstack(columns[1:]))
+
+
+# ---------------------------------------------------------------- what they show
+
+
+def arrange_areas(height, *kept):
+    """Give the 3D view a height, and close the areas beside and below it that are not kept.
+
+    What lies above the view is not in the picture.
+    """
+    window = view()[0]
+    window.cursor_warp(window.width - 1, window.height - 1)
+    for kind in ("OUTLINER", "PROPERTIES", "DOPESHEET_EDITOR"):
+        if kind in kept:
+            continue
+        area = next(area for area in window.screen.areas if area.type == kind)
+        with bpy.context.temp_override(window=window, area=area):
+            bpy.ops.screen.area_close()
+        yield 0.2
+    area = view()[1]
+    with bpy.context.temp_override(window=window, area=area, region=view()[2]):
+        bpy.ops.screen.area_split(direction="HORIZONTAL", factor=height / area.height)
+    yield 0.2
+    upper = max((one for one in window.screen.areas if one.type == "VIEW_3D"), key=lambda a: a.y)
+    upper.type = "INFO"
+    yield 0.2
+
+
+def widen_sidebar(pixels):
+    """Drag the edge of the sidebar, for longer labels."""
+    bpy.context.preferences.inputs.use_mouse_continuous = False
+    window, area, _ = view()
+    sidebar = region_of(area, "UI")
+    x, y = sidebar.x, sidebar.y + sidebar.height // 2
+    for kind, value, dx in (
+        ("MOUSEMOVE", "NOTHING", 0),
+        ("LEFTMOUSE", "PRESS", 0),
+        ("MOUSEMOVE", "NOTHING", pixels // 2),
+        ("MOUSEMOVE", "NOTHING", pixels),
+        ("LEFTMOUSE", "RELEASE", pixels),
+    ):
+        window.event_simulate(type=kind, value=value, x=x - dx, y=y)
+        yield 0.2
+
+
+def turn_view(distance, middle, tilt, heading):
     """Put the view somewhere: metres, and radians from straight down and about the vertical."""
-    space = view()[1].spaces.active
-    seen = space.region_3d
-    aside = 0.2 * distance  # the sidebar covers the right of the view
-    seen.view_distance = distance
-    seen.view_location = (
-        middle[0] + aside * math.cos(heading),
-        middle[1] + aside * math.sin(heading),
-        middle[2],
-    )
+    seen = view()[1].spaces.active.region_3d
+    seen.view_distance, seen.view_location = distance, middle
     seen.view_rotation = Euler((tilt, 0.0, heading)).to_quaternion()
-    space.show_gizmo = space.show_region_toolbar = space.show_region_tool_header = False
-    space.overlay.show_cursor = space.overlay.show_bones = False
     bpy.context.preferences.system.viewport_aa = "8"
 
 
-def add_performer(*panels):
+def look_from(distance, middle, tilt, heading, aside=0.2):
+    """Put the view somewhere, with its middle left of the sidebar, and hide its tools."""
+    space = view()[1].spaces.active
+    aside *= distance  # the sidebar covers the right of the view
+    x, y, z = middle
+    place = (x + aside * math.cos(heading), y + aside * math.sin(heading), z)
+    turn_view(distance, place, tilt, heading)
+    space.show_gizmo = space.show_region_toolbar = space.show_region_tool_header = False
+    space.overlay.show_cursor = space.overlay.show_bones = False
+
+
+def add_performer(*panels, is_built=True):
     yield from empty_file(*panels)
     call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
-    yield from worked()
-    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
-    yield from worked()
+    yield from wait_for_work()
+    if is_built:
+        call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+        yield from wait_for_work()
     bpy.context.object.select_set(False)  # no outline
     yield from redrawn("UI")
+
+
+def start_clocked():
+    """Start a session whose time stands still; the value is what makes it go on."""
+    live = yield from started()
+    clock, tick, add_ticks = [live._now], live.tick, live.pace.add_ticks
+    live.tick = lambda _, heading: tick(clock[0], heading)
+    # what else the machine does is no reason for a warning in the picture
+    live.pace.add_ticks = lambda now, count, seconds: add_ticks(
+        now, count, min(seconds, 0.009 * count)
+    )
+
+    def go_on(seconds=1.0 / FPS):
+        for _ in range(round(seconds * FPS)):
+            count = count_ticks(live)
+            clock[0] += 1.0 / FPS
+            yield from until(lambda least=count + 1: count_ticks(live) > least)
+            yield from redrawn()
+
+    return go_on
+
+
+def bake(script, seconds, gait="walk"):
+    options = {"script": script, "gait": gait, "seconds": seconds}
+    for name, value in options.items():
+        setattr(bpy.context.object.motion_matching.script, name, value)
+    call(bpy.ops.motion_matching.bake_script, **options)
+
+
+def choose_source(name):
+    """Make a source the active one, and return its settings."""
+    settings = bpy.context.object.motion_matching
+    settings.source_index = [source.name for source in settings.sources].index(name)
+    return settings.sources[settings.source_index]
+
+
+# ---------------------------------------------------------------- films
 
 
 def live():
     yield from add_performer("play")
     bpy.context.object.motion_matching.play.show_text = True
     look_from(4.8, (0.0, 0.0, 0.85), 1.3, 0.6)
-    session = yield from started()
-    clock, tick, count_ticks = [session._now], session.tick, session.pace.add_ticks
-    session.tick = lambda _, heading: tick(clock[0], heading)
-    # what else the machine does is no reason for a warning in the picture
-    session.pace.add_ticks = lambda now, ticks, seconds: count_ticks(
-        now, ticks, min(seconds, 0.009 * ticks)
-    )
+    go_on = yield from start_clocked()
     coming = list(KEYS)
     for number in range(round(SECONDS * FPS)):
         while coming and coming[0][0] <= number / FPS:
             _, key, value = coming.pop(0)
             event(key, value)
-        count = len(session.session._history.intents)
-        clock[0] += 1.0 / FPS
-        yield from until(lambda least=count + 1: len(session.session._history.intents) > least)
+        yield from go_on()
         yield from take_picture(number)
     tap("ESC")
     yield from until(lambda: alive().live is None)
@@ -133,10 +304,7 @@ def live():
 def take():
     yield from add_performer("takes")
     obj, scene = bpy.context.object, bpy.context.scene
-    options = {"script": "flips", "gait": "walk", "seconds": SECONDS + 1.0}
-    for name, value in options.items():
-        setattr(obj.motion_matching.script, name, value)
-    call(bpy.ops.motion_matching.bake_script, **options)
+    bake("flips", SECONDS + 1.0)
     obj.select_set(True)
     call(bpy.ops.object.paths_calculate, display_type="RANGE", range="SCENE")
     obj.select_set(False)
@@ -152,60 +320,207 @@ def take():
         yield from take_picture(number)
 
 
+# ---------------------------------------------------------------- stills
+
+
 def empty():
+    """The upper right of the view."""
+    yield from arrange_areas(876)
     yield from empty_file()
-    yield from take_picture(0)
+    yield from wait_for_drawing()
+    save_still(crop_to(view()[1])[:396, -532:])
 
 
 def rig():
     """A performer in centimetres whose scale is not applied."""
-    yield from empty_file("character", "roles")
-    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
-    yield from worked()
+    yield from arrange_areas(800)
+    yield from add_performer("character", "roles", is_built=False)
     obj = bpy.context.object
     obj.animation_data_clear()
     for data in (obj.data, *(child.data for child in obj.children)):
         data.transform(Matrix.Scale(100.0, 4))
     obj.scale = (0.01, 0.01, 0.01)
+    obj.select_set(True)
+    for mode in ("EDIT", "OBJECT"):  # the pose takes over the new rest pose
+        call(bpy.ops.object.mode_set, mode=mode)
+    turn_view(6.0, (0.0, 0.0, 0.95), 1.4, 0.25)
     yield from redrawn("UI")
     yield 1.0  # the panel looks at the rig
-    yield from take_picture(0)
+    yield from save_view()
 
 
 def asking():
     """Live, asking for a tag that frames have and for one that none has."""
-    yield from add_performer("play")
+    yield from arrange_areas(634)
+    yield from add_performer("play", is_built=False)
     settings = bpy.context.object.motion_matching
-    walk = next(source for source in settings.sources if source.name == "walk_curves")
-    walk.tags = "sneak"
+    choose_source("walk_curves").tags = "sneak"
     call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
-    yield from worked()
+    yield from wait_for_work()
     settings.play.show_text = True
     settings.play.tags = "sneak, swim"
-    live = yield from started()
+    look_from(4.8, (0.0, 0.0, 0.85), 1.3, 0.6)
+    go_on = yield from start_clocked()
     event("W", "PRESS")
-    yield from ticked(live, 60)
-    yield from take_picture(0)
+    yield from go_on(3.0)
+    yield from save_view()
 
 
 def warning():
     """Live, faster than the clips go."""
+    yield from arrange_areas(656)
     yield from add_performer("play")
-    settings = bpy.context.object.motion_matching
-    settings.controller.run_speed = 6.5
-    live = yield from started()
+    controller = bpy.context.object.motion_matching.controller
+    controller.speeds_from_data, controller.run = False, (6.5, 3.0, 2.5)
+    look_from(4.8, (0.0, 0.0, 0.85), 1.3, 0.6)
+    go_on = yield from start_clocked()
     event("W", "PRESS")
     event("R", "PRESS")
-    yield from recorded(live, 120)
-    yield from take_picture(0)
+    yield from go_on(1.0)
+    event("SPACE", "PRESS")
+    yield from go_on(4.0)
+    yield from save_view()
+
+
+def database():
+    """The database and its chosen source."""
+    yield from arrange_areas(876)
+    yield from add_performer("database", "source")
+    choose_source("walk_curves")
+    yield from save_panels((0, 511))
+
+
+def building():
+    """Sources are being read, with the Timeline and the status bar."""
+    yield from arrange_areas(560, "DOPESHEET_EDITOR")
+    yield from add_performer("database", is_built=False)
+    bpy.context.object.select_set(True)
+    bpy.context.object.motion_matching.contact_speed = random.uniform(0.14, 0.16)  # never built
+    turn_view(6.5, (0.0, 0.0, 0.8), 1.1, 0.8)
+    yield 12.0  # until the status bar says no more that the performer was added
+    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+    yield from until(lambda: alive().progress and alive().progress[0].startswith("Reading"))
+    yield from until(lambda: alive().progress[1] > 0.3)
+    yield from wait_for_drawing()
+    area = view()[1]
+    save_still(read_screen()[-area.y - area.height :])
+
+
+def thresholds():
+    """Ranges that were proposed for a source, and the thresholds."""
+    yield from arrange_areas(1200)
+    yield from add_performer("database", "tags", "thresholds")
+    yield from widen_sidebar(100)
+    choose_source("idle_and_turns_in_place")
+    call(bpy.ops.motion_matching.propose_tags, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    yield from save_panels((450, 780), (788, 1094))
+
+
+def simulation_bone():
+    """The path of a walk, moved aside by hand from a frame on."""
+    yield from arrange_areas(876)
+    yield from add_performer("database", "simulation_bone", is_built=False)
+    yield from widen_sidebar(40)
+    obj, scene = bpy.context.object, bpy.context.scene
+    obj.select_set(True)
+    source = choose_source("walk_curves")
+    moved = obj.animation_data_create()
+    moved.action, moved.action_slot = source.action, source.action.slots[0]
+    scene.frame_set(150)
+    obj.motion_matching.show_path = True
+    call(bpy.ops.motion_matching.edit_path, "INVOKE_DEFAULT", fewer_keys=0.01)
+    yield from wait_for_work()
+    action = source.path.animation_data.action
+    curves = action.layers[0].strips[0].channelbags[0].fcurves
+    for point in next(curve for curve in curves if curve.data_path == "location").keyframe_points:
+        point.co.y += 0.6 * min(max(point.co.x - 110.0, 0.0) / 60.0, 1.0)
+    scene.frame_set(150)
+    yield 2.0  # the path is read again
+    ground_paths = load_module("ui.database.ground_paths")
+    x, y = ground_paths.get_cache().snapshot.tracks["computed"].positions[149]
+    turn_view(7.0, (x + 0.8, y - 0.2, 0.2), 1.0, 0.65)
+    yield from save_view()
+
+
+def compare():
+    """Takes with and without the foot lock."""
+    yield from arrange_areas(1000)
+    yield from add_performer("takes", "compare")
+    obj = bpy.context.object
+    settings = obj.motion_matching
+    bake("figure_eight", 8.0)
+    settings.controller.foot_lock = False
+    bake("figure_eight", 8.0)
+    bake("flips", 6.0)
+    settings.take_index, settings.compare_with = 0, settings.takes[1].action
+    settings.takes[0].is_kept = True
+    call(bpy.ops.motion_matching.compare_takes, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    yield from save_panels((113, 704))
+
+
+def coverage():
+    """Strands and charts of the demo clips, beside the controller."""
+    yield from arrange_areas(748)
+    yield from add_performer("insight", "coverage")
+    call(bpy.ops.motion_matching.measure_coverage, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    look_from(15.0, (2.5, 0.0, 0.0), 0.95, 1.1, aside=0.0)
+    yield from save_view()
+
+
+def frame():
+    """A take just before it jumps."""
+    yield from arrange_areas(720)
+    yield from add_performer("insight", "frame_inspector")
+    settings = bpy.context.object.motion_matching
+    bake("flips", 9.0)
+    settings.insight.inspect = "take"
+    call(bpy.ops.motion_matching.inspect_frame, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    part, watched = alive().inspector.parts[0]
+    jumps = np.flatnonzero(np.diff(watched.take.frames) != 1)
+    tick = jumps[np.searchsorted(jumps, 4.2 * watched.take.fps)]
+    bpy.context.scene.frame_set(part.frame + int(tick))
+    yield 1.0
+    yield from until(lambda: alive().inspector.inspection)
+    x, y, *_ = alive().inspector.inspected.position
+    look_from(4.2, (x, y, 0.75), 1.2, 0.6, aside=0.02)
+    yield 0.5
+    yield from wait_for_drawing()
+    save_still(crop_to(view()[1])[28:704, 320:])
+
+
+def preferences():
+    """The settings of the extension, with a key that has two tasks."""
+    yield from arrange_areas(300)
+    yield from empty_file()
+    window = view()[0]
+    area = next(area for area in window.screen.areas if area.type == "INFO")
+    area.ui_type = "PREFERENCES"
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Motion Matching"
+    bpy.ops.preferences.addon_expand(module=PACKAGE)
+    bpy.context.preferences.addons[PACKAGE].preferences.key_push = "E, SPACE"
+    yield 1.0
+    save_still(crop_to(area)[254:858, 176:1048])
 
 
 PICTURES = {
     "live": live,
     "take": take,
-    "empty": empty,
+    "first_take_1_empty": empty,
     "rig": rig,
     "asking": asking,
-    "warning": warning,
+    "live_warning": warning,
+    "database": database,
+    "building": building,
+    "thresholds": thresholds,
+    "simulation_bone": simulation_bone,
+    "compare_takes": compare,
+    "insight_coverage": coverage,
+    "insight_frame": frame,
+    "preferences": preferences,
 }
-run(PICTURES[WHAT], needs_keys=WHAT in ("live", "asking", "warning"))
+run(PICTURES[WHAT], needs_keys=WHAT in ("live", "asking", "live_warning"))
