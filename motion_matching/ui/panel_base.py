@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..app.characters import get_active_armature, get_active_settings
+from ..app.characters import get_active_armature
 from ..app.items import has_active
 from ..app.runtime import runtime
 from ..app.typed import settings_of
@@ -97,9 +97,10 @@ class SourcePanel(DatabasePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
+        obj = get_active_armature(context)
+        if obj is None:
             return False
-        settings = get_active_settings(context)
+        settings = settings_of(obj)
         return has_active(settings.sources, settings.source_index)
 
 

@@ -93,7 +93,9 @@ class _SettingsPanel(ArmaturePanel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = get_active_armature(context)
-        return obj is not None and cls.method in ("", settings_of(obj).controller.method)
+        if obj is None:
+            return False
+        return not cls.method or cls.method == settings_of(obj).controller.method
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)

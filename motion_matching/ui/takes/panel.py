@@ -6,8 +6,9 @@ from typing import Any
 
 import bpy
 
-from ...app.characters import get_active_settings
+from ...app.characters import get_active_armature
 from ...app.runtime import runtime
+from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
     List,
@@ -98,7 +99,8 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and len(get_active_settings(context).takes) > 1
+        obj = get_active_armature(context)
+        return obj is not None and len(settings_of(obj).takes) > 1
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
