@@ -15,6 +15,12 @@ def run(*args: object) -> int:
     return main([str(arg) for arg in args])
 
 
+def run_line(line: str, *values: object) -> int:
+    """Run a command written as in a shell, with a value for each word `{}`."""
+    rest = iter(values)
+    return run(*[next(rest) if word == "{}" else word for word in line.split()])
+
+
 def run_with_errors(*args: object) -> tuple[int, str]:
     """Run a command and return its exit code and its errors."""
     errors = io.StringIO()

@@ -27,7 +27,7 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
-from tests.command_line import run
+from tests.command_line import run, run_line
 from tests.conftest import CHECKOUT
 
 # Three swinging bones: no legs, no feet.
@@ -258,26 +258,12 @@ def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> Non
     file = tmp_path / "walk.npz"
     (tmp_path / "rig.json").write_text('{"spine": "Spine"}')
     assert (
-        run(
-            "build",
+        run_line(
+            "build {} -o {} --quiet --fps 20 --speed 1.1 --features notebook --rig {} "
+            "--simulation-bone notebook --contacts notebook --scale 0.005",
             one_clip,
-            "-o",
             file,
-            "--quiet",
-            "--fps",
-            20,
-            "--speed",
-            1.1,
-            "--features",
-            "notebook",
-            "--rig",
             tmp_path / "rig.json",
-            "--simulation-bone",
-            "notebook",
-            "--contacts",
-            "notebook",
-            "--scale",
-            0.005,
         )
         == 0
     )
@@ -335,52 +321,26 @@ def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_p
     )
     kept = tmp_path / "kept.json"
     assert (
-        run(
-            "take",
+        run_line(
+            "take {} --script random --seed 5 --seconds 6 --set velocity_halflife=0.2 --bvh "
+            "{} --save-performance {} --quiet",
             walk,
-            "--script",
-            "random",
-            "--seed",
-            5,
-            "--seconds",
-            6,
-            "--set",
-            "velocity_halflife=0.2",
-            "--bvh",
             first,
-            "--save-performance",
             kept,
-            "--quiet",
         )
         == 0
     )
     assert run("take", walk, "--script", kept, "--bvh", again, "--quiet") == 0
     assert again.read_bytes() == first.read_bytes()
     assert (
-        run(
-            "take",
-            walk,
-            "--script",
-            kept,
-            "--set",
-            "weights=1,1,1,1,1,3,3",
-            "--bvh",
-            other,
-            "--quiet",
+        run_line(
+            "take {} --script {} --set weights=1,1,1,1,1,3,3 --bvh {} --quiet", walk, kept, other
         )
         == 0
     )
     assert (
-        run(
-            "take",
-            walk,
-            "--script",
-            kept,
-            "--set",
-            "velocity_halflife=0.5",
-            "--bvh",
-            calmer,
-            "--quiet",
+        run_line(
+            "take {} --script {} --set velocity_halflife=0.5 --bvh {} --quiet", walk, kept, calmer
         )
         == 0
     )
@@ -421,17 +381,10 @@ def test_foot_modes_change_how_far_feet_slide(walk: Path, tmp_path: Path) -> Non
     slides = []
     for feet in ("baked", "live", "off"):
         assert (
-            run(
-                "take",
+            run_line(
+                "take {} --script flips --seconds 8 --feet {} --quiet --report {}",
                 walk,
-                "--script",
-                "flips",
-                "--seconds",
-                8,
-                "--feet",
                 feet,
-                "--quiet",
-                "--report",
                 tmp_path / f"{feet}.json",
             )
             == 0
@@ -463,20 +416,11 @@ def test_full_synchronization_puts_both_at_the_simulation_object(
 ) -> None:
     kept = tmp_path / "kept.json"
     assert (
-        run(
-            "take",
+        run_line(
+            "take {} --script flips --gait {} --seconds 7 --sync 1 --save-performance {} --quiet",
             walk,
-            "--script",
-            "flips",
-            "--gait",
             gait,
-            "--seconds",
-            7,
-            "--sync",
-            1,
-            "--save-performance",
             kept,
-            "--quiet",
         )
         == 0
     )

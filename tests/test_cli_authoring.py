@@ -12,7 +12,7 @@ import pytest
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
-from tests.command_line import run
+from tests.command_line import run, run_line
 
 
 @pytest.fixture(scope="module")
@@ -149,17 +149,8 @@ def test_proposed_tags_are_saved_and_follow_the_thresholds(
     assert (first.tags == second.tags).all()
 
     assert (
-        run(
-            "build",
-            clips,
-            "-o",
-            file,
-            "--auto-tags",
-            "--set",
-            "idle_speed=1",
-            "--set",
-            "turn_rate=3",
-            "--quiet",
+        run_line(
+            "build {} -o {} --auto-tags --set idle_speed=1 --set turn_rate=3 --quiet", clips, file
         )
         == 0
     )
@@ -202,13 +193,11 @@ def test_clips_with_equal_names_cannot_share_a_tags_file(
     (tmp_path / "more").mkdir()
     shutil.copy(clips / "walk.bvh", tmp_path / "more")
     assert (
-        run(
-            "build",
+        run_line(
+            "build {} {} -o {} --save-tags {}",
             clips,
             tmp_path / "more",
-            "-o",
             tmp_path / "walk.npz",
-            "--save-tags",
             tmp_path / "tags.json",
         )
         == 1

@@ -20,7 +20,7 @@ from motion_matching.commands import output
 from motion_matching.engine.field import value_function
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
-from tests.command_line import run
+from tests.command_line import run, run_line
 
 QUICK = ("--states", 200, "--neighbours", 5, "--directions", 5, "--sweeps", 10)
 
@@ -158,22 +158,11 @@ def test_a_field_performs_a_recording_with_its_trained_actions(
     """A recording stores all its settings, including actions that the field was not trained for."""
     recorded, report = tmp_path / "wanted.json", tmp_path / "take.json"
     assert (
-        run(
-            "take",
+        run_line(
+            "take {} --controller field --seconds 2 --set neighbours=12 --set drift=0.6 "
+            "--set walk=0.7 --save-performance {} --quiet",
             walk,
-            "--controller",
-            "field",
-            "--seconds",
-            2,
-            "--set",
-            "neighbours=12",
-            "--set",
-            "drift=0.6",
-            "--set",
-            "walk=0.7",
-            "--save-performance",
             recorded,
-            "--quiet",
         )
         == 0
     )
@@ -256,15 +245,10 @@ def test_ctrl_c_keeps_progress_and_the_same_command_resumes(
     assert [file.name for file in tmp_path.iterdir()] == ["field.unfinished.npz"]
     assert "the same command goes on" in capsys.readouterr().out
     assert (
-        run(
-            "take",
+        run_line(
+            "take {} --controller field --field {} --seconds 1",
             walk,
-            "--controller",
-            "field",
-            "--field",
             tmp_path / "field.unfinished.npz",
-            "--seconds",
-            1,
         )
         == 1
     )
@@ -512,14 +496,11 @@ def test_without_speed_tasks_the_gait_requests_its_tag(walk: Path, tmp_path: Pat
     (tmp_path / "tags.json").write_text(json.dumps(tags))
     database = tmp_path / "tagged.npz"
     assert (
-        run(
-            "build",
+        run_line(
+            "build {} -o {} --tags {} --quiet",
             walk.parent / "walk.bvh",
-            "-o",
             database,
-            "--tags",
             tmp_path / "tags.json",
-            "--quiet",
         )
         == 0
     )
@@ -540,20 +521,12 @@ def test_without_speed_tasks_the_gait_requests_its_tag(walk: Path, tmp_path: Pat
         == 0
     )
     assert (
-        run(
-            "take",
+        run_line(
+            "take {} --controller field --field {} --gait run --seconds 2 "
+            "--save-performance {} --quiet",
             database,
-            "--controller",
-            "field",
-            "--field",
             file,
-            "--gait",
-            "run",
-            "--seconds",
-            2,
-            "--save-performance",
             saved,
-            "--quiet",
         )
         == 0
     )

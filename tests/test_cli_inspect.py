@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
-from tests.command_line import run
+from tests.command_line import run, run_line
 
 
 @pytest.fixture(scope="module")
@@ -65,17 +65,7 @@ def test_a_recorded_performance_replaces_the_scripts(
 ) -> None:
     recorded, report = tmp_path / "slow.json", tmp_path / "report.json"
     assert (
-        run(
-            "take",
-            walk,
-            "--seconds",
-            6,
-            "--set",
-            "walk=0.7",
-            "--save-performance",
-            recorded,
-            "--quiet",
-        )
+        run_line("take {} --seconds 6 --set walk=0.7 --save-performance {} --quiet", walk, recorded)
         == 0
     )
     assert run("inspect", walk, "--performance", recorded, "--report", report, "--quiet") == 0
@@ -85,16 +75,8 @@ def test_a_recorded_performance_replaces_the_scripts(
     assert wanted[:2].sum() == pytest.approx(1.0, abs=1e-3)
     # options override the recording
     assert (
-        run(
-            "inspect",
-            walk,
-            "--performance",
-            recorded,
-            "--set",
-            "walk=1.4",
-            "--report",
-            report,
-            "--quiet",
+        run_line(
+            "inspect {} --performance {} --set walk=1.4 --report {} --quiet", walk, recorded, report
         )
         == 0
     )

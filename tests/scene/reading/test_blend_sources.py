@@ -19,7 +19,7 @@ from motion_matching.engine.takes import takes
 from motion_matching.scene.reading.tag_markers import MarkedRange, write_tags
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
-from tests.command_line import run
+from tests.command_line import run, run_line
 
 
 def new_file(fps):
@@ -158,14 +158,10 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
     assert [r.clip for r in database.ranges] == sorted(names)
     assert [r.loop for r in database.ranges] == [name == names[1] for name in sorted(names)]
     assert (
-        run(
-            "build",
+        run_line(
+            "build {} --armature Person --actions {} -o {}",
             folder / "walk.blend",
-            "--armature",
-            "Person",
-            "--actions",
             f"{names[2]},{names[0]}",
-            "-o",
             out,
         )
         == 0
